@@ -1,0 +1,1 @@
+"""Portable graph analytics on GPUs through OpenCL, with the joules it cost."""

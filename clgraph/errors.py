@@ -1,0 +1,47 @@
+"""The exceptions that clgraph raises on purpose.
+
+Each message is one sentence that names what was given, what is needed, and the way out.
+"""
+
+__all__ = [
+    "ClgraphError",
+    "DeviceMemoryError",
+    "DeviceNotFoundError",
+    "GraphFormatError",
+    "InvalidArgumentError",
+    "InvalidGraphError",
+    "KernelBuildError",
+    "KernelTimeoutError",
+]
+
+
+class ClgraphError(Exception):
+    """Base of every exception that clgraph raises on purpose."""
+
+
+class InvalidGraphError(ClgraphError, ValueError):
+    """The arrays handed in do not describe a graph, or not one this algorithm accepts."""
+
+
+class InvalidArgumentError(ClgraphError, ValueError):
+    """An argument is out of range, of the wrong kind, or an illegal combination."""
+
+
+class GraphFormatError(ClgraphError, ValueError):
+    """A file does not follow its format; the message starts with ``file:line:``."""
+
+
+class DeviceNotFoundError(ClgraphError, RuntimeError):
+    """No OpenCL device fits the request; the message lists the devices there are."""
+
+
+class DeviceMemoryError(ClgraphError, MemoryError):
+    """The device cannot hold an array; the message names it with the bytes asked and free."""
+
+
+class KernelBuildError(ClgraphError, RuntimeError):
+    """A rendered kernel did not compile; the message shows the rendered lines around the error."""
+
+
+class KernelTimeoutError(ClgraphError, RuntimeError):
+    """A kernel gave up waiting for another work-group and no fallback could finish the work."""

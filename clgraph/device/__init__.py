@@ -1,0 +1,22 @@
+"""OpenCL devices: which there are, what they can do, and how programs and data get onto them."""
+
+from clgraph.device.discovery import Device, device, devices
+from clgraph.device.memory import Allocation, Memory
+from clgraph.device.occupancy import resident_groups
+from clgraph.device.program import Kernel, Program, load
+from clgraph.device.traits import DeviceTraits
+from clgraph.device.waiting import wait
+
+__all__ = [
+    "Allocation",
+    "Device",
+    "DeviceTraits",
+    "Kernel",
+    "Memory",
+    "Program",
+    "device",
+    "devices",
+    "load",
+    "resident_groups",
+    "wait",
+]

@@ -7,6 +7,7 @@ import functools
 import os
 import threading
 
+from clgraph.device.drivers import announced
 from clgraph.device.memory import Ledger, budget_bytes
 from clgraph.device.opencl import cl
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
@@ -101,7 +102,8 @@ def devices() -> list[Device]:
 
 def _enumerate() -> list[Device]:
     try:
-        platforms = cl.get_platforms()
+        with announced():
+            platforms = cl.get_platforms()
     except cl.Error:
         return []
     found = []

@@ -1,0 +1,197 @@
+"""Drivers that are installed but not registered, and how the OpenCL loader gets to see them.
+
+The loader learns of drivers from ``*.icd`` files. Containers often lack NVIDIA's, and those that pip
+installs for Intel's runtime point nowhere. The loader reads its variables once, at the first OpenCL
+call of the process, so a folder that holds the missing files beside the system's own is named to it
+just before that call.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import hashlib
+import importlib.metadata
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clgraph.device.folders import cache_root, is_private, is_writable, private_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Registration", "announced", "dlopen_error", "icd_files", "unregistered"]
+
+log = logging.getLogger("clgraph")
+
+SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
+NVIDIA_LIBRARIES = ("libnvidia-opencl.so.1", "/usr/local/nvidia/lib64/libnvidia-opencl.so.1")
+INTEL_PACKAGE, INTEL_LIBRARY = "intel-opencl-rt", "libintelocl.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One ``.icd`` file: its name, and the driver library it names."""
+
+    name: str
+    library: str
+
+
+def dlopen_error(library: str) -> str | None:
+    """Why a library cannot be loaded into this process; None if it can."""
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        return str(error)
+    return None
+
+
+def vendor_folders() -> list[Path]:
+    """Folders in which the loader looks when ``OCL_ICD_VENDORS`` is not set."""
+    chosen = os.environ.get("OPENCL_VENDOR_PATH")
+    folders = [Path(chosen) if chosen else SYSTEM_VENDORS]
+    prefix = Path(sys.prefix)
+    if (prefix / "conda-meta").is_dir():
+        folders.append(prefix / "etc" / "OpenCL" / "vendors")
+    return folders
+
+
+def icd_files(folder: Path) -> list[Registration]:
+    """Read the ``.icd`` files of a folder; unreadable ones count as absent."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in sorted(folder.glob("*.icd")):
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                lines = path.read_text(encoding="utf-8").split("\n")
+                found.append(Registration(path.name, lines[0].strip()))
+    return found
+
+
+def registered() -> list[Registration]:
+    """The drivers that the system registers."""
+    return [entry for folder in vendor_folders() for entry in icd_files(folder)]
+
+
+def unregistered() -> list[Registration]:
+    """Drivers that are installed but that no ``.icd`` file of the system names.
+
+    Returns
+    -------
+    list of Registration
+        NVIDIA's driver library where it can be loaded, Intel's CPU runtime where pip installed it.
+    """
+    known = " ".join(entry.library.casefold() for entry in registered())
+    missing = []
+    if "nvidia" not in known:
+        for library in NVIDIA_LIBRARIES:
+            if dlopen_error(library) is None:
+                missing.append(Registration("nvidia.icd", library))
+                break
+    intel = intel_library()
+    if intel is not None and INTEL_LIBRARY not in known:
+        missing.append(Registration("intel-pip.icd", str(intel)))
+    return missing
+
+
+def intel_library() -> Path | None:
+    """The library of Intel's CPU runtime that pip installed, if it did."""
+    try:
+        files = importlib.metadata.files(INTEL_PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == INTEL_LIBRARY:
+            path = Path(str(file.locate())).resolve()
+            return path if path.is_file() else None
+    return None
+
+
+@contextlib.contextmanager
+def announced() -> Iterator[None]:
+    """Let the loader see unregistered drivers, if its first call happens inside this context.
+
+    The variable is put back afterwards, so child processes find the environment as the user left it.
+    A user's own ``OCL_ICD_VENDORS`` is respected.
+    """
+    give_pocl_a_cache()
+    missing = [] if "OCL_ICD_VENDORS" in os.environ or sys.platform != "linux" else unregistered()
+    if not missing:
+        yield
+        return
+    folder = registration_folder([*registered(), *missing])
+    log.debug("unregistered OpenCL drivers %s announced by %s", missing, folder)
+    os.environ["OCL_ICD_VENDORS"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("OCL_ICD_VENDORS", None)
+
+
+def registration_folder(entries: list[Registration]) -> Path:
+    """Give a folder with exactly these ``.icd`` files, in the user's cache or else a temporary one.
+
+    The folder is named by its contents and renamed into place when complete, so that processes that
+    start together, or use different virtual environments, do not disturb each other.
+    """
+    text = "\n".join(f"{entry.name} {entry.library}" for entry in entries)
+    name = "icd-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    try:
+        parent = private_folder(cache_root() / "drivers")
+        folder = parent / name
+        if not folder.exists():
+            with contextlib.suppress(FileExistsError):
+                _fill(Path(tempfile.mkdtemp(prefix=".new-", dir=parent)), entries, folder)
+        if _holds(folder, entries):
+            return folder
+        log.warning("%s was tampered with and is not used", folder)
+    except OSError as error:
+        log.debug("no driver folder in the cache: %s", error)
+    temporary = Path(tempfile.mkdtemp(prefix="clgraph-icd-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return _fill(temporary, entries, temporary)
+
+
+def _fill(folder: Path, entries: list[Registration], final: Path) -> Path:
+    try:
+        for entry in entries:
+            (folder / entry.name).write_text(entry.library + "\n", encoding="utf-8")
+        if folder != final:
+            folder.rename(final)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not final.exists():
+            raise
+    return final
+
+
+def _holds(folder: Path, entries: list[Registration]) -> bool:
+    status = folder.lstat()
+    wanted = {entry.name: entry.library for entry in entries}
+    present = {entry.name: entry.library for entry in icd_files(folder)}
+    return folder.is_dir() and not folder.is_symlink() and is_private(status) and present == wanted
+
+
+def give_pocl_a_cache() -> None:
+    """Point PoCL at a temporary kernel cache where its own cannot be written.
+
+    PoCL reports a platform without devices then.
+    """
+    if os.environ.get("POCL_CACHE_DIR"):
+        return
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
+    if base is None:
+        return
+    below = "pocl" if os.environ.get("XDG_CACHE_HOME") else ".cache/pocl"
+    if is_writable(Path(base) / below / "kcache"):
+        return
+    temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    os.environ["POCL_CACHE_DIR"] = temporary
+    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", Path(base) / below)

@@ -1,0 +1,56 @@
+## lanes: the SIMD group's vocabulary, in the flavour that traits.lane_ops names.
+##
+## vocabulary()  at file scope, once: declares every word below
+## setup()       a kernel's first statement: the scratch that an emulated flavour needs
+## In scope      traits (DeviceTraits)
+## Called by     every lane of the SIMD group together (lane-uniform control flow); lane_id,
+##               lane_mask_lt and the lanemask_ words may be called anywhere
+## Barriers      the emulated flavour runs a work-group of exactly LANES work-items and uses
+##               barriers; there lane-uniform is group-uniform
+## Local memory  8 * LANES bytes in the emulated flavour, otherwise none
+## Choice        one sibling file per value of traits.lane_ops
+##
+## LANES                                     lanes of a SIMD group; a power of two, 1 .. 64
+## LANES_KERNEL_ATTRIBUTE                    stands before `void` of every entry point
+## LANE_PARAMS, LANE_ARGS                    lead the parameters and the arguments of every helper
+##                                           function that calls a word; one more must follow
+## lanemask_t                                one bit a lane: uint up to 32 lanes, ulong above
+## uint lane_id()                            get_local_id(0) % LANES
+## lanemask_t lane_mask_lt()                 the lanes below mine
+## lanemask_t lane_ballot(int p)             the lanes whose p is not zero
+## int lane_any(int p), lane_all(int p)      0 or 1, the same on all lanes
+## uint lane_broadcast(uint x, uint lane)    lane's x; lane < LANES and the same on all lanes
+## uint lane_shuffle(uint x, uint lane)      lane's x; each lane may name another, modulo LANES
+## ulong lane_shuffle_ulong(ulong x, uint lane)
+## uint lane_shuffle_up(uint x, uint delta)  x of lane_id() - delta; one's own x where lane_id() < delta
+## uint lane_scan_exclusive_add(uint x)      modulo 2^32; also lane_scan_inclusive_add
+## uint lane_reduce_add(uint x)              also _min, _max, _or; the same on all lanes
+## ulong lane_reduce_add_ulong(ulong x)      also _min_ulong
+## lanemask_t lane_match_any(uint x)         the lanes whose x equals mine, mine among them
+## void lane_converge()                      orders the lanes' accesses to local and global memory
+## uint lanemask_count(lanemask_t mask)      how many bits are set
+## uint lanemask_first(lanemask_t mask)      index of the lowest set bit; mask is not 0
+
+<%def name="vocabulary()">\
+#define LANES ${traits.lanes}u
+% if traits.lanes > 32:
+typedef ulong lanemask_t;
+% else:
+typedef uint lanemask_t;
+% endif
+#define ALL_LANES ((lanemask_t)${hex((1 << traits.lanes) - 1)}ul)
+
+static inline uint lanemask_count(lanemask_t mask) {
+    return (uint)popcount(mask);
+}
+
+static inline uint lanemask_first(lanemask_t mask) {
+    return (uint)popcount(~mask & (mask - 1));
+}
+
+<%include file="${'/lanes/' + traits.lane_ops + '.mako'}"/>\
+</%def>
+
+<%def name="setup()">\
+LANE_SETUP
+</%def>

@@ -1,0 +1,15 @@
+"""The graph a user holds, how to build one, and how to read and write it."""
+
+from clgraph.graph.build import as_graph, from_edges, from_networkx, from_pandas, from_scipy
+from clgraph.graph.graph import Graph
+from clgraph.graph.statistics import GraphStatistics
+
+__all__ = [
+    "Graph",
+    "GraphStatistics",
+    "as_graph",
+    "from_edges",
+    "from_networkx",
+    "from_pandas",
+    "from_scipy",
+]

@@ -1,0 +1,164 @@
+"""Turning whatever holds numbers in host memory into checked NumPy arrays."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph.csr import Array, index_dtype
+
+__all__ = ["as_array", "as_index_array", "as_label_array", "as_weight_array", "frozen"]
+
+_INT64_MAX = np.iinfo(np.int64).max
+_CPU = 1  # kDLCPU, the DLPack device type of host memory
+
+
+def as_array(values: Any, name: str) -> Array:
+    """View or copy ``values`` as an ndarray.
+
+    Parameters
+    ----------
+    values : array-like
+        An ndarray, a sequence of numbers, or an object with ``__array__``, ``__array_interface__``
+        or a host ``__dlpack__``.
+    name : str
+        What the caller calls it, for messages.
+
+    Returns
+    -------
+    ndarray
+        A view where the object allows one.
+
+    Raises
+    ------
+    InvalidGraphError
+        If there is no way to read it from host memory.
+    """
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+                return _from_dlpack(values, name)
+            return np.asarray(values)
+    except InvalidGraphError:
+        raise
+    except Exception as error:  # whatever a foreign object raises, the caller needs one sentence
+        raise InvalidGraphError(
+            f"{name} is a {type(values).__name__} that NumPy cannot read ({error}); "
+            "pass an array in host memory"
+        ) from error
+
+
+def _from_dlpack(values: Any, name: str) -> Array:
+    kind = int(values.__dlpack_device__()[0])
+    if kind != _CPU:
+        raise InvalidGraphError(
+            f"{name} lies on a device (DLPack device type {kind}); copy it to host memory first"
+        )
+    array: Array = np.from_dlpack(values)
+    return array
+
+
+def as_index_array(values: Any, name: str) -> Array:
+    """One-dimensional int32 or int64 array, C-contiguous, in native byte order.
+
+    int32 and int64 arrays that are so already come back as they are; other integers are copied to
+    the narrower of the two that holds them.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the values are not integers, not one-dimensional, or above the int64 range.
+    """
+    array = as_array(values, name)
+    if array.ndim != 1:
+        raise InvalidGraphError(f"{name} has {array.ndim} dimensions; it needs exactly one")
+    if array.size == 0 and array.dtype.kind in "iuf":
+        return array if array.dtype in (np.int32, np.int64) else np.empty(0, np.int32)
+    if array.dtype.kind not in "iu":
+        raise InvalidGraphError(
+            f"{name} holds {array.dtype.name} values; it needs integers (int32 or int64)"
+        )
+    if array.dtype.newbyteorder("=") in (np.int32, np.int64):
+        return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    largest = int(array.max())
+    if largest > _INT64_MAX:
+        raise InvalidGraphError(f"{name} holds {largest}, which does not fit 64-bit integers")
+    return array.astype(index_dtype(largest))
+
+
+def as_weight_array(values: Any, m: int, name: str = "weights") -> Array:
+    """One finite real number per edge: int32, int64, float32 or float64, C-contiguous.
+
+    Arrays of these types come back as they are; narrower ones and booleans are widened.
+
+    Raises
+    ------
+    InvalidGraphError
+        If there are not ``m`` of them, or one is not a finite real number.
+    """
+    array = as_array(values, name)
+    if array.shape != (m,):
+        raise InvalidGraphError(
+            f"{name} has shape {array.shape}; it needs one number for each of the {m} edges: ({m},)"
+        )
+    native = array.dtype.newbyteorder("=")
+    if native not in (np.int32, np.int64, np.float32, np.float64):
+        native = _wider(array, name)
+    array = np.ascontiguousarray(array, dtype=native)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        edge = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InvalidGraphError(
+            f"{name}[{edge}] is {array[edge]}; every weight must be finite, so drop or replace it"
+        )
+    return array
+
+
+def _wider(array: Array, name: str) -> np.dtype[Any]:
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "u" and size == 8 and array.size and int(array.max()) > _INT64_MAX:
+        raise InvalidGraphError(f"{name} holds {array.max()}, above the int64 range; use float64")
+    if kind in "iub":
+        return np.dtype(np.int32 if size < 4 else np.int64)
+    if kind == "f" and size <= 2:
+        return np.dtype(np.float32)
+    if kind == "f" or not array.size:
+        return np.dtype(np.float64)
+    raise InvalidGraphError(
+        f"{name} holds {array.dtype.name} values; it needs real numbers (integer or float)"
+    )
+
+
+def as_label_array(labels: Sequence[Any] | Array | None, n: int) -> Array | None:
+    """Labels as an array [n]: of int64 where all are integers, else of objects.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not one label for each vertex.
+    """
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise InvalidArgumentError("labels must be a sequence with one entry for each vertex")
+    if len(labels) != n:
+        raise InvalidArgumentError(f"{len(labels)} labels were given for {n} vertices")
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        return labels
+    if all(type(label) is int and abs(label) < 2**63 for label in labels):
+        return np.array(labels, np.int64)
+    result = np.empty(n, object)
+    for vertex, label in enumerate(labels):
+        result[vertex] = label
+    return result
+
+
+def frozen(array: Array) -> Array:
+    """Read-only view of an array; the array itself stays as writeable as it was."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

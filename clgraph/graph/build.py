@@ -1,0 +1,339 @@
+"""Graphs from edge lists, scipy matrices, networkx graphs and pandas tables."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph import csr
+from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array
+from clgraph.graph.csr import Array
+from clgraph.graph.graph import Graph
+from clgraph.graph.modules import module
+
+__all__ = [
+    "as_graph",
+    "from_edges",
+    "from_networkx",
+    "from_pandas",
+    "from_scipy",
+    "is_symmetric_list",
+    "with_reverses",
+]
+
+_MAX_VERTICES = 1 << 40
+_FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edges to show for it
+_VERTICES_PER_EDGE = 64
+
+
+def from_edges(  # noqa: PLR0913 - the public API fixes these
+    src: Any,
+    dst: Any,
+    weights: Any = None,
+    *,
+    n: int | None = None,
+    directed: bool = True,
+    symmetrize: bool = False,
+    dedup: bool = False,
+    self_loops: bool = True,
+) -> Graph:
+    """Graph of an edge list in any order.
+
+    Parameters
+    ----------
+    src, dst : integer array-like [m]
+        Tail and head of every edge, from 0.
+    weights : array-like [m], optional
+        One finite number per edge.
+    n : int, optional
+        Number of vertices; default is one more than the largest id.
+    directed : bool
+        False promises that the list holds every edge in both directions.
+    symmetrize : bool
+        Add the reverse of every edge (self-loops excepted); the result is undirected.
+    dedup : bool
+        Keep one of several parallel edges, with the least of their weights.
+    self_loops : bool
+        Whether to keep edges from a vertex to itself.
+
+    Returns
+    -------
+    Graph
+        Rows sorted; parallel edges, where kept, in the order given.
+
+    Raises
+    ------
+    InvalidGraphError
+        If lengths differ, an id is negative, not below ``n`` or absurdly large for the number of
+        edges, a weight is not finite, or ``directed=False`` turns out false.
+
+    Notes
+    -----
+    O(n + m).
+
+    Examples
+    --------
+    >>> from_edges([0, 0, 3], [1, 2, 1], symmetrize=True)
+    Graph(n=4, m=6, undirected)
+    """
+    tails, heads = as_index_array(src, "src"), as_index_array(dst, "dst")
+    if len(tails) != len(heads):
+        raise InvalidGraphError(
+            f"src has {len(tails)} entries and dst has {len(heads)}; each edge needs one of both"
+        )
+    costs = None if weights is None else as_weight_array(weights, len(tails))
+    n = _vertex_count(tails, heads, n)
+    if not self_loops:
+        straight = tails != heads
+        tails, heads = tails[straight], heads[straight]
+        costs = None if costs is None else costs[straight]
+    if symmetrize:
+        tails, heads, costs = with_reverses(tails, heads, costs)
+    arrays = csr.edges_to_csr(n, tails, heads, costs)
+    if dedup:
+        arrays = csr.drop_duplicates(*arrays)
+    if symmetrize or directed:
+        return Graph.trusted(arrays, directed=not symmetrize)
+    return Graph(*arrays, directed=False)
+
+
+def with_reverses(
+    tails: Array, heads: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """Edge list with the reverse of every edge added; self-loops stay single."""
+    straight = tails != heads
+    both = np.concatenate([tails, heads[straight]]), np.concatenate([heads, tails[straight]])
+    return *both, None if weights is None else np.concatenate([weights, weights[straight]])
+
+
+def is_symmetric_list(n: int, tails: Array, heads: Array) -> bool:
+    """Whether a list already holds every edge in both directions. O(n + m), usually O(m)."""
+    if np.count_nonzero(tails < heads) != np.count_nonzero(tails > heads):
+        return False
+    arrays = csr.edges_to_csr(n, tails, heads, None)
+    return csr.asymmetric_edge(arrays, csr.transpose_csr(*arrays)) is None
+
+
+def _vertex_count(tails: Array, heads: Array, n: int | None) -> int:
+    largest = max(int(tails.max(initial=-1)), int(heads.max(initial=-1)))
+    smallest = min(int(tails.min(initial=0)), int(heads.min(initial=0)))
+    if smallest < 0:
+        edge = int(np.flatnonzero((tails < 0) | (heads < 0))[0])
+        raise InvalidGraphError(
+            f"edge {edge} is {tails[edge]} -> {heads[edge]}; vertex ids must not be negative"
+        )
+    if n is None:
+        if largest >= max(_FREE_VERTICES, _VERTICES_PER_EDGE * len(tails)):
+            raise InvalidGraphError(
+                f"the largest vertex id is {largest} but there are only {len(tails)} edges; "
+                "renumber the vertices (numpy.unique with return_inverse=True), or pass n="
+            )
+        return largest + 1
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise InvalidArgumentError(f"n={n!r} is not an integer") from None
+    if not 0 <= n <= _MAX_VERTICES:
+        raise InvalidArgumentError(f"n={n} is not between 0 and {_MAX_VERTICES}")
+    if largest >= n:
+        edge = int(np.flatnonzero((tails >= n) | (heads >= n))[0])
+        raise InvalidGraphError(
+            f"edge {edge} is {tails[edge]} -> {heads[edge]}, but n={n} allows ids 0 to {n - 1}"
+        )
+    return n
+
+
+def from_scipy(matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
+    """Graph of a square scipy.sparse matrix or array: entry (u, v) is an edge u -> v.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse matrix or array [n, n]
+        Any format. Explicit zeros are edges of weight 0.
+    directed : bool
+        False promises a symmetric matrix.
+    weighted : bool, optional
+        Whether entries become weights; default is yes, unless they are boolean or all 1.
+
+    Returns
+    -------
+    Graph
+        Shares memory with a CSR matrix whose rows are sorted; the matrix must not be changed then.
+
+    Raises
+    ------
+    InvalidGraphError
+        If it is no square sparse matrix, an entry is not a finite real number (and ``weighted``
+        is not False), or ``directed=False`` turns out false.
+
+    Notes
+    -----
+    Repeated entries of a COO matrix are added up, as scipy does; those of a CSR matrix stay
+    parallel edges.
+    """
+    if not callable(getattr(matrix, "tocsr", None)) or len(getattr(matrix, "shape", ())) != 2:
+        raise InvalidGraphError(
+            f"a {type(matrix).__name__} is not a two-dimensional scipy.sparse matrix"
+        )
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidGraphError(
+            f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; an adjacency matrix is square"
+        )
+    _check_storage(matrix)
+    rows = matrix.tocsr()
+    if csr.first_unsorted(rows.indptr, rows.indices) is not None:
+        rows = rows.copy()
+        rows.has_sorted_indices = False
+        rows.sort_indices()
+    if weighted is None:
+        weighted = rows.dtype != bool and not bool((rows.data == 1).all())
+    weights = rows.data if weighted else None
+    return Graph(rows.indptr, rows.indices, weights, directed=directed)
+
+
+def _check_storage(matrix: Any) -> None:
+    """Refuse arrays that scipy's conversions would follow out of bounds."""
+    problem = None
+    try:
+        if callable(getattr(matrix, "check_format", None)):
+            matrix.check_format(full_check=True)
+    except ValueError as error:
+        problem = str(error)
+    if matrix.format == "coo" and matrix.nnz:
+        for ids, size in ((matrix.row, matrix.shape[0]), (matrix.col, matrix.shape[1])):
+            if len(ids) != len(matrix.data) or ids.min() < 0 or ids.max() >= size:
+                problem = "row or column ids do not fit the data or the shape"
+    if problem:
+        raise InvalidGraphError(
+            f"the {matrix.format} matrix is inconsistent: {problem}; rebuild it from its entries"
+        )
+
+
+def as_graph(graph: Any) -> Graph:
+    """Graph of whatever an algorithm was handed: a Graph, or a scipy.sparse matrix.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix or array
+        A matrix is read as ``from_scipy`` does.
+
+    Returns
+    -------
+    Graph
+        The very object if it is one.
+
+    Raises
+    ------
+    InvalidGraphError
+        If it is neither.
+    """
+    if isinstance(graph, Graph):
+        return graph
+    if callable(getattr(graph, "tocsr", None)):
+        return from_scipy(graph)
+    raise InvalidGraphError(
+        f"a {type(graph).__name__} is not a graph; pass a clgraph.Graph or a scipy.sparse matrix "
+        "(from_edges, from_networkx, from_pandas and read make graphs of other things)"
+    )
+
+
+def from_networkx(nxg: Any, *, weight: str | None = "weight") -> Graph:
+    """Graph of a networkx graph of any kind.
+
+    Parameters
+    ----------
+    nxg : networkx graph
+        Directed or not, with parallel edges or not.
+    weight : str, optional
+        Edge attribute to take as weight; edges without it weigh 1. If no edge has it, or it is
+        None, the graph has no weights.
+
+    Returns
+    -------
+    Graph
+        Vertices in the order of ``nxg.nodes``, which ``labels`` keeps.
+
+    Raises
+    ------
+    InvalidGraphError
+        If it is no networkx graph or a weight is not a finite real number.
+    """
+    if not callable(getattr(nxg, "is_directed", None)) or not hasattr(nxg, "nodes"):
+        raise InvalidGraphError(f"a {type(nxg).__name__} is not a networkx graph")
+    nodes = list(nxg.nodes)
+    number = {node: vertex for vertex, node in enumerate(nodes)}
+    missing = object()
+    if weight is None:
+        triples = [(u, v, missing) for u, v in nxg.edges()]
+    else:
+        triples = list(nxg.edges(data=weight, default=missing))
+    ids = csr.index_dtype(len(nodes))
+    tails = np.fromiter((number[u] for u, _, _ in triples), ids, len(triples))
+    heads = np.fromiter((number[v] for _, v, _ in triples), ids, len(triples))
+    costs = None
+    if any(cost is not missing for _, _, cost in triples):
+        filled = [1 if cost is missing else cost for _, _, cost in triples]
+        costs = as_weight_array(filled, len(filled))
+    directed = bool(nxg.is_directed())
+    if not directed:
+        tails, heads, costs = with_reverses(tails, heads, costs)
+    arrays = csr.edges_to_csr(len(nodes), tails, heads, costs)
+    return Graph.trusted(arrays, directed=directed, labels=as_label_array(nodes, len(nodes)))
+
+
+def from_pandas(
+    df: Any,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = None,
+    *,
+    directed: bool = True,
+) -> Graph:
+    """Graph of a pandas table with one row per edge.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame
+        The edges.
+    source, target : str
+        Columns of the two ends. Non-negative integers are vertex numbers; anything else is a name,
+        numbered in order of first appearance and kept in ``labels``.
+    weight : str, optional
+        Column of the weights.
+    directed : bool
+        False: each row is an edge both ways.
+
+    Returns
+    -------
+    Graph
+        The graph.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a column is missing.
+    InvalidGraphError
+        If an end is missing (NaN, None) or a weight is not a finite number.
+    """
+    for column in (source, target, *([] if weight is None else [weight])):
+        if column not in getattr(df, "columns", ()):
+            raise InvalidArgumentError(
+                f"the table has no column {column!r}; pass source=, target= or weight="
+            )
+    costs = None if weight is None else df[weight].to_numpy()
+    columns = [df[source], df[target]]
+    if any(column.isna().any() for column in columns):
+        raise InvalidGraphError(f"columns {source!r} and {target!r} must not have missing values")
+    if all(column.dtype.kind in "iu" for column in columns):
+        ends = [column.to_numpy() for column in columns]
+        if min(end.min(initial=0) for end in ends) >= 0:
+            return from_edges(ends[0], ends[1], costs, symmetrize=not directed)
+    pandas = module("pandas", needed_for="from_pandas")
+    codes, names = pandas.factorize(pandas.concat(columns, ignore_index=True))
+    graph = from_edges(
+        codes[: len(df)], codes[len(df) :], costs, n=len(names), symmetrize=not directed
+    )
+    arrays = graph.indptr, graph.indices, graph.weights
+    labels = np.asarray(names, dtype=object)
+    return Graph.trusted(arrays, directed=directed, labels=labels)

@@ -1,0 +1,174 @@
+"""Compressed sparse rows: building, transposing and checking them, without loops over edges."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clgraph.errors import InvalidGraphError
+from clgraph.graph.modules import module
+
+__all__ = [
+    "CSR",
+    "Array",
+    "asymmetric_edge",
+    "check_pointers",
+    "drop_duplicates",
+    "edges_to_csr",
+    "first_unsorted",
+    "index_dtype",
+    "row_ids",
+    "transpose_csr",
+]
+
+Array = npt.NDArray[Any]
+CSR = tuple[Array, Array, Array | None]  # indptr, indices, weights
+
+_BLOCK = 1 << 22  # entries looked at together: temporaries stay in the megabytes
+
+
+def index_dtype(largest: int) -> type[np.int32] | type[np.int64]:
+    """Narrowest of int32 and int64 that holds ``largest``."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+
+
+def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
+    """CSR of an edge list, rows sorted by head, parallel edges in the order given.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    src, dst : integer arrays [m]
+        Tails and heads, each in [0, n); the caller has checked them.
+    weights : array [m] or None
+        One weight per edge.
+
+    Returns
+    -------
+    indptr, indices, weights
+        Integer arrays [n + 1] and [m], and the weights in the order of ``indices``.
+
+    Notes
+    -----
+    O(n + m): two bucket sorts, the first by head and the second by tail.
+    """
+    sparse = module("scipy.sparse")
+    data = np.ones(len(src), np.int8) if weights is None else weights
+    by_head = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
+    by_head.has_canonical_format = True  # otherwise tocsr adds parallel edges up
+    by_tail = by_head.tocsr().tocsc()
+    return by_tail.indptr, by_tail.indices, None if weights is None else by_tail.data
+
+
+def transpose_csr(indptr: Array, indices: Array, weights: Array | None) -> CSR:
+    """CSR of the reversed edges; rows of the result are sorted. O(n + m)."""
+    sparse = module("scipy.sparse")
+    n = len(indptr) - 1
+    data = np.ones(len(indices), np.int8) if weights is None else weights
+    columns = sparse.csr_matrix((data, indices, indptr), shape=(n, n), copy=False).tocsc()
+    return columns.indptr, columns.indices, None if weights is None else columns.data
+
+
+def row_ids(indptr: Array, dtype: npt.DTypeLike | None = None) -> Array:
+    """Tail of every edge, in CSR order: array [m]."""
+    n = len(indptr) - 1
+    return np.repeat(np.arange(n, dtype=dtype or index_dtype(n)), np.diff(indptr))
+
+
+def check_pointers(indptr: Array, m: int) -> None:
+    """Raise InvalidGraphError unless ``indptr`` rises from 0 to ``m``."""
+    if not len(indptr):
+        raise InvalidGraphError("indptr is empty; it needs n + 1 entries, [0] for no vertices")
+    if indptr[0] != 0:
+        raise InvalidGraphError(f"indptr starts at {indptr[0]}; it must start at 0")
+    if (indptr[1:] < indptr[:-1]).any():
+        row = int(np.flatnonzero(indptr[1:] < indptr[:-1])[0])
+        raise InvalidGraphError(
+            f"indptr falls from {indptr[row]} to {indptr[row + 1]} at row {row}; it must never fall"
+        )
+    if indptr[-1] != m:
+        raise InvalidGraphError(
+            f"indptr ends at {indptr[-1]} but indices has {m} entries; the two must be equal"
+        )
+
+
+def first_unsorted(indptr: Array, indices: Array) -> int | None:
+    """Place of the first entry that is smaller than the one before it in its row, if any."""
+    m = len(indices)
+    for begin in range(0, max(m - 1, 0), _BLOCK):
+        block = indices[begin : begin + _BLOCK + 1]
+        falls = np.flatnonzero(block[1:] < block[:-1]) + (begin + 1)
+        if len(falls):
+            place = np.searchsorted(indptr, falls)  # a fall is fine where a row begins
+            within = falls[indptr[place] != falls]
+            if len(within):
+                return int(within[0])
+    return None
+
+
+def asymmetric_edge(csr: CSR, reverse: CSR) -> tuple[int, int, str] | None:
+    """Find an edge u -> v whose reverse is missing or weighs something else.
+
+    Parameters
+    ----------
+    csr, reverse : CSR
+        A graph and its transpose, both with sorted rows.
+
+    Returns
+    -------
+    (u, v, problem) or None
+        ``problem`` is "has no reverse" or "weighs something else than its reverse"; None if the
+        graph is symmetric as a multiset of weighted edges.
+    """
+    indptr, indices, weights = csr
+    reverse_indptr, reverse_indices, reverse_weights = reverse
+    if not (np.array_equal(indptr, reverse_indptr) and np.array_equal(indices, reverse_indices)):
+        return (*_first_difference(csr, reverse), "has no reverse")
+    if weights is None or reverse_weights is None or np.array_equal(weights, reverse_weights):
+        return None
+    # Parallel edges may list their weights in another order: compare them sorted.
+    tails = row_ids(indptr)
+    here = weights[np.lexsort((weights, indices, tails))]
+    there = reverse_weights[np.lexsort((reverse_weights, indices, tails))]
+    wrong = np.flatnonzero(here != there)
+    if not len(wrong):
+        return None
+    edge = int(wrong[0])
+    return int(tails[edge]), int(indices[edge]), "weighs something else than its reverse"
+
+
+def _first_difference(csr: CSR, reverse: CSR) -> tuple[int, int]:
+    """First edge in row order that one of two sorted CSRs has and the other has not."""
+    shared = min(len(csr[1]), len(reverse[1]))
+    differs = np.flatnonzero(np.diff(csr[0]) != np.diff(reverse[0]))
+    row = int(differs[0]) if len(differs) else len(csr[0]) - 2
+    entries = np.flatnonzero(csr[1][:shared] != reverse[1][:shared])
+    if len(entries):
+        row = min(row, int(np.searchsorted(csr[0], entries[0], side="right")) - 1)
+    here = csr[1][csr[0][row] : csr[0][row + 1]]
+    there = reverse[1][reverse[0][row] : reverse[0][row + 1]]
+    length = min(len(here), len(there))
+    different = np.flatnonzero(here[:length] != there[:length])
+    place = int(different[0]) if len(different) else length
+    if place < len(here) and (place >= len(there) or here[place] < there[place]):
+        return row, int(here[place])
+    return int(there[place]), row
+
+
+def drop_duplicates(indptr: Array, indices: Array, weights: Array | None) -> CSR:
+    """Keep one edge of each set of parallel edges, with the least of their weights.
+
+    Rows must be sorted. O(n + m).
+    """
+    m = len(indices)
+    keep = np.ones(m, bool)
+    np.not_equal(indices[1:], indices[:-1], out=keep[1:])
+    starts = indptr[:-1]
+    keep[starts[starts < m]] = True
+    if keep.all():
+        return indptr, indices, weights
+    first = np.flatnonzero(keep)
+    kept = np.searchsorted(first, indptr).astype(indptr.dtype)
+    lightest = None if weights is None else np.minimum.reduceat(weights, first)
+    return kept, indices[first], lightest

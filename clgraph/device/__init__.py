@@ -1,9 +1,10 @@
 """OpenCL devices: which there are, what they can do, and how programs and data get onto them."""
 
 from clgraph.device.discovery import Device, device, devices
+from clgraph.device.kernel import Kernel
 from clgraph.device.memory import Allocation, Memory
 from clgraph.device.occupancy import resident_groups
-from clgraph.device.program import Kernel, Program, load
+from clgraph.device.program import Program, load
 from clgraph.device.traits import DeviceTraits
 from clgraph.device.waiting import wait
 

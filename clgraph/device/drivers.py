@@ -1,9 +1,9 @@
 """Drivers that are installed but not registered, and how the OpenCL loader gets to see them.
 
-The loader learns of drivers from ``*.icd`` files. Containers often lack NVIDIA's, and those that pip
-installs for Intel's runtime point nowhere. The loader reads its variables once, at the first OpenCL
-call of the process, so a folder that holds the missing files beside the system's own is named to it
-just before that call.
+The loader learns of drivers from ``*.icd`` files. Containers often lack NVIDIA's, and those that
+pip installs for Intel's runtime point nowhere. The loader reads its variables once, at the first
+OpenCL call of the process, so a folder that holds the missing files beside the system's own is
+named to it just before that call.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import atexit
 import contextlib
 import ctypes
 import hashlib
-import importlib.metadata
 import logging
 import os
 import shutil
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.device.folders import cache_root, is_private, is_writable, private_folder
+from clgraph.device.lazy import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ def icd_files(folder: Path) -> list[Registration]:
 
 
 def registered() -> list[Registration]:
-    """The drivers that the system registers."""
+    """List the drivers that the system registers."""
     return [entry for folder in vendor_folders() for entry in icd_files(folder)]
 
 
@@ -101,10 +101,10 @@ def unregistered() -> list[Registration]:
 
 
 def intel_library() -> Path | None:
-    """The library of Intel's CPU runtime that pip installed, if it did."""
+    """Find the library of Intel's CPU runtime that pip installed, if it did."""
     try:
-        files = importlib.metadata.files(INTEL_PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(INTEL_PACKAGE) or []
+    except metadata.PackageNotFoundError:
         return None
     for file in files:
         if file.name == INTEL_LIBRARY:
@@ -117,8 +117,8 @@ def intel_library() -> Path | None:
 def announced() -> Iterator[None]:
     """Let the loader see unregistered drivers, if its first call happens inside this context.
 
-    The variable is put back afterwards, so child processes find the environment as the user left it.
-    A user's own ``OCL_ICD_VENDORS`` is respected.
+    The variable is put back afterwards, so child processes find the environment as the user left
+    it. A user's own ``OCL_ICD_VENDORS`` is respected.
     """
     give_pocl_a_cache()
     missing = [] if "OCL_ICD_VENDORS" in os.environ or sys.platform != "linux" else unregistered()

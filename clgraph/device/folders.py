@@ -18,7 +18,8 @@ def cache_root() -> Path:
     Returns
     -------
     pathlib.Path
-        ``$CLGRAPH_CACHE_DIR`` if set, else ``clgraph`` in the user's cache folder. It need not exist.
+        ``$CLGRAPH_CACHE_DIR`` if set, else ``clgraph`` in the user's cache folder. It need not
+        exist.
 
     Raises
     ------

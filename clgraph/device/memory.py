@@ -1,122 +1,249 @@
-"""Device memory with a budget and an owner for every buffer."""
+"""Device memory with a budget, and an owner for every buffer."""
 
 from __future__ import annotations
 
+import gc
 import math
+import operator
 import os
+import re
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-from clgraph.device.opencl import cl
+from clgraph.device.lazy import cl
 from clgraph.device.waiting import wait
-from clgraph.errors import DeviceMemoryError, InvalidArgumentError
+from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
     from clgraph.device.discovery import Device
 
-__all__ = ["Allocation", "Memory"]
+__all__ = ["Allocation", "Ledger", "Memory"]
+
+WORD_BYTES = 4
+# A copy longer than this goes in pieces, between which Ctrl-C is answered.
+PIECE_BYTES = 64 << 20
+# What the driver, the kernels and the display need; a share of small devices, a fixed amount of
+# large.
+RESERVE_SHARE, RESERVE_LIMIT_BYTES = 1 / 32, 512 << 20
 
 
 class Ledger:
-    """Bytes that this process holds on one device."""
+    """The bytes that this process holds on one device.
 
-    def __init__(self, total_bytes: int) -> None:
-        self.total_bytes = total_bytes
+    Parameters
+    ----------
+    global_bytes : int
+        Memory of the device.
+    shared_with_host : bool
+        Whether the device takes its memory from the host's.
+    """
+
+    def __init__(self, global_bytes: int, *, shared_with_host: bool) -> None:
+        self.global_bytes = global_bytes
         self.used_bytes = 0
-        self.lock = threading.Lock()
+        self._shared_with_host = shared_with_host
+        self._lock = threading.Lock()
 
-    def reserve(self, size_bytes: int) -> bool:
-        """Book bytes if the budget has them."""
-        with self.lock:
-            if self.used_bytes + size_bytes > self.total_bytes:
+    @property
+    def free_bytes(self) -> int:
+        """Bytes that may still be taken."""
+        reserve = min(int(self.global_bytes * RESERVE_SHARE), RESERVE_LIMIT_BYTES)
+        free = self.global_bytes - reserve - self.used_bytes
+        limit = _limit_bytes()
+        if limit is not None:
+            free = min(free, limit - self.used_bytes)
+        if self._shared_with_host:
+            available = _host_available_bytes()
+            if available is not None:
+                free = min(free, available - reserve)
+        return max(free, 0)
+
+    def take(self, size_bytes: int) -> bool:
+        """Book bytes; False if they are not free."""
+        with self._lock:
+            if size_bytes > self.free_bytes:
                 return False
             self.used_bytes += size_bytes
             return True
 
-    def release(self, size_bytes: int) -> None:
-        """Give booked bytes back."""
-        with self.lock:
+    def give_back(self, size_bytes: int) -> None:
+        """Book bytes out."""
+        with self._lock:
             self.used_bytes -= size_bytes
 
-    @property
-    def free_bytes(self) -> int:
-        """Bytes of the budget that are not booked."""
-        return max(self.total_bytes - self.used_bytes, 0)
+
+def _limit_bytes() -> int | None:
+    text = os.environ.get("CLGRAPH_MEMORY_LIMIT")
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise InvalidArgumentError(
+            f"CLGRAPH_MEMORY_LIMIT is {text!r}; it must be a number of bytes, digits only."
+        )
+    return int(text)
+
+
+def _host_available_bytes() -> int | None:
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = re.search(r"^MemAvailable:\s*(\d+) kB$", text, re.MULTILINE)
+    return int(found[1]) << 10 if found else None
 
 
 class Allocation:
-    """A named one-dimensional array in device memory, freed with its owner.
+    """A named one-dimensional array in device memory, freed with its owner; made by `Memory`.
 
     Attributes
     ----------
     name : str
         What the array is for; errors quote it.
-    buffer : pyopencl.Buffer
-        The OpenCL object, for kernel arguments.
     count : int
-        Elements that were asked for; may be 0.
+        Elements; may be 0.
     dtype : numpy.dtype
-        Type of the elements.
+        Their type.
     size_bytes : int
-        Bytes taken on the device, at least one element.
+        Bytes taken on the device: at least one element, in whole words.
+    token : object
+        Changes when the memory behind this object does.
     """
 
-    __slots__ = ("__weakref__", "_device", "_finalizer", "buffer", "count", "dtype", "name", "size_bytes")
+    __slots__ = (
+        "__weakref__",
+        "_buffer",
+        "_device",
+        "_finalizer",
+        "count",
+        "dtype",
+        "name",
+        "size_bytes",
+        "token",
+    )
 
     def __init__(
-        self, device: Device, name: str, count: int, dtype: np.dtype[Any], ledger: Ledger
+        self, device: Device, name: str, count: int, dtype: np.dtype[Any], buffer: cl.Buffer
     ) -> None:
-        self._device = device
         self.name = name
         self.count = count
         self.dtype = dtype
-        self.size_bytes = max(count, 1) * dtype.itemsize
-        self.buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, self.size_bytes)
-        self._finalizer = weakref.finalize(self, _free, self.buffer, ledger, self.size_bytes)
+        self.size_bytes = allocated_bytes(count, dtype)
+        self.token = object()
+        self._device = device
+        self._buffer: cl.Buffer | None = buffer
+        self._finalizer = weakref.finalize(self, _free, buffer, device.ledger, self.size_bytes)
+        # At exit the driver frees everything, and may be gone before this could.
+        self._finalizer.atexit = False
+
+    @property
+    def buffer(self) -> cl.Buffer:
+        """The OpenCL object.
+
+        Raises
+        ------
+        InvalidArgumentError
+            After `release`.
+        """
+        if self._buffer is None:
+            raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
+        return self._buffer
 
     def read(self, count: int | None = None) -> NDArray[Any]:
-        """Copy the first `count` elements (all of them by default) to the host."""
-        count = self.count if count is None else count
-        if not 0 <= count <= self.count:
-            raise InvalidArgumentError(
-                f"cannot read {count} elements of {self.name!r}, which holds {self.count}."
-            )
+        """Copy elements to the host, after everything that was enqueued before.
+
+        Parameters
+        ----------
+        count : int, optional
+            How many, from the first; default all.
+
+        Returns
+        -------
+        numpy.ndarray
+            A new array of `count` elements of `dtype`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are not so many, or after `release`.
+        """
+        count = self.count if count is None else operator.index(count)
+        self._check(count, "read", "from")
         array = np.empty(count, self.dtype)
-        if count:
-            wait(cl.enqueue_copy(self._device.queue, array, self.buffer, is_blocking=False))
+        queue = self._device.queue
+        step = max(PIECE_BYTES // self.dtype.itemsize, 1)
+        for first in range(0, count, step):
+            piece = array[first : first + step]
+            offset = first * self.dtype.itemsize
+            wait(cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False))
         return array
 
-    def write(self, array: NDArray[Any]) -> None:
-        """Copy a host array over the first elements."""
-        source = np.ascontiguousarray(array, dtype=self.dtype).reshape(-1)
-        if source.size > self.count:
-            raise InvalidArgumentError(
-                f"cannot write {source.size} elements to {self.name!r}, which holds {self.count}."
-            )
-        if source.size:
-            wait(cl.enqueue_copy(self._device.queue, self.buffer, source, is_blocking=False))
+    def write(self, array: ArrayLike) -> None:
+        """Copy a host array over the first elements.
+
+        Parameters
+        ----------
+        array : array_like
+            At most `count` elements; converted to `dtype` if that loses nothing by kind.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are too many, or after `release`.
+        TypeError
+            If the elements cannot be converted safely.
+        """
+        given = np.asarray(array)
+        source = np.ascontiguousarray(given.astype(self.dtype, casting="same_kind", copy=False))
+        source = source.reshape(-1)
+        self._check(source.size, "write", "to")
+        queue = self._device.queue
+        step = max(PIECE_BYTES // self.dtype.itemsize, 1)
+        for first in range(0, source.size, step):
+            piece = source[first : first + step]
+            offset = first * self.dtype.itemsize
+            wait(cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False))
 
     def release(self) -> None:
-        """Free the device memory now; later uses of the buffer are errors. Harmless when repeated."""
+        """Free the device memory now; repeating it is harmless, using the array is an error."""
+        self._buffer = None
+        self.token = object()
         self._finalizer()
+
+    def _check(self, count: int, what: str, preposition: str) -> None:
+        if not 0 <= count <= self.count:
+            raise InvalidArgumentError(
+                f"cannot {what} {count} elements {preposition} {self.name!r}, which has "
+                f"{self.count}."
+            )
 
 
 def _free(buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
     buffer.release()
-    ledger.release(size_bytes)
+    ledger.give_back(size_bytes)
+
+
+def allocated_bytes(count: int, dtype: np.dtype[Any]) -> int:
+    """Bytes taken for an array: at least one element, in whole words."""
+    return -(-max(count, 1) * dtype.itemsize // WORD_BYTES) * WORD_BYTES
 
 
 class Memory:
-    """Allocator of one device; every instance for the same device shares its budget.
+    """Allocator of one device; all of them for the same device share one budget.
 
     Parameters
     ----------
     device : Device
         Whose memory to hand out.
+
+    Notes ----- The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
+    this process holds already. ``CLGRAPH_MEMORY_LIMIT``, a number of bytes, lowers it. A device
+    that shares the host's memory also stops at what the host has available.
     """
 
     def __init__(self, device: Device) -> None:
@@ -124,28 +251,99 @@ class Memory:
 
     @property
     def free_bytes(self) -> int:
-        """Bytes that can still be allocated within the budget."""
+        """Bytes of the budget that are free."""
         return self.device.ledger.free_bytes
 
     def allocate(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
-        """Reserve device memory for `count` elements; their values are undefined."""
-        element = np.dtype(dtype)
-        size_bytes = max(int(count), 1) * element.itemsize
-        ledger = self.device.ledger
-        if size_bytes > self.device.traits.max_alloc_bytes or not ledger.reserve(size_bytes):
-            raise DeviceMemoryError(
-                f"{name!r} needs {size_bytes} bytes on {self.device.name}; {ledger.free_bytes} are free."
-            )
-        return Allocation(self.device, name, int(count), element, ledger)
+        """Take device memory for an array.
 
-    def upload(self, name: str, array: NDArray[Any]) -> Allocation:
-        """Allocate and fill an array from the host."""
-        allocation = self.allocate(name, math.prod(array.shape), array.dtype)
-        allocation.write(array)
+        Parameters
+        ----------
+        name : str
+            What it is for; errors quote it.
+        count : int
+            Elements; 0 is allowed and takes the room of one.
+        dtype : dtype_like
+            Their type.
+
+        Returns
+        -------
+        Allocation
+            Its first word is 0, the rest is undefined.
+
+        Raises
+        ------
+        DeviceMemoryError
+            If the array is larger than one allocation may be, the budget is spent, or the driver
+            has no room: it is made to commit the memory here, so that it does not fail in a kernel.
+        """
+        count, element = operator.index(count), np.dtype(dtype)
+        if count < 0:
+            raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")
+        size_bytes = allocated_bytes(count, element)
+        largest = self.device.traits.max_alloc_bytes
+        if size_bytes > largest:
+            self._refuse(
+                name,
+                size_bytes,
+                f"one allocation there may have {largest} bytes; use a smaller graph or a device "
+                "with more memory",
+            )
+        ledger = self.device.ledger
+        if not ledger.take(size_bytes):
+            # Plans and graphs that refer to each other wait for the collector.
+            gc.collect()
+            if not ledger.take(size_bytes):
+                self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
+        try:
+            buffer = self._commit(size_bytes)
+        except BaseException as error:
+            ledger.give_back(size_bytes)
+            if isinstance(error, (cl.Error, ClgraphError)):
+                self._refuse(name, size_bytes, f"the driver has no room ({error})", error)
+            raise
+        return Allocation(self.device, name, count, element, buffer)
+
+    def upload(self, name: str, array: ArrayLike) -> Allocation:
+        """Take device memory for a host array and copy it there.
+
+        Parameters
+        ----------
+        name : str
+            What it is for.
+        array : array_like
+            Any shape; stored flat, in C order, with its own dtype.
+
+        Returns
+        -------
+        Allocation
+            Holding a copy.
+
+        Raises
+        ------
+        DeviceMemoryError
+            As `allocate`.
+        """
+        source = np.asarray(array)
+        allocation = self.allocate(name, math.prod(source.shape), source.dtype)
+        allocation.write(source)
         return allocation
 
+    def _commit(self, size_bytes: int) -> cl.Buffer:
+        device = self.device
+        buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
+        try:
+            zero = np.zeros(1, np.uint32)
+            wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
+        except BaseException:
+            buffer.release()
+            raise
+        return buffer
 
-def budget_bytes(global_bytes: int) -> int:
-    """Bytes that clgraph allows itself on a device."""
-    limit = os.environ.get("CLGRAPH_MEMORY_LIMIT")
-    return min(global_bytes, int(limit)) if limit else global_bytes
+    def _refuse(
+        self, name: str, size_bytes: int, why: str, cause: BaseException | None = None
+    ) -> NoReturn:
+        raise DeviceMemoryError(
+            f"{name!r} needs {size_bytes} bytes on {self.device.name}, where {self.free_bytes} are "
+            f"free: {why}."
+        ) from cause

@@ -4,14 +4,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clgraph.device.nvidia import unit_limits
+
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
-    from clgraph.device.program import Kernel
+    from clgraph.device.kernel import Kernel
 
-__all__ = ["resident_groups"]
+__all__ = ["groups_per_unit", "resident_groups"]
+
+LANES_PER_WARP = 32
+PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
+REGISTER_GRANULE = 256  # registers are handed to a warp in multiples of this
+LOCAL_GRANULE_BYTES = 128
+
+
+def groups_per_unit(
+    capability: tuple[int, int], registers: int, group_size: int, local_bytes: int
+) -> int:
+    """Compute how many work-groups one NVIDIA multiprocessor holds.
+
+    Parameters
+    ----------
+    capability : tuple of int
+        Compute capability, (major, minor).
+    registers : int
+        Registers of a work-item.
+    group_size : int
+        Work-items per work-group.
+    local_bytes : int
+        Local memory per work-group.
+
+    Returns
+    -------
+    int
+        0 if not even one fits.
+    """
+    unit = unit_limits(capability)
+    warps = -(-group_size // LANES_PER_WARP)
+    by_threads = unit.threads // (warps * LANES_PER_WARP)
+    # A warp lives in one partition, so each partition rounds down on its own.
+    per_warp = -(-max(registers, 1) * LANES_PER_WARP // REGISTER_GRANULE) * REGISTER_GRANULE
+    warps_that_fit = unit.registers // PARTITIONS_PER_UNIT // per_warp * PARTITIONS_PER_UNIT
+    by_registers = warps_that_fit // warps
+    limits = [unit.groups, by_threads, by_registers]
+    taken = -(-local_bytes // LOCAL_GRANULE_BYTES) * LOCAL_GRANULE_BYTES + unit.reserved_bytes
+    if taken:
+        limits.append(unit.local_bytes // taken)
+    return min(limits)
 
 
 def resident_groups(device: Device, kernel: Kernel, group_size: int, local_bytes: int = 0) -> int:
-    """Work-groups of `kernel` that are resident on the whole device at once."""
-    del kernel, group_size, local_bytes
-    return device.traits.compute_units
+    """Compute how many work-groups of a kernel are resident on the whole device at once.
+
+    A grid barrier over more groups than this never opens.
+
+    Parameters
+    ----------
+    device : Device
+        What the kernel was built for.
+    kernel : Kernel
+        The kernel; its registers and its own local memory count.
+    group_size : int
+        Work-items per work-group.
+    local_bytes : int
+        Local memory handed over as an argument, per work-group.
+
+    Returns
+    -------
+    int
+        0 if a group of this size cannot run at all. On a GPU whose limits are unknown, and where
+        the compiler did not say how many registers the kernel takes, one group per compute unit; on
+        CPUs that is the number of worker threads, exactly.
+    """
+    traits = device.traits
+    local_bytes += kernel.local_bytes
+    if group_size > kernel.max_group_size or local_bytes > traits.local_bytes:
+        return 0
+    per_unit = 1
+    if traits.compute_capability is not None and kernel.registers is not None:
+        per_unit = groups_per_unit(
+            traits.compute_capability, kernel.registers, group_size, local_bytes
+        )
+    return per_unit * traits.compute_units

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mako.lookup import TemplateLookup
+import clgraph
+from clgraph.device.lazy import mako_lookup
+from clgraph.errors import ClgraphError, KernelBuildError
 
-from clgraph.errors import ClgraphError
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mako.lookup import TemplateLookup
 
 __all__ = ["render", "source_folders"]
 
 
 @functools.cache
 def source_folders() -> tuple[Path, Path]:
-    """Folders that hold the kernels and the templates.
+    """Find the folders of the kernels and of the templates.
 
     Returns
     -------
@@ -28,39 +33,57 @@ def source_folders() -> tuple[Path, Path]:
     ClgraphError
         If neither place has both.
     """
-    package = Path(str(importlib.resources.files("clgraph")))
+    package = Path(str(clgraph.__file__)).resolve().parent
     for root in (package, package.parent):
         kernels, templates = root / "kernels_cl", root / "templates"
         if kernels.is_dir() and templates.is_dir():
             return kernels, templates
     raise ClgraphError(
-        f"kernels_cl/ and templates/ are neither in {package} nor beside it: the installation is "
+        f"kernels_cl/ and templates/ are neither in {package} nor beside it: this installation is "
         "incomplete; reinstall clgraph."
     )
 
 
 @functools.cache
-def lookup(extra: tuple[Path, ...] = ()) -> TemplateLookup:
-    """The one template lookup for a list of folders."""
-    folders = [str(folder) for folder in (*extra, *source_folders())]
-    return TemplateLookup(directories=folders, strict_undefined=True, filesystem_checks=False)
+def _lookup(folders: tuple[Path, ...]) -> TemplateLookup:
+    """Build a template lookup that reads each file once and keeps nothing on disk."""
+    return mako_lookup.TemplateLookup(
+        directories=[str(folder) for folder in folders],
+        strict_undefined=True,
+        filesystem_checks=False,
+        input_encoding="utf-8",
+    )
 
 
-def render(name: str, *, folders: tuple[Path, ...] = (), **params: object) -> str:
+def render(name: str, params: Mapping[str, object], folders: tuple[Path, ...] = ()) -> str:
     """Render a kernel file.
 
     Parameters
     ----------
     name : str
-        Path of the file relative to ``kernels_cl/``, for example ``"bfs.cl"``.
+        Path of the file below ``kernels_cl/``, for example ``"bfs.cl"``.
+    params : mapping
+        A value for every name the file uses.
     folders : tuple of pathlib.Path
-        Folders searched before the library's own.
-    **params : object
-        Every name the file uses; an undefined one is an error.
+        Folders that are searched before ``kernels_cl/`` and ``templates/``.
 
     Returns
     -------
     str
-        OpenCL C without includes.
+        OpenCL C with every template inlined.
+
+    Raises
+    ------
+    KernelBuildError
+        If the file is missing, is not a valid template, or uses a name that has no value.
     """
-    return str(lookup(folders).get_template(name).render_unicode(**params))
+    try:
+        template = _lookup((*folders, *source_folders())).get_template(name)
+        return str(template.render_unicode(**params))
+    except ClgraphError:
+        raise
+    # Whatever goes wrong in an expression of a template surfaces here.
+    except Exception as error:
+        raise KernelBuildError(
+            f"{name} could not be rendered: {type(error).__name__}: {error}"
+        ) from error

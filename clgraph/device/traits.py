@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from typing import Literal
 
-from clgraph.device.opencl import cl
+from clgraph.device import nvidia, queries
+from clgraph.device.lazy import cl
 
 __all__ = ["DeviceTraits", "LaneOps", "MemoryOps", "is_simulator", "probe_traits"]
 
 LaneOps = Literal["ptx", "khr", "scalar", "local"]
 MemoryOps = Literal["ptx", "c11", "plain"]
 
-SUB_GROUP_SIZES = 0x4108  # CL_DEVICE_SUB_GROUP_SIZES_INTEL, which pyopencl's get_info refuses
+# What the khr flavour of the lane vocabulary is written with. Intel's CPU runtime leaves
+# cl_khr_subgroups itself out of its list although it has sub-groups, so that is not asked for.
 SUB_GROUP_EXTENSIONS = (
     "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_vote",
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
 )
-# Work-items that one multiprocessor keeps in flight, by compute capability; the last entry that is
-# not above the device's own capability counts. From the CUDA C++ programming guide, table of technical
-# specifications per compute capability.
-NVIDIA_THREADS_PER_UNIT = (
-    ((3, 0), 2048),
-    ((7, 5), 1024),
-    ((8, 0), 2048),
-    ((8, 6), 1536),
-    ((9, 0), 2048),
-    ((12, 0), 1536),
-)
-NVIDIA_REGISTERS_PER_UNIT = 65536
+PREFERRED_SUB_GROUP_SIZES = (16, 32, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +31,33 @@ class DeviceTraits:
     Attributes
     ----------
     lanes : int
-        Work-items that execute together and can exchange values; 1 where there are none.
+        Work-items that execute together and can exchange values; 1 where none can.
     lane_ops : {"ptx", "khr", "scalar", "local"}
-        Which flavour of the lane vocabulary the device takes. ``local`` emulates lanes with local memory.
+        Flavour of the lane vocabulary; ``local`` emulates lanes with local memory, for tests.
     memory_ops : {"ptx", "c11", "plain"}
-        Which flavour of ordered loads and stores.
+        Flavour of ordered loads and stores.
     grid_barrier : bool
-        Whether resident work-groups are guaranteed to make progress together.
-    compute_units, max_group_size : int
-        As the driver reports them.
-    local_bytes, cache_bytes, global_bytes, max_alloc_bytes : int
-        Local memory per work-group, last-level cache, device memory, and largest single allocation.
+        Whether work-groups that are resident together are known to make progress together.
+    compute_units : int
+        Multiprocessors of a GPU, worker threads of a CPU runtime.
+    max_group_size : int
+        Most work-items in a work-group.
+    local_bytes : int
+        Local memory that one work-group can use.
+    cache_bytes : int
+        Last-level cache of the device.
+    global_bytes, max_alloc_bytes : int
+        Device memory, and the largest single allocation.
     threads_per_unit, registers_per_unit : int
         Work-items and 32-bit registers of one compute unit; 0 where unknown.
-    compute_capability : tuple of int, optional
+    compute_capability : tuple of int or None
         NVIDIA's (major, minor).
     int64_atomics, fp64 : bool
-        Whether 64-bit atomics and double precision are there.
+        Whether there are 64-bit atomics, and double precision.
     is_cpu : bool
-        Whether the kernels run on the host's processor.
+        Whether kernels run on the processor of the host.
     build_options : tuple of str
-        Options every program for this device is built with.
+        Options that every program for this device is built with.
     """
 
     lanes: int
@@ -82,28 +79,19 @@ class DeviceTraits:
     build_options: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How a device is spoken to."""
+
+    lanes: int = 1
+    lane_ops: LaneOps = "scalar"
+    memory_ops: MemoryOps = "plain"
+    build_options: tuple[str, ...] = ()
+
+
 def is_simulator(platform_name: str) -> bool:
-    """Whether a platform only simulates a device, whatever type it announces."""
+    """Whether a platform only simulates devices, whatever type they announce."""
     return "oclgrind" in platform_name.casefold()
-
-
-def threads_per_unit(capability: tuple[int, int]) -> int:
-    """Work-items that one NVIDIA multiprocessor of this compute capability keeps in flight."""
-    known = [threads for since, threads in NVIDIA_THREADS_PER_UNIT if since <= capability]
-    return known[-1] if known else 0
-
-
-def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
-    """Sub-group sizes that a kernel may require on the device, ascending; empty where unknown."""
-    library = ctypes.CDLL(str(cl._cl.__file__))
-    size = ctypes.c_size_t(0)
-    handle = ctypes.c_void_p(device.int_ptr)
-    if library.clGetDeviceInfo(handle, SUB_GROUP_SIZES, 0, None, ctypes.byref(size)) != 0:
-        return ()
-    sizes = (ctypes.c_size_t * (size.value // ctypes.sizeof(ctypes.c_size_t)))()
-    if library.clGetDeviceInfo(handle, SUB_GROUP_SIZES, size, sizes, None) != 0:
-        return ()
-    return tuple(sorted(sizes))
 
 
 def probe_traits(device: cl.Device) -> DeviceTraits:
@@ -117,46 +105,49 @@ def probe_traits(device: cl.Device) -> DeviceTraits:
     Returns
     -------
     DeviceTraits
-        Its facts; the scalar flavour where nothing better is known to work.
+        Its facts; the scalar flavours wherever nothing better is known to work.
     """
     extensions = frozenset(device.extensions.split())
-    is_cpu = bool(device.type & cl.device_type.CPU)
-    lanes, lane_ops, memory_ops = 1, "scalar", "plain"
-    grid_barrier = False
-    options: tuple[str, ...] = ()
-    capability: tuple[int, int] | None = None
-    registers = threads = 0
-    if "cl_nv_device_attribute_query" in extensions:
-        capability = (
-            int(device.compute_capability_major_nv),
-            int(device.compute_capability_minor_nv),
-        )
-        lanes, lane_ops, memory_ops, grid_barrier = 32, "ptx", "ptx", True
-        registers, threads = NVIDIA_REGISTERS_PER_UNIT, threads_per_unit(capability)
-        options = ("-cl-nv-verbose",)
-    elif is_simulator(device.platform.name):
-        options = ("-cl-opt-disable",)
-    elif all(name in extensions for name in SUB_GROUP_EXTENSIONS):
-        sizes = sub_group_sizes(device)
-        if sizes:
-            lanes, lane_ops, memory_ops = (16 if 16 in sizes else sizes[-1]), "khr", "c11"
-            options = ("-cl-std=CL3.0",)
+    capability = nvidia.compute_capability(device) if nvidia.QUERY in extensions else None
+    dialect = _dialect(device, extensions, capability)
+    cache_bytes = int(device.global_mem_cache_size)
+    limits = None
+    if capability is not None:
+        limits = nvidia.unit_limits(capability)
+        # The driver reports some 4 MB through OpenCL for a card that has 50.
+        cache_bytes = max(cache_bytes, nvidia.cache_bytes(device))
     return DeviceTraits(
-        lanes=lanes,
-        lane_ops=lane_ops,
-        memory_ops=memory_ops,
-        grid_barrier=grid_barrier,
+        lanes=dialect.lanes,
+        lane_ops=dialect.lane_ops,
+        memory_ops=dialect.memory_ops,
+        grid_barrier=capability is not None,
         compute_units=int(device.max_compute_units),
         max_group_size=int(device.max_work_group_size),
         local_bytes=int(device.local_mem_size),
-        cache_bytes=int(device.global_mem_cache_size),
+        cache_bytes=cache_bytes,
         global_bytes=int(device.global_mem_size),
         max_alloc_bytes=int(device.max_mem_alloc_size),
-        threads_per_unit=threads,
-        registers_per_unit=registers,
+        threads_per_unit=limits.threads if limits else 0,
+        registers_per_unit=limits.registers if limits else 0,
         compute_capability=capability,
-        int64_atomics="cl_khr_int64_base_atomics" in extensions,
+        int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         fp64="cl_khr_fp64" in extensions,
-        is_cpu=is_cpu,
-        build_options=options,
+        is_cpu=bool(device.type & cl.device_type.CPU) and not is_simulator(device.platform.name),
+        build_options=dialect.build_options,
     )
+
+
+def _dialect(
+    device: cl.Device, extensions: frozenset[str], capability: tuple[int, int] | None
+) -> _Dialect:
+    if capability is not None:
+        return _Dialect(32, "ptx", "ptx", ("-cl-nv-verbose",))
+    if is_simulator(device.platform.name):
+        # LLVM's loop arithmetic on odd integer widths is beyond Oclgrind.
+        return _Dialect(build_options=("-cl-opt-disable",))
+    if extensions.issuperset(SUB_GROUP_EXTENSIONS):
+        sizes = queries.sub_group_sizes(device)
+        for lanes in PREFERRED_SUB_GROUP_SIZES:
+            if lanes in sizes:
+                return _Dialect(lanes, "khr", "c11", ("-cl-std=CL3.0",))
+    return _Dialect()

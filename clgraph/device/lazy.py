@@ -1,0 +1,36 @@
+"""Modules that are imported when something is first asked of them.
+
+``import clgraph`` must stay fast and must not touch a driver, so this package takes pyopencl, and
+what else is slow to import, from here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__all__ = ["cl", "mako_lookup", "metadata"]
+
+if TYPE_CHECKING:
+    from importlib import metadata
+
+    import pyopencl as cl
+    from mako import lookup as mako_lookup
+else:
+
+    class _OnFirstUse:
+        """Stands for a module, and is as fast as the module once that has been imported."""
+
+        def __init__(self, module: str) -> None:
+            self._module = module
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            module = importlib.import_module(self._module)
+            self.__dict__.update(vars(module))
+            return getattr(module, name)
+
+    cl = _OnFirstUse("pyopencl")
+    mako_lookup = _OnFirstUse("mako.lookup")
+    metadata = _OnFirstUse("importlib.metadata")

@@ -1,5 +1,6 @@
 """The graph a user holds, how to build one, and how to read and write it."""
 
+from clgraph.graph import generate
 from clgraph.graph.build import as_graph, from_edges, from_networkx, from_pandas, from_scipy
 from clgraph.graph.graph import Graph
 from clgraph.graph.statistics import GraphStatistics
@@ -12,4 +13,5 @@ __all__ = [
     "from_networkx",
     "from_pandas",
     "from_scipy",
+    "generate",
 ]

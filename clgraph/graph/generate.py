@@ -1,0 +1,383 @@
+"""Seeded synthetic graphs: power laws, uniform random, grids, geometric, road-like and classics.
+
+Every function takes ``seed``, an int, and ``weights``: None, or a pair (low, high). A pair of ints
+draws int32 weights from low to high, both included; a pair with a float draws float64 weights from
+low up to high. The two directions of an undirected edge weigh the same. One seed gives one graph
+on every machine with the same NumPy.
+"""
+
+import math
+import operator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph import csr
+from clgraph.graph.build import with_reverses
+from clgraph.graph.csr import Array
+from clgraph.graph.graph import Graph
+from clgraph.graph.modules import module
+
+__all__ = [
+    "complete",
+    "geometric",
+    "grid2d",
+    "grid3d",
+    "kron",
+    "path",
+    "random",
+    "rmat",
+    "road",
+    "star",
+]
+
+WeightRange: TypeAlias = tuple[float, float] | None
+
+_MAX_EDGES = 1 << 33
+_BLOCK = 1 << 18  # edges drawn together: their temporaries stay in cache
+
+
+def kron(
+    scale: int,
+    edge_factor: float = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: int = 0,
+    weights: WeightRange = None,
+) -> Graph:
+    """Undirected Kronecker graph of the Graph500 benchmark.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2**scale vertices.
+    edge_factor : float
+        Edges drawn per vertex; self-loops and repeats among them are dropped.
+    a, b, c : float
+        Chances of the quadrants (0, 0), (0, 1) and (1, 0); (1, 1) gets the rest.
+
+    Returns
+    -------
+    Graph
+        Undirected and simple, its vertices in random order.
+
+    Notes
+    -----
+    O(m scale). Scale 20 with edge factor 16 takes some seconds and 1 GB.
+    """
+    n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
+    order = rng.permutation(n).astype(src.dtype)
+    return _undirected(n, order[src], order[dst], rng, weights)
+
+
+def rmat(
+    scale: int,
+    edge_factor: float = 16,
+    *,
+    a: float = 0.45,
+    b: float = 0.15,
+    c: float = 0.15,
+    seed: int = 0,
+    weights: WeightRange = None,
+) -> Graph:
+    """Directed R-MAT graph, its vertices in random order.
+
+    Parameters
+    ----------
+    scale, edge_factor, a, b, c
+        As for ``kron``, but every edge drawn is an arc.
+
+    Returns
+    -------
+    Graph
+        Directed, without self-loops and parallel arcs.
+    """
+    n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
+    order = rng.permutation(n).astype(src.dtype)
+    return _directed(n, order[src], order[dst], rng, weights)
+
+
+def random(
+    n: int,
+    mean_degree: float = 16,
+    *,
+    directed: bool = False,
+    seed: int = 0,
+    weights: WeightRange = None,
+) -> Graph:
+    """Uniform random graph: both ends of every edge are drawn evenly.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    mean_degree : float
+        Stored edges per vertex before self-loops and repeats are dropped.
+    directed : bool
+        Whether edges go one way.
+
+    Returns
+    -------
+    Graph
+        Simple.
+    """
+    n = _count("n", n)
+    count = _edge_count(n * _real("mean_degree", mean_degree) / (1 if directed else 2))
+    rng = _generator(seed)
+    ids = csr.index_dtype(n)
+    src, dst = (rng.integers(0, n, count, dtype=ids) for _ in range(2))
+    return (_directed if directed else _undirected)(n, src, dst, rng, weights)
+
+
+def grid2d(
+    width: int, height: int | None = None, *, seed: int = 0, weights: WeightRange = None
+) -> Graph:
+    """Grid of width x height vertices, each with up to four neighbours.
+
+    Parameters
+    ----------
+    width, height : int
+        Size; a square without ``height``. Vertex (x, y) is number y * width + x.
+    """
+    width = _count("width", width)
+    height = width if height is None else _count("height", height)
+    return _lattice((height, width), seed, weights)
+
+
+def grid3d(
+    width: int,
+    height: int | None = None,
+    depth: int | None = None,
+    *,
+    seed: int = 0,
+    weights: WeightRange = None,
+) -> Graph:
+    """Grid of width x height x depth vertices, each with up to six neighbours.
+
+    Parameters
+    ----------
+    width, height, depth : int
+        Size; a cube without the last two. Vertex (x, y, z) is number (z * height + y) * width + x.
+    """
+    width = _count("width", width)
+    height = width if height is None else _count("height", height)
+    depth = height if depth is None else _count("depth", depth)
+    return _lattice((depth, height, width), seed, weights)
+
+
+def geometric(
+    n: int, radius: float | None = None, *, seed: int = 0, weights: WeightRange = None
+) -> Graph:
+    """Random geometric graph: points of the unit square, joined when closer than a radius.
+
+    Parameters
+    ----------
+    n : int
+        Number of points; they are numbered row by row, so neighbours have close numbers.
+    radius : float, optional
+        Default is 0.55 sqrt(ln n / n), at which almost all points hang together.
+    """
+    n = _count("n", n)
+    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else _real("radius", radius)
+    _edge_count(n * min(n * math.pi * radius**2, n) / 2)
+    rng = _generator(seed)
+    points = rng.random((n, 2))
+    rows = np.floor(points[:, 1] / max(radius, 1 / n))
+    points = points[np.lexsort((points[:, 0], rows))]
+    tree = module("scipy.spatial").cKDTree(points)
+    pairs = tree.query_pairs(radius, output_type="ndarray").astype(csr.index_dtype(n))
+    return _undirected(n, pairs[:, 0], pairs[:, 1], rng, weights)
+
+
+def road(
+    width: int,
+    height: int | None = None,
+    *,
+    drop: float = 0.35,
+    seed: int = 0,
+    weights: WeightRange = None,
+) -> Graph:
+    """Road-like graph: the largest component of a grid that lost some of its edges.
+
+    Parameters
+    ----------
+    width, height : int
+        Size of the grid; a square without ``height``.
+    drop : float
+        Share of the edges taken out, 0 to 1. At 0.35 degrees and depth resemble road networks.
+
+    Returns
+    -------
+    Graph
+        Connected, of fewer vertices than the grid.
+    """
+    if not 0 <= _real("drop", drop) <= 1:
+        raise InvalidArgumentError(f"drop={drop} is not a share between 0 and 1")
+    grid = grid2d(width, height)
+    src, dst, _ = grid.listed_edges()
+    rng = _generator(seed)
+    kept = rng.random(len(src)) >= drop
+    src, dst = src[kept], dst[kept]
+    arrays = csr.edges_to_csr(grid.n, *with_reverses(src, dst, None)[:2], None)
+    matrix = Graph.trusted(arrays, directed=False).to_scipy()
+    _, component = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
+    inside = component == np.bincount(component).argmax()
+    number = (np.cumsum(inside) - 1).astype(src.dtype)
+    kept = inside[src]
+    return _undirected(
+        int(np.count_nonzero(inside)), number[src[kept]], number[dst[kept]], rng, weights
+    )
+
+
+def path(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
+    """Path of n vertices in a row.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    """
+    return _lattice((_count("n", n),), seed, weights)
+
+
+def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
+    """Star of n vertices: vertex 0 is joined to all others.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    """
+    n = _count("n", n)
+    leaves = np.arange(1, n, dtype=csr.index_dtype(n))
+    return _undirected(n, np.zeros_like(leaves), leaves, _generator(seed), weights)
+
+
+def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
+    """Complete graph: every pair of n vertices is joined.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    """
+    n = _count("n", n)
+    _edge_count(n * (n - 1) / 2)
+    src, dst = np.triu_indices(n, 1)
+    return _undirected(n, src, dst, _generator(seed), weights)
+
+
+def _rmat_edges(
+    scale: int, edge_factor: float, chances: tuple[float, float, float], seed: int
+) -> tuple[int, Array, Array, np.random.Generator]:
+    """Draw the ends of all edges, one bit of their ids after the other."""
+    scale = _count("scale", scale, least=0, most=40)
+    a, b, c = (_real(name, chance) for name, chance in zip("abc", chances, strict=True))
+    if min(a, b, c) < 0 or a + b + c > 1 + 1e-12:
+        raise InvalidArgumentError(f"a={a}, b={b}, c={c} are not chances that add up to at most 1")
+    n = 1 << scale
+    m = _edge_count(n * _real("edge_factor", edge_factor))
+    rng = _generator(seed)
+    ids = csr.index_dtype(n)
+    src, dst = np.zeros(m, ids), np.zeros(m, ids)
+    limits = [np.float32(a), np.float32(a + b), np.float32(a + b + c)]
+    for begin in range(0, m, _BLOCK):
+        tails, heads = src[begin : begin + _BLOCK], dst[begin : begin + _BLOCK]
+        draw = np.empty(len(tails), np.float32)
+        for _ in range(scale):
+            rng.random(out=draw, dtype=np.float32)
+            right, low, corner = (draw >= limit for limit in limits)
+            np.left_shift(tails, 1, out=tails)
+            np.left_shift(heads, 1, out=heads)
+            tails |= low
+            heads |= right ^ low ^ corner
+    return n, src, dst, rng
+
+
+def _lattice(shape: tuple[int, ...], seed: int, weights: WeightRange) -> Graph:
+    """Grid of any dimension; the last axis is numbered fastest."""
+    n = math.prod(shape)
+    _edge_count(n * len(shape))
+    number = np.arange(n, dtype=csr.index_dtype(n)).reshape(shape)
+    src, dst = [], []
+    for axis in range(len(shape)):
+        along = np.moveaxis(number, axis, 0)
+        src.append(along[:-1].ravel())
+        dst.append(along[1:].ravel())
+    return _undirected(n, np.concatenate(src), np.concatenate(dst), _generator(seed), weights)
+
+
+def _undirected(
+    n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
+) -> Graph:
+    """Build a simple undirected graph of edges drawn in any order and number."""
+    straight = src != dst
+    src, dst = src[straight], dst[straight]
+    half = csr.drop_duplicates(
+        *csr.edges_to_csr(n, np.minimum(src, dst), np.maximum(src, dst), None)
+    )
+    tails, heads = csr.row_ids(half[0], half[1].dtype), half[1]
+    both = with_reverses(tails, heads, _draw_weights(len(heads), rng, weights))
+    return Graph.trusted(csr.edges_to_csr(n, *both), directed=False)
+
+
+def _directed(
+    n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
+) -> Graph:
+    """Build a simple directed graph of arcs drawn in any order and number."""
+    straight = src != dst
+    arrays = csr.drop_duplicates(*csr.edges_to_csr(n, src[straight], dst[straight], None))
+    drawn = _draw_weights(len(arrays[1]), rng, weights)
+    return Graph.trusted((arrays[0], arrays[1], drawn), directed=True)
+
+
+def _draw_weights(count: int, rng: np.random.Generator, weights: WeightRange) -> Array | None:
+    if weights is None:
+        return None
+    try:
+        low, high = weights
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"weights={weights!r} is not a pair (low, high)") from None
+    whole = all(isinstance(bound, int | np.integer) for bound in (low, high))
+    limit = np.iinfo(np.int32).max if whole else np.finfo(np.float64).max / 2
+    if not -limit <= _real("weights", low) <= _real("weights", high) <= limit:
+        raise InvalidArgumentError(f"weights={weights!r} is not a rising pair within +-{limit:g}")
+    if whole:
+        return rng.integers(int(low), int(high), count, dtype=np.int32, endpoint=True)
+    return rng.uniform(low, high, count)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng(_count("seed", seed, least=0, most=None))
+
+
+def _count(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{name}={value!r} is not an integer") from None
+    if number < least or (most is not None and number > most):
+        upper = "" if most is None else f" and at most {most}"
+        raise InvalidArgumentError(f"{name}={number} must be at least {least}{upper}")
+    return number
+
+
+def _real(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"{name}={value!r} is not a number") from None
+    if not math.isfinite(number):
+        raise InvalidArgumentError(f"{name}={number} is not finite")
+    return number
+
+
+def _edge_count(count: float) -> int:
+    if not 0 <= count <= _MAX_EDGES:
+        raise InvalidArgumentError(
+            f"{count:.3g} edges are asked for; 0 to {_MAX_EDGES} are possible"
+        )
+    return int(count)

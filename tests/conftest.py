@@ -1,0 +1,105 @@
+"""Options, markers, caches and device fixtures of the test suite."""
+
+import contextlib
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import clgraph.device as cgd
+from clgraph.errors import DeviceNotFoundError
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+runtimes = importlib.import_module("runtimes")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("clgraph")
+    group.addoption("--run-slow", action="store_true", help="run tests that take over ten seconds")
+    group.addoption("--run-gpu", action="store_true", help="fail, not skip, where there is no GPU")
+    group.addoption(
+        "--device",
+        action="append",
+        metavar="SPEC",
+        help="run the tests of the fixture 'device' on this one instead (repeatable)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "runtimes(*specs): restrict the fixture 'device' to these runtimes"
+    )
+    # Kept between runs: building kernels takes most of the time of a run.
+    cache = getattr(config, "cache", None)
+    for variable, name in (("CLGRAPH_CACHE_DIR", "clgraph"), ("POCL_CACHE_DIR", "pocl")):
+        if variable not in os.environ and cache is not None:
+            os.environ[variable] = str(cache.mkdir(name))
+    # The tests say themselves which device they mean and how much memory it has.
+    for variable in ("CLGRAPH_DEVICE", "CLGRAPH_MEMORY_LIMIT"):
+        os.environ.pop(variable, None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--run-slow"):
+        _skip(items, "slow", "over ten seconds; use --run-slow")
+    marked = {marker.name for item in items for marker in item.iter_markers()}
+    if "gpu" in marked and not config.getoption("--run-gpu") and runtimes.gpu_or_none() is None:
+        _skip(items, "gpu", "there is no NVIDIA GPU here")
+    if "energy" in marked and not runtimes.has_power_sensor():
+        _skip(items, "energy", "there is no power sensor here")
+
+
+def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:
+    for item in items:
+        if item.get_closest_marker(marker):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" not in metafunc.fixturenames:
+        return
+    for marker in metafunc.definition.iter_markers("parametrize"):
+        if "device" in str(marker.args[0]).replace(" ", "").split(","):
+            return
+    specs = metafunc.config.getoption("--device") or list(runtimes.RUNTIMES)
+    marker = metafunc.definition.get_closest_marker("runtimes")
+    if marker is not None:
+        specs = [spec for spec in specs if spec in marker.args]
+    metafunc.parametrize("device", specs, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> cgd.Device:
+    """Each runtime in turn: PoCL, PoCL emulating 8 and 32 lanes, Intel; skipped where missing."""
+    return runtimes.device_or_skip(request.param)
+
+
+@pytest.fixture(scope="session")
+def pocl() -> cgd.Device:
+    """PoCL, where a property does not depend on lanes."""
+    return runtimes.device_or_skip("pocl")
+
+
+@pytest.fixture(scope="session")
+def intel() -> cgd.Device:
+    """Intel's CPU runtime, which has real sub-groups and builds quickly."""
+    return runtimes.device_or_skip("intel")
+
+
+@pytest.fixture(scope="session")
+def any_device() -> cgd.Device:
+    """The quickest CPU runtime there is, for what must hold anywhere."""
+    for spec in ("intel", "pocl"):
+        with contextlib.suppress(DeviceNotFoundError):
+            return cgd.device(spec)
+    return runtimes.device_or_skip("cpu")
+
+
+@pytest.fixture(scope="session")
+def gpu() -> cgd.Device:
+    """The NVIDIA GPU; a test that uses it carries the marker ``gpu``."""
+    found = runtimes.gpu_or_none()
+    assert found is not None, "--run-gpu was given, but there is no NVIDIA GPU"
+    return found

@@ -14,6 +14,8 @@
 ## LANES_KERNEL_ATTRIBUTE                    stands before `void` of every entry point
 ## LANE_PARAMS, LANE_ARGS                    lead the parameters and the arguments of every helper
 ##                                           function that calls a word; one more must follow
+## LANE_FUNCTION                             stands before every such function: inlined early, since
+##                                           late inlining of barriers crashes one compiler
 ## lanemask_t                                one bit a lane: uint up to 32 lanes, ulong above
 ## uint lane_id()                            get_local_id(0) % LANES
 ## lanemask_t lane_mask_lt()                 the lanes below mine
@@ -38,6 +40,7 @@ typedef ulong lanemask_t;
 % else:
 typedef uint lanemask_t;
 % endif
+#define LANE_FUNCTION static inline __attribute__((always_inline))
 #define ALL_LANES ((lanemask_t)${hex((1 << traits.lanes) - 1)}ul)
 
 static inline uint lanemask_count(lanemask_t mask) {

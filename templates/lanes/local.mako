@@ -14,7 +14,7 @@ static inline uint lane_id(void) { return (uint)get_local_id(0); }
 
 static inline lanemask_t lane_mask_lt(void) { return ((lanemask_t)1 << lane_id()) - 1; }
 
-static inline ulong lane_emulated_shuffle(LANE_PARAMS ulong x, uint lane) {
+LANE_FUNCTION ulong lane_emulated_shuffle(LANE_PARAMS ulong x, uint lane) {
     lane_scratch[get_local_id(0)] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong y = lane_scratch[lane % LANES];
@@ -22,12 +22,12 @@ static inline ulong lane_emulated_shuffle(LANE_PARAMS ulong x, uint lane) {
     return y;
 }
 
-static inline uint lane_emulated_shuffle_up(LANE_PARAMS uint x, uint delta) {
+LANE_FUNCTION uint lane_emulated_shuffle_up(LANE_PARAMS uint x, uint delta) {
     return (uint)lane_emulated_shuffle(LANE_ARGS x, lane_id() < delta ? lane_id() : lane_id() - delta);
 }
 
 <%def name="fold(name, result, value, first, last, start, step)">\
-static inline ${result} lane_emulated_${name}(LANE_PARAMS ${value} x) {
+LANE_FUNCTION ${result} lane_emulated_${name}(LANE_PARAMS ${value} x) {
     lane_scratch[get_local_id(0)] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
     ${result} y = ${start};

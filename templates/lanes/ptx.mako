@@ -47,7 +47,9 @@ static inline uint ${name}(uint x, uint ${argument}) {
 ${shuffle("lane_shuffle", "idx", "lane", "31")}\
 ${shuffle("lane_broadcast", "idx", "lane", "31")}\
 ${shuffle("lane_shuffle_up", "up", "delta", "0")}\
+% if capability < (8, 0):
 ${shuffle("lane_shuffle_xor", "bfly", "step", "31")}\
+% endif
 static inline ulong lane_shuffle_ulong(ulong x, uint lane) {
     return upsample(lane_shuffle((uint)(x >> 32), lane), lane_shuffle((uint)x, lane));
 }

@@ -5,6 +5,7 @@ from clgraph.device.kernel import Kernel
 from clgraph.device.memory import Allocation, Memory
 from clgraph.device.occupancy import resident_groups
 from clgraph.device.program import Program, load
+from clgraph.device.report import DiscoveryReport, discovery_report
 from clgraph.device.traits import DeviceTraits
 from clgraph.device.waiting import wait
 
@@ -12,11 +13,13 @@ __all__ = [
     "Allocation",
     "Device",
     "DeviceTraits",
+    "DiscoveryReport",
     "Kernel",
     "Memory",
     "Program",
     "device",
     "devices",
+    "discovery_report",
     "load",
     "resident_groups",
     "wait",

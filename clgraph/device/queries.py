@@ -48,13 +48,17 @@ def loader_library() -> str:
 
 def loader_version() -> str:
     """Ask the loader for its name and version; empty if it does not say."""
-    try:
-        ask = _library().clGetICDLoaderInfoOCLICD
-    except AttributeError:
+    find = _library().clGetExtensionFunctionAddress
+    find.restype = ctypes.c_void_p
+    address = find(b"clGetICDLoaderInfoOCLICD")
+    if not address:
         return ""
-    words = []
+    signature = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_uint, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p
+    )
+    ask, words = signature(address), []
     for what in (LOADER_NAME, LOADER_VERSION):
         text = ctypes.create_string_buffer(256)
-        if ask(what, ctypes.c_size_t(len(text)), text, None) == 0:
+        if ask(what, len(text), text, None) == 0:
             words.append(text.value.decode(errors="replace"))
     return " ".join(words)

@@ -17,7 +17,6 @@ MemoryOps = Literal["ptx", "c11", "plain"]
 # cl_khr_subgroups itself out of its list although it has sub-groups, so that is not asked for.
 SUB_GROUP_EXTENSIONS = (
     "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_non_uniform_vote",
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
 )

@@ -48,7 +48,8 @@ class Ledger:
         self.global_bytes = global_bytes
         self.used_bytes = 0
         self._shared_with_host = shared_with_host
-        self._lock = threading.Lock()
+        # Reentrant: a collection during take() may run the finalizer of another allocation here.
+        self._lock = threading.RLock()
 
     @property
     def free_bytes(self) -> int:

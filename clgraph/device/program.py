@@ -19,6 +19,7 @@ from clgraph.device.builderror import build_error
 from clgraph.device.cache import CachedBinary, default_cache
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import cl
+from clgraph.device.native import NativeError
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -81,14 +82,11 @@ class Program:
             If the program has no such kernel.
         """
         try:
-            handle = cl.Kernel(self._built, name)
-            # Some drivers accept any name until the kernel is asked about.
-            arguments = int(handle.num_args)
-        except cl.Error as error:
+            return Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
+        except NativeError as error:
             raise KernelBuildError(
                 f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
             ) from error
-        return Kernel(self.device, handle, name, arguments, self._uses.get(name))
 
 
 _programs: dict[tuple[Device, str], Program] = {}

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from clgraph.device import drivers, queries
+from clgraph.device import drivers, native
 from clgraph.device.discovery import Inventory, inventory
 from clgraph.device.folders import cache_root, private_folder
 from clgraph.device.lazy import cl
@@ -115,8 +115,8 @@ def discovery_report() -> DiscoveryReport:
     found = inventory()
     return DiscoveryReport(
         pyopencl_version=str(cl.VERSION_TEXT),
-        loader=queries.loader_library(),
-        loader_version=queries.loader_version(),
+        loader=native.loader_library(),
+        loader_version=native.loader_version(),
         variables={name: os.environ[name] for name in VARIABLES if name in os.environ},
         drivers=tuple(_trials()),
         inventory=found,

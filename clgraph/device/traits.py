@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from clgraph.device import nvidia, queries
+from clgraph.device import native, nvidia
 from clgraph.device.lazy import cl
 
 __all__ = ["DeviceTraits", "LaneOps", "MemoryOps", "is_simulator", "probe_traits"]
@@ -145,7 +145,7 @@ def _dialect(
         # LLVM's loop arithmetic on odd integer widths is beyond Oclgrind.
         return _Dialect(build_options=("-cl-opt-disable",))
     if extensions.issuperset(SUB_GROUP_EXTENSIONS):
-        sizes = queries.sub_group_sizes(device)
+        sizes = native.sub_group_sizes(device)
         for lanes in PREFERRED_SUB_GROUP_SIZES:
             if lanes in sizes:
                 return _Dialect(lanes, "khr", "c11", ("-cl-std=CL3.0",))

@@ -1,0 +1,186 @@
+"""Calls to the OpenCL library that pyopencl has no call for, or none that can be used here.
+
+Kernels are made and launched from here because every `pyopencl.Kernel` consults a cache of pickled
+Python code in the user's cache folder: planted code would run, and where that folder cannot be
+written to no kernel can be made at all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import re
+import sys
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clgraph.device.lazy import cl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "KernelHandle",
+    "NativeError",
+    "loader_library",
+    "loader_version",
+    "sub_group_sizes",
+]
+
+# Numbers from the headers of OpenCL and of its extensions.
+DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
+KERNEL_NUM_ARGS = 0x1191
+KERNEL_WORK_GROUP_SIZE = 0x11B0
+KERNEL_LOCAL_MEM_SIZE = 0x11B2
+LOADER_VERSION, LOADER_NAME = 2, 3
+
+
+class NativeError(Exception):
+    """An OpenCL call failed; the text names the call and the error."""
+
+    def __init__(self, call: str, status: int) -> None:
+        names = [name for name, code in vars(cl.status_code).items() if code == status]
+        super().__init__(f"{call} failed: {names[0] if names else status}")
+        self.status = status
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    """Open the OpenCL loader that pyopencl is linked with."""
+    if sys.platform == "win32":
+        return ctypes.WinDLL("OpenCL")
+    return ctypes.CDLL(str(importlib.import_module("pyopencl._cl").__file__))
+
+
+@functools.cache
+def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Callable[..., int]:
+    function: Callable[..., int] = ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
+    return function
+
+
+_pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
+
+
+def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
+    """List the sub-group sizes that a kernel may require, ascending; empty where unknown."""
+    ask = _function("clGetDeviceInfo", _pointer, _uint, _size, _pointer, _pointer)
+    size = _size(0)
+    what = DEVICE_SUB_GROUP_SIZES_INTEL
+    if ask(device.int_ptr, what, 0, None, ctypes.byref(size)) != 0:
+        return ()
+    sizes = (_size * (size.value // ctypes.sizeof(_size)))()
+    if ask(device.int_ptr, what, size, sizes, None) != 0:
+        return ()
+    return tuple(sorted(sizes))
+
+
+def loader_library() -> str:
+    """Find the file of the OpenCL loader in this process; empty where that cannot be told."""
+    _library()
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return ""
+    found = re.search(r"(/.*libOpenCL\S*)$", maps.read_text(encoding="utf-8"), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def loader_version() -> str:
+    """Ask the loader for its name and version; empty if it does not say."""
+    find = _function("clGetExtensionFunctionAddress", ctypes.c_char_p, result=_pointer)
+    address = find(b"clGetICDLoaderInfoOCLICD")
+    if not address:
+        return ""
+    signature = ctypes.CFUNCTYPE(ctypes.c_int, _uint, _size, ctypes.c_char_p, _pointer)
+    ask, words = signature(address), []
+    for what in (LOADER_NAME, LOADER_VERSION):
+        text = ctypes.create_string_buffer(256)
+        if ask(what, len(text), text, None) == 0:
+            words.append(text.value.decode(errors="replace"))
+    return " ".join(words)
+
+
+class KernelHandle:
+    """An OpenCL kernel object, released with this one.
+
+    Parameters
+    ----------
+    program : int
+        Address of a built ``cl_program``.
+    name : str
+        Name of the entry point.
+
+    Raises
+    ------
+    NativeError
+        If there is no such entry point.
+    """
+
+    def __init__(self, program: int, name: str) -> None:
+        create = _function(
+            "clCreateKernel", _pointer, ctypes.c_char_p, _pointer, result=ctypes.c_void_p
+        )
+        status = ctypes.c_int(0)
+        self.address = create(program, name.encode(), ctypes.byref(status))
+        if status.value != 0 or not self.address:
+            raise NativeError("clCreateKernel", status.value)
+        release = _function("clReleaseKernel", _pointer)
+        weakref.finalize(self, release, self.address).atexit = False
+        self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
+        self._enqueue = _function(
+            "clEnqueueNDRangeKernel",
+            *(_pointer, _pointer, _uint, _pointer, _pointer, _pointer, _uint, _pointer, _pointer),
+        )
+        self._global_size, self._group_size, self._event = _size(0), _size(0), _pointer(None)
+        self._sizes = ctypes.byref(self._global_size), ctypes.byref(self._group_size)
+        self._event_place = ctypes.byref(self._event)
+
+    def argument_count(self) -> int:
+        """Ask how many parameters the kernel has."""
+        ask = _function("clGetKernelInfo", _pointer, _uint, _size, _pointer, _pointer)
+        count = _uint(0)
+        status = ask(self.address, KERNEL_NUM_ARGS, 4, ctypes.byref(count), None)
+        if status != 0:
+            raise NativeError("clGetKernelInfo", status)
+        return count.value
+
+    def local_bytes(self, device: cl.Device) -> int:
+        """Ask how much local memory the kernel declares, per work-group."""
+        return self._work_group_info(device, KERNEL_LOCAL_MEM_SIZE)
+
+    def max_group_size(self, device: cl.Device) -> int:
+        """Ask for the largest work-group that the kernel can be launched with."""
+        return self._work_group_info(device, KERNEL_WORK_GROUP_SIZE)
+
+    def _work_group_info(self, device: cl.Device, what: int) -> int:
+        ask = _function(
+            "clGetKernelWorkGroupInfo", _pointer, _pointer, _uint, _size, _pointer, _pointer
+        )
+        value = ctypes.c_uint64(0)  # size_t and cl_ulong are both this wide
+        status = ask(self.address, device.int_ptr, what, 8, ctypes.byref(value), None)
+        if status != 0:
+            raise NativeError("clGetKernelWorkGroupInfo", status)
+        return value.value
+
+    def set_bytes(self, index: int, value: bytes) -> None:
+        """Set an argument to a value, or to the address of a buffer, as it lies in memory."""
+        status = self._set(self.address, index, len(value), value)
+        if status != 0:
+            raise NativeError(f"clSetKernelArg({index})", status)
+
+    def set_local(self, index: int, size_bytes: int) -> None:
+        """Set an argument to so much local memory."""
+        status = self._set(self.address, index, size_bytes, None)
+        if status != 0:
+            raise NativeError(f"clSetKernelArg({index})", status)
+
+    def enqueue(self, queue: int, global_size: int, group_size: int) -> cl.Event:
+        """Launch the kernel on the queue with this address; the caller holds a lock."""
+        self._global_size.value, self._group_size.value = global_size, group_size
+        status = self._enqueue(
+            queue, self.address, 1, None, *self._sizes, 0, None, self._event_place
+        )
+        if status != 0:
+            raise NativeError("clEnqueueNDRangeKernel", status)
+        return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)

@@ -1,0 +1,38 @@
+<%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="barrier" file="/grid/barrier.mako"/>\
+// Crosses the grid barrier again and again. In every round each group writes its slot, crosses, and
+// counts the slots that do not show the round; a second crossing keeps the next round's writes away.
+//
+// No races: slots are written and read on different sides of a barrier.
+${memory.vocabulary()}
+${barrier.vocabulary()}
+
+__kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+void grid_check(
+    const uint rounds,
+    const uint spin_limit,                      // polls before the barrier gives up
+    __global uint *slots,                       // [groups, group_size] scratch
+    volatile __global uint *state,              // [96] of the barrier
+    __global uint *restrict crossed,            // [groups] out: rounds completed
+    __global uint *restrict stale)              // [groups] in/out: slots seen without the round's value
+{
+    ${barrier.setup()}\
+    const uint count = (uint)get_global_size(0);
+    for (uint round = 1; round <= rounds; ++round) {
+        slots[get_global_id(0)] = round;
+        if (!grid_barrier(state, spin_limit)) {
+            return;
+        }
+        for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0)) {
+            if (slots[i] != round) {
+                atomic_inc(&stale[get_group_id(0)]);
+            }
+        }
+        if (!grid_barrier(state, spin_limit)) {
+            return;
+        }
+        if (get_local_id(0) == 0) {
+            crossed[get_group_id(0)] = round;
+        }
+    }
+}

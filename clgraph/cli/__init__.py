@@ -1,0 +1,1 @@
+"""The ``clgraph`` command: a module per subcommand, which makes a record and text of it."""

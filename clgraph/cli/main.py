@@ -1,0 +1,165 @@
+"""Entry point of the ``clgraph`` command."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from clgraph.cli import bfs, convert, devices, doctor, generate, info
+from clgraph.cli.text import as_json
+from clgraph.errors import (
+    ClgraphError,
+    DeviceMemoryError,
+    DeviceNotFoundError,
+    InvalidArgumentError,
+    KernelBuildError,
+    KernelTimeoutError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from clgraph.cli.command import Command
+
+__all__ = ["main"]
+
+COMMANDS: tuple[Command, ...] = (
+    devices.COMMAND,
+    doctor.COMMAND,
+    info.COMMAND,
+    bfs.COMMAND,
+    convert.COMMAND,
+    generate.COMMAND,
+)
+
+INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
+DEVICE_ERRORS = (DeviceNotFoundError, DeviceMemoryError, KernelTimeoutError)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints take one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
+        raise InvalidArgumentError(f"{message}; see '{self.prog} --help'")
+
+
+def build_parser() -> Parser:
+    """Declare every subcommand."""
+    parser = Parser(prog="clgraph", description="Graph analytics on OpenCL devices.")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        sub = commands.add_parser(
+            command.name, help=command.summary, description=command.summary + "."
+        )
+        command.add_arguments(sub)
+        sub.add_argument("--json", action="store_true", help="print one JSON object")
+        sub.add_argument("--verbose", "-v", action="store_true", help="log what is done to stderr")
+        sub.set_defaults(chosen=command)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; default is those of the process.
+
+    Returns
+    -------
+    int
+        0 on success, 1 for a fault of clgraph itself, 2 for bad arguments or bad input, 3 for
+        device trouble, 130 after Ctrl-C, 141 when whoever read the output has gone.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _run(words)
+    except SystemExit as leaving:  # --help
+        return int(leaving.code or 0)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except Exception as error:
+        status = _explain(error)
+        if status == INTERNAL_ERROR and {"-v", "--verbose"} & set(words):
+            raise
+        return status
+
+
+def _explain(error: Exception) -> int:
+    """Say on one line what went wrong, and give the exit status for it."""
+    if isinstance(error, KernelBuildError):
+        sys.stderr.write(f"clgraph: {error}\n")  # its lines show the rendered source
+        return DEVICE_TROUBLE
+    if isinstance(error, DEVICE_ERRORS):
+        return _complain(error, DEVICE_TROUBLE)
+    pyopencl = sys.modules.get("pyopencl")
+    if pyopencl is not None and isinstance(error, pyopencl.Error):
+        return _complain(f"the OpenCL driver failed: {error}", DEVICE_TROUBLE)
+    if isinstance(error, ClgraphError | OSError | ImportError):
+        return _complain(error, BAD_INPUT)
+    if isinstance(error, MemoryError):
+        return _complain(f"this machine has too little memory: {error}", BAD_INPUT)
+    return _complain(
+        f"internal error, please report it with what --verbose prints: {error!r}", INTERNAL_ERROR
+    )
+
+
+def _reader_has_gone() -> int:
+    # What is still buffered must not be flushed into the closed pipe when the process ends.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.version:
+        import importlib.metadata
+
+        _print(f"clgraph {importlib.metadata.version('clgraph')}")
+        return 0
+    if args.command is None:
+        parser.error("say which command to run")
+    command: Command = args.chosen
+    with _logging(verbose=args.verbose):
+        record = command.run(args)
+    _print(as_json(record) if args.json else command.render(record))
+    return command.status(record)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _complain(problem: object, status: int = 0) -> int:
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"clgraph: {text}\n")
+    return status
+
+
+@contextlib.contextmanager
+def _logging(*, verbose: bool) -> Iterator[None]:
+    """Show what the library logs: warnings, or with --verbose everything."""
+    log = logging.getLogger("clgraph")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("clgraph: %(message)s"))
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG if verbose else logging.WARNING)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)

@@ -17,11 +17,11 @@ DEVICE_WORDS = re.compile(
 )
 ALGORITHM_WORDS = re.compile(
     r"\b(bfs|sssp|scc|apsp|dijkstra|bellman|betweenness|closeness|k_?truss|triangles?|hornet|appagato)\b"
-    r"|breadth.first|shortest.path|strongly.connected|delta.stepping|\bdistances\b|\bpredecessors\b",
+    r"|breadth.first|shortest.path|strongly.connected|delta.stepping|\bdistances\b",
     re.IGNORECASE,
 )
-KERNEL_TEXT = re.compile(r"__kernel\b|__global\b|__local\b|\bget_(global|local|group)_(id|size)\b")
-MACHINE_PATHS = re.compile(r"(^|[^\w.])/(work|farm|root|home/\w+)/|index-url|pypi-more")
+KERNEL_TEXT = re.compile(r"__(kernel|global|local)\s+\w|\bget_(global|local|group)_(id|size)\s*\(")
+MACHINE_PATHS = re.compile(r"(^|[^\w.])/(work|farm|root|home/\w+)/|index[-]url")
 
 
 def hits(files: list[Path], words: re.Pattern[str]) -> list[str]:

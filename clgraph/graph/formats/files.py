@@ -1,0 +1,291 @@
+"""Files as a stream of lines and blocks: decompressed, bounded, and able to name a line."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NoReturn, Self
+
+from clgraph.errors import GraphFormatError
+from clgraph.graph.modules import module
+
+__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "open_for_writing"]
+
+Progress = Callable[[int, int, str], Any]
+
+_BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
+_LINE_BYTES = 1 << 20
+_FREE_BYTES = 1 << 24  # what a compressed file may expand to whatever its size
+_EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
+_FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
+_VERTICES_PER_BYTE = 16
+_MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+_DAMAGED: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_KEPT_COMMENTS = 1000  # of the head of a file; formats say what they have to say early
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may make the reader allocate.
+
+    Attributes
+    ----------
+    max_vertices : int or None
+        Most vertices; None allows 4 million, or 16 for each byte of the file if that is more.
+    max_bytes : int or None
+        Most bytes of the file, after decompression; None allows 64 GiB, and of a compressed file
+        at most 200 times its size (and never less than 16 MiB).
+    """
+
+    max_vertices: int | None = None
+    max_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class Block:
+    """Some whole lines of a file.
+
+    Attributes
+    ----------
+    data : bytes
+        The lines; the last one ends with a newline even if the file does not.
+    line : int
+        Number of the first line, from 1.
+    source : Source
+        Where they come from.
+    """
+
+    data: bytes
+    line: int
+    source: "Source"
+
+    def fail(self, offset: int, problem: str) -> NoReturn:
+        """Raise GraphFormatError for the line that holds the byte at ``offset``."""
+        self.source.fail(problem, self.line + self.data.count(b"\n", 0, offset))
+
+
+def compressed_by(start: bytes) -> str | None:
+    """Name of the compression whose file signature ``start`` begins with, if any."""
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+
+
+@dataclass
+class Source:
+    """A file being read, decompressed on the fly.
+
+    Attributes
+    ----------
+    path : str
+        Name for messages.
+    limits : Limits
+        What it may cost.
+    progress : callable or None
+        Called with bytes done, bytes in all (of the file as it lies on disk), and "read NAME".
+    size_bytes : int
+        Size on disk.
+    line : int
+        Number of the line that comes next, from 1.
+    """
+
+    path: str
+    limits: Limits
+    progress: Progress | None = None
+    size_bytes: int = field(init=False)
+    line: int = field(default=1, init=False)
+
+    def __post_init__(self) -> None:
+        """Open the file."""
+        self._raw: IO[bytes] = io.BufferedReader(io.FileIO(self.path))
+        self.size_bytes = os.fstat(self._raw.fileno()).st_size
+        self._errors = _DAMAGED
+        start = self._raw.read(8)
+        self._raw.seek(0)
+        self.compression = compressed_by(start)
+        self._stream: Any = self._decompressed()
+        self._taken = 0
+        self._returned = b""
+        ceiling = self.limits.max_bytes
+        if ceiling is None:
+            ceiling = 1 << 36
+            if self.compression:
+                ceiling = min(ceiling, max(_FREE_BYTES, _EXPANSION * self.size_bytes))
+        self._ceiling = ceiling
+        if self.size_bytes > ceiling and not self.compression:
+            self.fail(
+                f"the file has {self.size_bytes} bytes; pass max_bytes= to read over {ceiling}"
+            )
+
+    def _decompressed(self) -> Any:
+        if self.compression == "gz":
+            return gzip.GzipFile(fileobj=self._raw)
+        if self.compression == "bz2":
+            return bz2.BZ2File(self._raw)
+        if self.compression == "xz":
+            return lzma.LZMAFile(self._raw)
+        if self.compression == "zst":
+            zstandard = module("zstandard", needed_for=f"reading {self.path}")
+            self._errors = (*_DAMAGED, zstandard.ZstdError)
+            decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+            return io.BufferedReader(
+                decompressor.stream_reader(self._raw, read_across_frames=True, closefd=False)
+            )
+        return self._raw
+
+    def __enter__(self) -> Self:
+        """Give the source itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        if self._stream is not self._raw:
+            self._stream.close()
+        self._raw.close()
+
+    @property
+    def possible_bytes(self) -> int:
+        """Most bytes that the file can hold, decompressed."""
+        return self._ceiling if self.compression else self.size_bytes
+
+    def fail(self, problem: str, line: int | None = None) -> NoReturn:
+        """Raise GraphFormatError for a line; default is the last one read, or the first."""
+        if line is None:
+            line = max(self.line - 1, 1)
+        raise GraphFormatError(f"{self.path}:{line}: {problem}")
+
+    def check_vertices(self, n: int, line: int | None = None) -> None:
+        """Refuse a number of vertices that such a file can hardly mean."""
+        most = self.most_vertices()
+        if n > most:
+            self.fail(
+                f"{n} vertices are more than the {most} allowed for a file of this size; "
+                "pass max_vertices= if it is right",
+                line,
+            )
+
+    def most_vertices(self) -> int:
+        """Most vertices that the file may have."""
+        if self.limits.max_vertices is not None:
+            return self.limits.max_vertices
+        return max(_FREE_VERTICES, _VERTICES_PER_BYTE * self.possible_bytes)
+
+    def check_rows(self, count: int, row_bytes: int, what: str, line: int | None = None) -> None:
+        """Refuse a declared number of lines that the file is too small to hold."""
+        if count * row_bytes > self.possible_bytes + row_bytes:
+            self.fail(
+                f"{count} {what} are declared, but a file of {self.size_bytes} bytes cannot hold "
+                "them; it is truncated or the number is wrong",
+                line,
+            )
+
+    def read(self, count: int) -> bytes:
+        """Up to ``count`` decompressed bytes; fewer only at the end of the file."""
+        try:
+            piece: bytes = self._stream.read(count)
+        except self._errors as error:
+            self._damaged(error)
+        self._count(piece)
+        return piece
+
+    def peek(self, count: int) -> bytes:
+        """First bytes of the file, up to the first ``count``; they are read again later."""
+        start = self.read(count)
+        self._raw.seek(0)
+        self._stream = self._decompressed()
+        self._taken = 0
+        return start
+
+    def read_line(self) -> bytes:
+        """Next line with its newline; empty at the end of the file."""
+        if self._returned:
+            text, self._returned = self._returned, b""
+        else:
+            try:
+                text = self._stream.readline(_LINE_BYTES + 1)
+            except self._errors as error:
+                self._damaged(error)
+            self._count(text)
+        if len(text) > _LINE_BYTES:
+            self.fail(f"the line is longer than {_LINE_BYTES} bytes", self.line)
+        self.line += bool(text)
+        return text
+
+    def unread_line(self, text: bytes) -> None:
+        """Hand the line just read back, to be read again."""
+        self._returned = text
+        self.line -= bool(text)
+
+    def header(self, marks: bytes) -> list[str]:
+        """Take the comment and blank lines that come next; stop before the first other line."""
+        comments: list[str] = []
+        while text := self.read_line():
+            stripped = text.strip()
+            if stripped and stripped[0] not in marks:
+                self.unread_line(text)
+                break
+            if len(comments) < _KEPT_COMMENTS:
+                comments.append(stripped.decode("utf-8", "replace"))
+        return comments
+
+    def blocks(self, longest_line: int | None = _LINE_BYTES) -> Iterator[Block]:
+        """Rest of the file in blocks of whole lines, about a mebibyte each."""
+        pieces = [self._returned]
+        self._returned = b""
+        while True:
+            piece = self.read(_BLOCK_BYTES)
+            self._report()
+            cut = piece.rfind(b"\n") + 1
+            if piece and not cut:
+                pieces.append(piece)
+                if longest_line is not None and sum(map(len, pieces)) > longest_line:
+                    self.fail(f"the line is longer than {longest_line} bytes", self.line)
+                continue
+            data = b"".join([*pieces, piece[:cut]])
+            pieces = [piece[cut:]]
+            if data:
+                block = Block(data if data.endswith(b"\n") else data + b"\n", self.line, self)
+                yield block
+                self.line += block.data.count(b"\n")
+            if not piece:
+                return
+
+    def _report(self) -> None:
+        if self.progress is not None:
+            done = min(self._raw.tell(), self.size_bytes)
+            self.progress(done, self.size_bytes, f"read {Path(self.path).name}")
+
+    def _count(self, piece: bytes) -> None:
+        self._taken += len(piece)
+        if self._taken > self._ceiling:
+            kind = f"the {self.compression} file expands" if self.compression else "the file goes"
+            self.fail(f"{kind} beyond {self._ceiling} bytes; pass max_bytes= if that is right")
+
+    def _damaged(self, error: Exception) -> NoReturn:
+        if self.compression is None:
+            raise error
+        self.fail(f"the {self.compression} data is damaged or cut off ({error})")
+
+
+def open_for_writing(path: str) -> Any:
+    """Open a file to write bytes to, compressed as its last extension says."""
+    extension = Path(path).suffix.lower()
+    if extension == ".gz":
+        return gzip.GzipFile(path, "wb", compresslevel=6, mtime=0)
+    if extension == ".bz2":
+        return bz2.BZ2File(path, "wb")
+    if extension == ".xz":
+        return lzma.LZMAFile(path, "wb")
+    if extension == ".zst":
+        zstandard = module("zstandard", needed_for=f"writing {path}")
+        return zstandard.ZstdCompressor().stream_writer(Path(path).open("wb"), closefd=True)
+    return Path(path).open("wb")

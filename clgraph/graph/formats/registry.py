@@ -1,0 +1,254 @@
+"""Reading and writing graphs in the format that a file's name or head calls for."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph.build import as_graph
+from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
+from clgraph.graph.formats.files import Limits, Progress, Source, open_for_writing
+from clgraph.graph.graph import Graph
+from clgraph.graph.modules import module
+
+__all__ = ["FORMATS", "Format", "read", "write"]
+
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+_SNIFFED_BYTES = 4096
+
+
+class Reader(Protocol):
+    """Reads a graph from an open file."""
+
+    def __call__(self, source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
+        """Read the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` calls it.
+    extensions : tuple of str
+        Endings of file names that mean it.
+    title : str
+        What people call it.
+    read : callable
+        ``read(source, directed=..., weighted=...)`` gives a Graph.
+    write : callable
+        ``write(graph)`` gives an iterator of pieces of the file.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    title: str
+    read: Reader
+    write: Callable[[Graph], Iterator[bytes]]
+
+
+FORMATS = {
+    entry.name: entry
+    for entry in (
+        Format("mtx", (".mtx",), "Matrix Market", mtx.read, mtx.write),
+        Format("snap", (".txt", ".snap"), "SNAP edge list", snap.read, snap.write),
+        Format("dimacs9", (".gr",), "DIMACS 9 shortest paths", dimacs9.read, dimacs9.write),
+        Format("metis", (".graph", ".metis"), "METIS, DIMACS 10", metis.read, metis.write),
+        Format("koblenz", (".konect",), "Koblenz network collection", koblenz.read, koblenz.write),
+        Format("edges", (".edges",), "Network Repository", edges.read, edges.write),
+        Format("csv", (".csv", ".tsv"), "table of edges", csv.read, csv.write),
+        Format("npz", (".npz",), "NumPy archive", npz.read, npz.write),
+        Format("el", (".el",), "GAP edge list", gap.read_el, gap.write_el),
+        Format("wel", (".wel",), "GAP weighted edge list", gap.read_wel, gap.write_wel),
+        Format("sg", (".sg",), "GAP serialised graph", gap.read_sg, gap.write_sg),
+        Format("wsg", (".wsg",), "GAP serialised weighted graph", gap.read_wsg, gap.write_wsg),
+    )
+}
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the public API calls it so
+    directed: bool | None = None,
+    weighted: bool | None = None,
+    max_vertices: int | None = None,
+    max_bytes: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Graph:
+    """Read a graph from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; .gz, .bz2, .xz and .zst data is recognised and decompressed on the way.
+    format : str, optional
+        One of ``FORMATS``; default is what the first bytes or the extension say.
+    directed : bool, optional
+        Default is what the file says, or its format implies. False reads a list of edges as
+        undirected: each line is an edge both ways, unless all of them are listed both ways anyway.
+    weighted : bool, optional
+        False leaves weights out, True insists on them; default takes them where there are some.
+    max_vertices : int, optional
+        Most vertices; default allows 4 million, or 16 for each byte of the file.
+    max_bytes : int, optional
+        Most bytes, after decompression; default allows 64 GiB, and 200 times the size of a
+        compressed file.
+    progress : callable or bool, optional
+        Called as ``progress(done, total, what)`` in bytes of the file; True shows a bar of tqdm.
+
+    Returns
+    -------
+    Graph
+        Ids that count from 1 become 0 to n - 1. Edge lists whose ids leave gaps (SNAP, Network
+        Repository, CSV) are renumbered in ascending order and keep the ids in ``labels``. Weights
+        are int64, or float64 if one of them has a decimal point.
+
+    Raises
+    ------
+    GraphFormatError
+        As ``file:line: what is wrong``, before anything large is allocated.
+    InvalidArgumentError
+        If there is no such format or none fits the name.
+    OSError
+        If the file cannot be opened.
+    """
+    name = os.fspath(path)
+    limits = Limits(
+        _limit("max_vertices", max_vertices),
+        _limit("max_bytes", max_bytes),
+    )
+    with Source(name, limits, _reporter(progress)) as source:
+        chosen = _named(format) if format is not None else _guessed(name, source)
+        if source.size_bytes == 0:
+            source.fail("the file is empty", 1)
+        return chosen.read(source, directed=directed, weighted=weighted)
+
+
+def write(
+    graph: Any,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the public API calls it so
+    progress: Progress | bool | None = None,
+) -> None:
+    """Write a graph to a file; reading it back gives the same graph.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        The graph.
+    path : str or path-like
+        The file, overwritten if it exists; compressed if it ends in .gz, .bz2, .xz or .zst.
+    format : str, optional
+        One of ``FORMATS``; default is what the extension says.
+    progress : callable or bool, optional
+        Called as ``progress(done, done, what)`` with the bytes written so far.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no format fits the name, or the format cannot hold the graph.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Floats are written with as many digits as give the same float64 again. What a format cannot
+    say is lost: .el, .sg leave weights out, .el, .wel and .gr do not tell undirected graphs and
+    .el, .wel not isolated vertices at the end. Labels stay in npz, integer ones also in snap and
+    csv.
+    """
+    name = os.fspath(path)
+    checked = as_graph(graph)
+    chosen = _named(format) if format is not None else _by_name(name)
+    if chosen is None:
+        raise InvalidArgumentError(_no_format(name))
+    report = _reporter(progress)
+    pieces = chosen.write(checked)
+    first = next(pieces, b"")  # a graph the format cannot hold fails before the file is touched
+    done = 0
+    with open_for_writing(name) as stream:
+        while first:
+            stream.write(first)
+            done += len(first)
+            if report is not None:
+                report(done, done, f"write {Path(name).name}")
+            first = next(pieces, b"")
+
+
+def _limit(name: str, value: int | None) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise InvalidArgumentError(f"{name}={value!r} must be a positive integer")
+    return value
+
+
+def _named(name: str) -> Format:
+    if name not in FORMATS:
+        raise InvalidArgumentError(
+            f"format={name!r} is not known; choose one of {', '.join(FORMATS)}"
+        )
+    return FORMATS[name]
+
+
+def _by_name(path: str) -> Format | None:
+    bare = Path(path)
+    if bare.suffix.lower() in _COMPRESSED:
+        bare = bare.with_suffix("")
+    extension = bare.suffix.lower()
+    by_extension = next((f for f in FORMATS.values() if extension in f.extensions), None)
+    if by_extension is None and bare.name.startswith("out."):
+        return FORMATS["koblenz"]
+    return by_extension
+
+
+def _guessed(path: str, source: Source) -> Format:
+    """Format by the head of the file where that is plain, else by its name."""
+    start = source.peek(_SNIFFED_BYTES)
+    if start.lstrip(b"%")[:12].lower() == b"matrixmarket" and start.startswith(b"%"):
+        return FORMATS["mtx"]
+    if start.startswith(b"PK\x03\x04"):
+        return FORMATS["npz"]
+    found = _by_name(path)
+    if found is not None:
+        return found
+    lines = [line.split() for line in start.splitlines()[:50] if line.strip()]
+    for words in lines:
+        if words[0] == b"p" and len(words) == 4:
+            return FORMATS["dimacs9"]
+        if words[0] == b"%" and words[1:2] and words[1] in (b"sym", b"asym", b"bip"):
+            return FORMATS["koblenz"]
+        if words[0].startswith(b"#"):
+            return FORMATS["snap"]
+    raise InvalidArgumentError(_no_format(path))
+
+
+def _no_format(path: str) -> str:
+    endings = " ".join(ending for entry in FORMATS.values() for ending in entry.extensions)
+    return f"{path}: the name does not tell the format; pass format=, or use one of {endings} out.*"
+
+
+def _reporter(progress: Progress | bool | None) -> Progress | None:
+    if progress is None or progress is False:
+        return None
+    return _bar() if progress is True else progress
+
+
+def _bar() -> Progress | None:
+    """Progress bar of tqdm, on a terminal and if tqdm is installed."""
+    try:
+        tqdm = module("tqdm").tqdm
+    except ImportError:
+        return None
+    bar = tqdm(unit="B", unit_scale=True, disable=None, leave=False)
+
+    def show(done: int, total: int, what: str) -> None:
+        bar.total = total
+        bar.set_description(what, refresh=False)
+        bar.update(done - bar.n)
+
+    return show

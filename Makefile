@@ -25,11 +25,13 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu]"
+	@echo "installing clgraph with PoCL into $(VENV) (some 400 MB)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu]"
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu,intel,test,networkx,plot]"
+	@echo "installing clgraph and what its tests need into $(VENV) (some 2 GB, mostly Intel's runtime)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu,intel,test,networkx,plot]"
 	@touch $@ $(VENV)/.installed-demo
 
 clean:

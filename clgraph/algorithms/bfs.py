@@ -1,0 +1,385 @@
+"""Breadth-first search: hop distances, and optionally a shortest-path tree, from one source."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import time
+import weakref
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, device as find_device, load
+from clgraph.engine.choose import resolve
+from clgraph.engine.config import TraversalConfig
+from clgraph.engine.driver import Driver
+from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.stats import TraversalStats
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.engine.driver import Outcome
+    from clgraph.graph import Graph
+
+__all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
+
+UNREACHED = -1
+QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
+
+
+class BFSConfig(TraversalConfig):
+    """A configuration of breadth-first search; see :class:`~clgraph.engine.config.TraversalConfig`."""
+
+    __slots__ = ()
+
+
+class _Buffers:
+    """What one search writes: its result stays here until it is read or forgotten."""
+
+    def __init__(self, memory: Memory, n: int, level_capacity: int, *, predecessors: bool) -> None:
+        self.distances = memory.allocate("distances", n, np.int32)
+        self.predecessors = memory.allocate("predecessors", n if predecessors else 1, np.int32)
+        self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
+
+
+class BFSResult:
+    """Outcome of one search; arrays are copied from the device on first access.
+
+    Attributes
+    ----------
+    depth : int
+        Largest distance that is reached.
+    reached : int
+        Vertices with a distance, the source among them.
+    stats : TraversalStats
+        Times, counts and the configuration that ran.
+    """
+
+    def __init__(
+        self, plan: BFS, buffers: _Buffers, outcome: Outcome, total_ms: float, source: int
+    ) -> None:
+        self._graph = plan.graph
+        self._buffers: _Buffers | None = buffers
+        self._free = plan._free_buffers
+        self._finalizer = weakref.finalize(self, self._free.append, buffers)
+        self._with_tree = plan.with_predecessors
+        self.source = source
+        self.depth = outcome.depth
+        self.reached = outcome.reached
+        self.stats = TraversalStats(
+            outcome=outcome,
+            total_ms=total_ms,
+            config=plan.config.as_dict(),
+            read_levels=self._read_levels,
+            count_edges=self._count_edges,
+        )
+
+    def __repr__(self) -> str:
+        return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
+
+    @cached_property
+    def distances(self) -> NDArray[np.int32]:
+        """int32 [n] in hops; -1 where there is no path."""
+        return self._held().distances.read()
+
+    @cached_property
+    def predecessors(self) -> NDArray[np.int32] | None:
+        """int32 [n], the vertex before on a shortest path, -1 where none, the source its own; or None."""
+        return self._held().predecessors.read() if self._with_tree else None
+
+    def detach(self) -> None:
+        """Copy everything to the host and give the device buffers back to the plan."""
+        if self._buffers is None:
+            return
+        _ = self.distances, self.predecessors, self.stats.per_level
+        self._buffers = None
+        self._finalizer()
+
+    def _held(self) -> _Buffers:
+        assert self._buffers is not None  # detach() has read every array before letting go
+        return self._buffers
+
+    def _read_levels(self) -> NDArray[np.uint32]:
+        levels = self._held().levels
+        rows = min(self.depth + 2, levels.count // 4)
+        return levels.read(4 * rows).reshape(-1, 4)
+
+    def _count_edges(self) -> NDArray[np.int64]:
+        """Out-edges of the vertices at each distance, int64 [depth + 1]."""
+        here = self.distances >= 0
+        return np.bincount(
+            self.distances[here], weights=self._graph.degrees[here], minlength=self.depth + 1
+        ).astype(np.int64)
+
+
+class BFS:
+    """A breadth-first search compiled for one graph, configuration and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    predecessors : bool
+        Whether searches label a tree too.
+    config : BFSConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that is searched.
+    device : Device
+        Where.
+    config : Resolved
+        Every dimension as decided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+    KernelBuildError
+        If the kernel does not compile there.
+
+    Notes
+    -----
+    Compiles and uploads once; :meth:`run` only launches. Uses 4 bytes per edge (twice that if the graph
+    is directed and stages may pull) and 13 to 50 bytes per vertex of device memory. A plan serves one
+    thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
+    .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        predecessors: bool = False,
+        config: BFSConfig | str | None = None,
+        device: Device | str | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self.with_predecessors = bool(predecessors)
+        wanted = BFSConfig.of(config)
+        self.device = find_device(device)
+        n, m = self.graph.n, self.graph.m
+        self.config = resolve(
+            wanted, self.device.traits, n=n, m=m, predecessors=self.with_predecessors
+        )
+        self._memory = Memory(self.device)
+        self._lock = threading.Lock()
+        self._free_buffers: list[_Buffers] = []
+        self._results: weakref.WeakSet[BFSResult] = weakref.WeakSet()
+        self._compile()
+        if n:
+            self._allocate()
+
+    def _compile(self) -> None:
+        program = load(
+            self.device,
+            "bfs.cl",
+            config=self.config,
+            problem=SimpleNamespace(predecessors=self.with_predecessors),
+            UNREACHED=UNREACHED,
+            state_words=STATE_WORDS,
+            slot_words=SLOT_WORDS,
+        )
+        self.source_hash = program.source_hash
+        self._driver = Driver(self.device, program.kernel("bfs"), self.config)
+
+    def _allocate(self) -> None:
+        graph, config, memory = self.graph, self.config, self._memory
+        n = graph.n
+        out = resident(graph, self.device)
+        back = out
+        in_degrees = graph.degrees
+        if graph.directed and config.pull:
+            transpose = graph.transpose()
+            back = resident(transpose, self.device)
+            in_degrees = transpose.degrees
+        words = unreachable_words(in_degrees, config.word_bits)
+        entry = {"vertex": 4, "row": 8, "full": 16}[config.entry]
+        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+
+        def entries(name: str, count: int) -> Allocation:
+            return memory.allocate(name, count * entry // 4, np.uint32)
+
+        self._levels = min(n + 1, LEVEL_CAPACITY)
+        bitmap = words.size if config.pull or config.visited == "bitmap" else 1
+        self._graph_args = (
+            *(out.indptr, out.indices, back.indptr, back.indices),
+            memory.upload("unreachable", words),
+            np.uint32(n),
+            np.uint64(graph.m),
+            np.uint32(graph.max_degree),
+            np.uint32(max(round(graph.mean_degree), 1)),
+        )
+        self._scratch = (
+            memory.allocate("visited_even", bitmap, words.dtype),
+            memory.allocate("visited_odd", bitmap, words.dtype),
+            entries("queue_even", n + QUEUE_SLACK),
+            entries("queue_odd", n + QUEUE_SLACK),
+            entries("hubs_even", hubs + QUEUE_SLACK),
+            entries("hubs_odd", hubs + QUEUE_SLACK),
+        )
+        self._free_buffers.append(self._new_buffers())
+
+    def _new_buffers(self) -> _Buffers:
+        return _Buffers(
+            self._memory, self.graph.n, self._levels, predecessors=self.with_predecessors
+        )
+
+    def _take_buffers(self) -> _Buffers:
+        """Buffers that no living result needs: used ones, else new ones, else a result's."""
+        try:
+            return self._free_buffers.pop()
+        except IndexError:
+            pass
+        try:
+            return self._new_buffers()
+        except DeviceMemoryError:
+            for result in list(self._results):
+                result.detach()
+            if not self._free_buffers:
+                raise
+            return self._free_buffers.pop()
+
+    def run(self, source: int, *, max_depth: int | None = None) -> BFSResult:
+        """Search from one vertex.
+
+        Parameters
+        ----------
+        source : int
+            Vertex id in [0, n).
+        max_depth : int, optional
+            Vertices farther than this many hops stay unreached.
+
+        Returns
+        -------
+        BFSResult
+            Distances, predecessors if the plan labels them, and stats.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `source` is not a vertex or `max_depth` is negative.
+        KernelTimeoutError
+            If the device does not finish.
+        """
+        start = time.perf_counter()
+        source = _vertex(source, self.graph.n)
+        limit = _depth_limit(max_depth)
+        with self._lock:
+            buffers = self._take_buffers()
+            try:
+                outcome = self._driver.run(
+                    *self._graph_args,
+                    np.uint32(source),
+                    np.uint32(limit),
+                    buffers.distances,
+                    buffers.predecessors,
+                    *self._scratch,
+                    buffers.levels,
+                    np.uint32(self._levels),
+                )
+            except BaseException:
+                self._free_buffers.append(buffers)
+                raise
+            result = BFSResult(
+                self, buffers, outcome, 1e3 * (time.perf_counter() - start), source
+            )
+            self._results.add(result)
+            return result
+
+
+def _vertex(source: Any, n: int) -> int:
+    try:
+        vertex = operator.index(source)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"source={source!r} is not a vertex number; pass an integer in [0, {n})."
+        ) from None
+    if not 0 <= vertex < n:
+        raise InvalidArgumentError(
+            f"source={vertex} is not a vertex of this graph; it has {n} vertices, numbered from 0."
+        )
+    return vertex
+
+
+def _depth_limit(max_depth: Any) -> int:
+    if max_depth is None:
+        return 2**31 - 2
+    try:
+        depth = operator.index(max_depth)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"max_depth={max_depth!r} is not a number of hops; pass an integer or None."
+        ) from None
+    if depth < 0:
+        raise InvalidArgumentError(f"max_depth={depth} is negative; pass 0 or more, or None.")
+    return min(depth, 2**31 - 2)
+
+
+def bfs(
+    graph: Graph,
+    source: int,
+    *,
+    predecessors: bool = False,
+    max_depth: int | None = None,
+    config: BFSConfig | str | None = None,
+    device: Device | str | None = None,
+) -> BFSResult:
+    """Hop distances, and optionally one shortest-path tree, from a source vertex.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    source : int
+        Vertex id in [0, n).
+    predecessors : bool
+        Whether to label a tree too; costs one more store per reached vertex.
+    max_depth : int, optional
+        Vertices farther than this many hops stay unreached.
+    config : BFSConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Returns
+    -------
+    BFSResult
+        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``source`` is not a vertex of ``graph``, or ``config`` is not a legal combination.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+
+    Notes
+    -----
+    O(n + m) work. Distances are deterministic; among several shortest paths the predecessor may differ
+    from run to run. Pull stages of a directed graph need its transpose, which is built once and kept
+    with the graph.
+    """
+    graph = as_graph(graph)
+    _vertex(source, graph.n)
+    plan = BFS(graph, predecessors=predecessors, config=config, device=device)
+    return plan.run(source, max_depth=max_depth)

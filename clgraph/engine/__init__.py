@@ -1,0 +1,1 @@
+"""The traversal engine that algorithms share: configurations, plans and drivers."""

@@ -1,0 +1,156 @@
+"""The rules that complete a configuration from graph statistics and device traits."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import DeviceTraits
+    from clgraph.engine.config import TraversalConfig
+
+__all__ = ["Resolved", "resolve"]
+
+# Largest number of work-groups: the members field of a stage word has 12 bits.
+MAX_GROUPS = 4095
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A configuration with every dimension decided; what templates see as ``config``."""
+
+    lanes: int
+    group_size: int
+    groups: int | None
+    balance: str
+    direction: str
+    synchronisation: str
+    membership: str
+    solo: bool
+    visited: str
+    distribution: str
+    entry: str
+    buffer: int
+    word_bits: int
+    wide_offsets: bool
+    wide: int
+    hub_degree: int
+    pull: bool
+    pull_tile: int
+    pull_probes: int
+    push_tile: int
+    fill_tile: int
+    alpha: int
+    pull_floor: int
+    solo_capacity: int
+    solo_enter: int
+    solo_edges: int
+    eager_limit: int
+    stage_work: int
+    launch_work: int
+    spin_limit: int
+    patience: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every decision by name, for records."""
+        return asdict(self)
+
+
+def resolve(
+    config: TraversalConfig, traits: DeviceTraits, *, n: int, m: int, predecessors: bool
+) -> Resolved:
+    """Complete a configuration for a graph of `n` vertices and `m` edges.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run the configuration.
+
+    Notes
+    -----
+    One lane per group marks a CPU thread, where plain loops over compact arrays win; on SIMD groups
+    latency is hidden by lanes instead, so state is a bitmap and queues carry rows.
+    """
+    lanes = traits.lanes
+    scalar = lanes == 1
+    wide_offsets = m >= 2**32
+    group_size = config.group_size or _group_size(traits)
+    if group_size % lanes:
+        raise InvalidArgumentError(
+            f"group_size={group_size} is not a multiple of the {lanes} lanes of this device."
+        )
+    if group_size > traits.max_group_size:
+        raise InvalidArgumentError(
+            f"group_size={group_size} exceeds the {traits.max_group_size} work-items this device allows."
+        )
+    if traits.lane_ops == "local" and group_size != lanes:
+        raise InvalidArgumentError(
+            f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
+        )
+    visited = config.visited or ("labels" if scalar else "bitmap")
+    if visited == "labels" and group_size > 1:
+        raise InvalidArgumentError(
+            "visited='labels' is for one-lane devices with group_size=1; choose 'bitmap' here."
+        )
+    alone = group_size == 1
+    entry = "vertex" if alone else "full" if predecessors or wide_offsets else "row"
+    direction = config.direction or "switching"
+    solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, entry)
+    return Resolved(
+        lanes=lanes,
+        group_size=group_size,
+        groups=config.groups,
+        balance=config.balance or ("item_per_vertex" if scalar else "lane_scan"),
+        direction=direction,
+        synchronisation=config.synchronisation or "persistent",
+        membership=config.membership or ("fixed" if traits.grid_barrier else "open"),
+        solo=True if config.solo is None else config.solo,
+        visited=visited,
+        distribution=config.distribution or ("claimed" if alone else "static"),
+        entry=entry,
+        buffer=512 if scalar else 2 * lanes,
+        word_bits=64 if alone else 32,
+        wide_offsets=wide_offsets,
+        wide=config.wide or 2 * lanes,
+        hub_degree=_hub_degree(traits) if config.hub_degree is None else config.hub_degree,
+        pull=direction == "switching",
+        pull_tile=64,
+        pull_probes=config.pull_probes or 8,
+        push_tile=64 if alone else lanes,
+        fill_tile=16384 if alone else 32 * lanes,
+        alpha=config.alpha or 14,
+        pull_floor=config.pull_floor or 16,
+        solo_capacity=solo_capacity,
+        solo_enter=min(solo_capacity, n),
+        solo_edges=_pick(config.solo_edges, 1 << 12),
+        eager_limit=_pick(config.eager_limit, 1 << 14),
+        stage_work=200 if traits.is_cpu else 60_000,
+        launch_work=200_000_000 if traits.is_cpu else 20_000_000_000,
+        spin_limit=config.spin_limit or (2**31 - 1 if traits.is_cpu else 1 << 22),
+        patience=_pick(config.patience, 1 << 10 if traits.is_cpu else 1 << 14),
+    )
+
+
+def _pick(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _group_size(traits: DeviceTraits) -> int:
+    if traits.is_cpu:
+        return traits.lanes
+    return min(1024, traits.max_group_size) // traits.lanes * traits.lanes
+
+
+def _hub_degree(traits: DeviceTraits) -> int:
+    """Out-degree from which a vertex is worth the whole grid; one group of a CPU never is."""
+    return 0 if traits.lanes == 1 else 64 * traits.lanes
+
+
+def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
+    """Frontier entries that fit twice into a third of the local memory."""
+    if group_size == 1:
+        return 2**31 - 1
+    entry_bytes = {"vertex": 4, "row": 8, "full": 16}[entry]
+    return max(traits.lanes, min(group_size, traits.local_bytes // (3 * 2 * entry_bytes)))

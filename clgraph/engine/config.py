@@ -1,0 +1,188 @@
+"""What a traversal may do in more than one way: every dimension, and which combinations are legal.
+
+A configuration changes speed, never results.  ``None`` leaves a dimension to
+:mod:`clgraph.engine.choose`, which knows the graph and the device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+from clgraph.errors import InvalidArgumentError
+
+__all__ = ["BALANCERS", "TraversalConfig"]
+
+BALANCERS = ("item_per_vertex", "lanes_per_vertex", "lane_scan")
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "balance": BALANCERS,
+    "direction": ("push", "switching"),
+    "synchronisation": ("persistent", "stepped"),
+    "membership": ("fixed", "open"),
+    "visited": ("bitmap", "labels"),
+    "distribution": ("static", "claimed"),
+}
+
+# Smallest legal value of each dimension that is a number.
+_AT_LEAST = {
+    "group_size": 1,
+    "groups": 1,
+    "hub_degree": 0,
+    "wide": 1,
+    "alpha": 1,
+    "pull_floor": 1,
+    "pull_probes": 4,
+    "solo_capacity": 1,
+    "solo_edges": 0,
+    "eager_limit": 0,
+    "spin_limit": 64,
+    "patience": 0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraversalConfig:
+    """A point in the configuration space of the traversal engine.
+
+    Every dimension defaults to ``None``: chosen from the graph and the device.
+
+    Parameters
+    ----------
+    balance : {"item_per_vertex", "lanes_per_vertex", "lane_scan"}, optional
+        How the edges of a frontier are shared among the lanes of a SIMD group.
+    direction : {"push", "switching"}, optional
+        Whether stages may pull from unvisited vertices where that reads fewer edges.
+    synchronisation : {"persistent", "stepped"}, optional
+        All levels in one launch, or one launch per stage.
+    membership : {"fixed", "open"}, optional
+        Whether all work-groups of a persistent launch take part from the start, which needs
+        them resident together, or join as they start.
+    solo : bool, optional
+        Whether one work-group runs small frontiers alone.
+    visited : {"bitmap", "labels"}, optional
+        Where a stage looks up who has been reached.
+    distribution : {"static", "claimed"}, optional
+        Whether work is shared by position or taken from a counter.
+    group_size : int, optional
+        Work-items in a work-group; a multiple of the device's lanes.
+    groups : int, optional
+        Work-groups in a launch.
+    hub_degree : int, optional
+        Vertices of this degree and above are spread over the whole grid; 0 for none.
+    wide : int, optional
+        Rows of this many edges and above are walked by a whole SIMD group (``lane_scan``).
+    alpha, pull_floor : int, optional
+        A stage pulls when the frontier's edges exceed ``unexplored / alpha + n / pull_floor``.
+    pull_probes : int, optional
+        In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
+    solo_capacity : int, optional
+        Largest frontier, in vertices, that one work-group runs alone.
+    solo_edges : int, optional
+        Largest number of edges out of such a frontier.
+    eager_limit : int, optional
+        Frontiers up to this size fetch neighbours' rows before they know they are new.
+    spin_limit : int, optional
+        Polls before a waiting work-group gives up.
+    patience : int, optional
+        Polls for which the first of an open membership waits for the others.
+    """
+
+    balance: str | None = None
+    direction: str | None = None
+    synchronisation: str | None = None
+    membership: str | None = None
+    solo: bool | None = None
+    visited: str | None = None
+    distribution: str | None = None
+    group_size: int | None = None
+    groups: int | None = None
+    hub_degree: int | None = None
+    wide: int | None = None
+    alpha: int | None = None
+    pull_floor: int | None = None
+    pull_probes: int | None = None
+    solo_capacity: int | None = None
+    solo_edges: int | None = None
+    eager_limit: int | None = None
+    spin_limit: int | None = None
+    patience: int | None = None
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+
+    def __post_init__(self) -> None:
+        self.validate()
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names of the published and recommended configurations."""
+        return tuple(cls.PRESETS)
+
+    @classmethod
+    def preset(cls, name: str) -> Self:
+        """Give the configuration called `name`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no such preset; the message lists those there are.
+        """
+        if name not in cls.PRESETS:
+            raise InvalidArgumentError(
+                f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
+            )
+        return cls(**cls.PRESETS[name])
+
+    @classmethod
+    def of(cls, config: Self | str | None) -> Self:
+        """Give a configuration for whatever a caller passed as ``config=``."""
+        if config is None:
+            return cls.preset("auto")
+        if isinstance(config, str):
+            return cls.preset(config)
+        if isinstance(config, cls):
+            return config
+        raise InvalidArgumentError(
+            f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
+        )
+
+    def validate(self) -> None:
+        """Check every dimension and their combination.
+
+        Raises
+        ------
+        InvalidArgumentError
+            One sentence on the first thing that is not legal.
+        """
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise InvalidArgumentError(
+                    f"{name}={value!r} is not one of {', '.join(choices)}."
+                )
+        for name, least in _AT_LEAST.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
+            if not least <= value < 2**31:
+                raise InvalidArgumentError(
+                    f"{name}={value} is out of range; it must be at least {least} and below 2**31."
+                )
+        if self.solo is not None and not isinstance(self.solo, bool):
+            raise InvalidArgumentError(f"solo={self.solo!r} is neither True nor False.")
+        if self.pull_probes is not None and self.pull_probes % 4:
+            raise InvalidArgumentError(
+                f"pull_probes={self.pull_probes} is not a multiple of 4, and lanes probe four "
+                "neighbours at a time."
+            )
+        if self.synchronisation == "stepped" and self.membership == "open":
+            raise InvalidArgumentError(
+                "membership='open' is about work-groups that wait for each other, which those of "
+                "synchronisation='stepped' never do; leave one of them out."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every dimension by name, for records."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,0 +1,85 @@
+"""A graph's arrays in device memory, uploaded once and shared by every plan on that device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from clgraph.device import Memory
+from clgraph.errors import InvalidGraphError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.graph import Graph
+
+__all__ = ["ResidentGraph", "offsets_dtype", "resident", "unreachable_words"]
+
+_copies: WeakKeyDictionary[Graph, dict[Device, ResidentGraph]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentGraph:
+    """CSR arrays on one device.
+
+    Attributes
+    ----------
+    indptr : Allocation
+        uint32 [n + 1], or uint64 where m >= 2**32.
+    indices : Allocation
+        uint32 [m].
+    """
+
+    indptr: Allocation
+    indices: Allocation
+
+
+def offsets_dtype(m: int) -> np.dtype[np.unsignedinteger]:
+    """Type of row offsets on a device for `m` edges."""
+    return np.dtype(np.uint64 if m >= 2**32 else np.uint32)
+
+
+def resident(graph: Graph, device: Device) -> ResidentGraph:
+    """Give `graph` on `device`, uploading it on first use.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If it does not fit, before anything is copied.
+    """
+    if graph.n >= 2**32 - 64:
+        raise InvalidGraphError(
+            f"the graph has {graph.n} vertices, but kernels number vertices with 32 bits; "
+            f"use fewer than {2**32 - 64}."
+        )
+    held = _copies.setdefault(graph, {})
+    if device not in held:
+        memory = Memory(device)
+        indptr = memory.upload("indptr", graph.indptr.astype(offsets_dtype(graph.m), copy=False))
+        indices = memory.upload("indices", graph.indices.astype(np.uint32, copy=False))
+        held[device] = ResidentGraph(indptr, indices)
+    return held[device]
+
+
+def unreachable_words(in_degrees: NDArray[np.integer], word_bits: int) -> NDArray[np.unsignedinteger]:
+    """Bitmap of vertices that no edge leads to, with the bits beyond the last vertex set.
+
+    Parameters
+    ----------
+    in_degrees : integer array [n]
+        In-degree of each vertex.
+    word_bits : {32, 64}
+        Bits in a word; vertex v is bit ``v % word_bits`` of word ``v // word_bits``.
+
+    Returns
+    -------
+    uint32 or uint64 array [ceil(n / word_bits)]
+    """
+    n = in_degrees.size
+    bits = np.ones(-(-n // word_bits) * word_bits, bool)
+    np.equal(in_degrees, 0, out=bits[:n])
+    return np.packbits(bits, bitorder="little").view(f"<u{word_bits // 8}")

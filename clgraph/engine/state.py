@@ -1,0 +1,60 @@
+"""The control words that a running traversal keeps in device memory.
+
+Host and kernels agree on these by rendering: templates define each name from the tables here.
+"""
+
+import numpy as np
+
+__all__ = [
+    "NO_STAGE",
+    "SLOT_WORDS",
+    "STATE_WORDS",
+    "STATUS_DONE",
+    "STATUS_PAUSED",
+    "STATUS_RUNNING",
+    "WORD_COUNT",
+    "initial_state",
+]
+
+_LINE = 32  # 32-bit words; contended words are kept 128 bytes apart
+
+STATUS_RUNNING, STATUS_DONE, STATUS_PAUSED = 0, 1, 2
+NO_STAGE = np.uint32(0xFFFFFFFF)
+
+# Counters of one stage; two copies of each, used in turn, SLOT_STRIDE apart.
+SLOT_WORDS = ("ARRIVED", "CLAIM", "NEXT", "NEXT_EDGES", "NEXT_EDGES_HIGH", "NEXT_HUBS")
+_SLOT_STRIDE = 5 * _LINE
+
+STATE_WORDS: dict[str, int] = {
+    "STATUS_RUNNING": STATUS_RUNNING,
+    "STATUS_DONE": STATUS_DONE,
+    "STATUS_PAUSED": STATUS_PAUSED,
+    "STAGE_A": 0,
+    "STAGE_B": 2,
+    "JOINED": _LINE,
+    "LEFT": 2 * _LINE,
+    "HEARTBEAT": 3 * _LINE,
+    "ABORTED": 3 * _LINE + 1,
+    # Kept by whichever group decides.
+    "STATUS": 4 * _LINE,
+    "DEPTH": 4 * _LINE + 1,
+    "REACHED": 4 * _LINE + 2,
+    "OVERFLOWED": 4 * _LINE + 3,
+    "UNEXPLORED": 4 * _LINE + 4,
+    "WORK": 4 * _LINE + 6,
+    "ARRIVED": 5 * _LINE,
+    "CLAIM": 6 * _LINE,
+    "NEXT": 7 * _LINE,
+    "NEXT_EDGES": 8 * _LINE,
+    "NEXT_EDGES_HIGH": 8 * _LINE + 1,
+    "NEXT_HUBS": 9 * _LINE,
+    "SLOT_STRIDE": _SLOT_STRIDE,
+}
+WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
+
+
+def initial_state() -> np.ndarray:
+    """Control words as a new search expects them, uint32 [WORD_COUNT]."""
+    words = np.zeros(WORD_COUNT, np.uint32)
+    words[STATE_WORDS["STAGE_A"] : STATE_WORDS["STAGE_A"] + 4] = NO_STAGE
+    return words

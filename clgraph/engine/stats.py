@@ -1,0 +1,99 @@
+"""What a traversal tells about itself."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from clgraph.engine.driver import Outcome
+
+__all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
+
+# By stage mode as kernels number them; gathering belongs to the push that follows, marking to the pull.
+DIRECTIONS = ("end", "push", "push", "pull", "push", "pull")
+
+LEVEL_RECORD = np.dtype(
+    [("frontier", np.int64), ("edges", np.int64), ("direction", "U4"), ("microseconds", np.float64)]
+)
+
+
+class TraversalStats:
+    """Times, counts and configuration of one traversal.
+
+    Attributes
+    ----------
+    kernel_ms : float
+        Device time from the start of the search to its result in device memory.
+    total_ms : float
+        Host wall clock of ``run``.
+    levels : int
+        Frontiers that were expanded or found: the depth and the source's own.
+    mode : {"persistent", "stepped"}
+        How the stages were run.
+    launches : int
+        Kernel launches.
+    config : dict
+        Every dimension of the configuration as decided.
+    energy : object or None
+        Filled in by whoever measured the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        outcome: Outcome,
+        total_ms: float,
+        config: dict[str, Any],
+        read_levels: Callable[[], NDArray[np.uint32]],
+        count_edges: Callable[[], NDArray[np.int64]],
+    ) -> None:
+        self.kernel_ms = outcome.kernel_ms
+        self.total_ms = total_ms
+        self.levels = outcome.depth + 1
+        self.mode = outcome.mode
+        self.launches = outcome.launches
+        self.config = config
+        self.energy: Any = None
+        self._read_levels = read_levels
+        self._count_edges = count_edges
+
+    @cached_property
+    def _edges_by_level(self) -> NDArray[np.int64]:
+        return self._count_edges()
+
+    @cached_property
+    def edges_traversed(self) -> int:
+        """Out-edges of reached vertices."""
+        return int(self._edges_by_level.sum())
+
+    @property
+    def teps(self) -> float:
+        """Edges traversed per second of kernel time."""
+        return self.edges_traversed / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
+
+    @cached_property
+    def per_level(self) -> NDArray[Any]:
+        """One row per distance from 0: frontier, its out-edges, direction, microseconds.
+
+        Structured array of :data:`LEVEL_RECORD`. Microseconds are NaN on devices without a clock that
+        kernels can read; only the first 65,536 levels are kept.
+        """
+        raw = self._read_levels()
+        rows = min(self.levels, len(raw))
+        table = np.zeros(rows, LEVEL_RECORD)
+        table["frontier"] = raw[:rows, 0]
+        table["edges"] = self._edges_by_level[:rows]
+        table["direction"] = np.array(DIRECTIONS)[raw[:rows, 2]]
+        clock = raw[:, 3].astype(np.uint32)
+        table["microseconds"] = np.nan
+        if clock.any():
+            steps = np.diff(clock)[:rows]  # modulo 2**32, as the clock is
+            table["microseconds"][: len(steps)] = steps / 1e3
+        return table

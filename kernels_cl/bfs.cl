@@ -1,0 +1,330 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="clock" file="/memory/clock.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="visited" file="/visited/visited.mako"/>
+<%namespace name="gather" file="/visited/gather.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="pull" file="/balance/pull.mako"/>
+// Breadth-first search: hop distances and optionally one shortest-path tree from a source.
+//
+// Stages: FILL the results, then PUSH the frontier's out-edges or PULL from unvisited vertices, as
+// the last group of each stage decides. PULL needs no frontier bitmap: when level d is complete, any
+// visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
+// visited through it before. So it reads the visited bitmap of the last level and writes the next;
+// GATHER turns the difference of the two back into a queue. MARK makes the bitmap from distances.
+//
+// Races: several frontier vertices may reach v together; the claim lets exactly one win, and
+// whichever wins is a valid predecessor. Distances of one stage are all the same number.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${clock.vocabulary()}
+${group.declarations()}
+${queue.declarations()}
+${visited.declarations()}
+${stage.declarations()}
+
+#define UNREACHED (${UNREACHED})
+#define FILL 1u
+#define PUSH 2u
+#define PULL 3u
+#define GATHER 4u
+#define MARK 5u
+
+<%def name="visit_edge(level, keep, hub_slot)">
+    int claimed = 0;
+    offset_t row = 0;
+    uint degree = 0;
+    % if config.entry != "vertex":
+    if (active && eager) {
+        row = indptr[v];
+        degree = (uint)(indptr[v + 1] - row);
+    }
+    % endif
+    ${visited.claim("claimed", "v", "active", "distances", "UNREACHED", f"(int)({level})")}
+    ${enqueue("u", keep, hub_slot)}
+</%def>
+
+<%def name="enqueue(u, keep, hub_slot)">
+    % if config.entry != "vertex" or config.pull:
+    if (claimed) {
+        % if config.entry != "vertex":
+        if (eager) prefetch_global(indices + row);
+        else
+        % endif
+        {
+            row = indptr[v];
+            degree = (uint)(indptr[v + 1] - row);
+        }
+    }
+    % endif
+    % if problem.predecessors and u:
+    if (claimed) predecessors[v] = (int)${u};
+    % endif
+    int queued = claimed;
+    % if config.hub_degree:
+    if (claimed && degree >= ${config.hub_degree}u) {
+        queued = 0;
+        hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v, row, degree);
+    }
+    % endif
+    ${keep("queued", "MAKE_ENTRY(v, row, degree)", "claimed ? degree : 0u")}
+</%def>
+
+<%def name="keep_in_queue(queued, entry, edges)">
+    found_edges += ${edges};
+    ${queue.push(queued, entry, "queue_to")}
+</%def>
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const uint *restrict indices,          // [m]
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    __global const uint *restrict in_indices,       // [m]
+    __global const word_t *restrict unreachable,    // [words] no in-edges, and what lies beyond n
+    const uint n,
+    const ulong m,
+    const uint max_degree,
+    const uint mean_degree,
+    const uint source,
+    const uint max_level,
+    __global int *distances,                        // [n] out
+    __global int *predecessors,                     // [n] out, or one element
+    __global word_t *visited_even,                  // [words]
+    __global word_t *visited_odd,                   // [words]
+    __global entry_t *queue_even,                   // [n + slack]
+    __global entry_t *queue_odd,                    // [n + slack]
+    __global entry_t *hubs_even,                    // [number of hubs + lanes]
+    __global entry_t *hubs_odd,
+    __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
+    const uint level_capacity,
+    volatile __global uint *state,                  // see stage.mako
+    const uint launch,                              // 0 for a new search, else the how-manieth resumption
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)                             // edges and vertices before a launch must pause
+{
+    ${lanes.setup()}
+    ${stage.setup()}
+    ${queue.setup()}
+    ${pull.setup()}
+    ${solo.setup()}
+    const uint words = (n + WORD_MASK) >> WORD_SHIFT, member = (uint)get_group_id(0);
+    const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
+    <%stage:run initial="first_stage">
+    <%def name="work()">
+        ${run_stage()}
+    </%def>
+    <%def name="decide()">
+        ${next_stage()}
+    </%def>
+    <%def name="alone()">
+        ${run_solo()}
+    </%def>
+    </%stage:run>
+}
+
+<%def name="run_stage()">
+    __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
+    __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
+    __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
+    __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
+    __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
+    __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
+    ${queue.begin_stage()}
+    if (now.mode == PUSH) {
+        const int eager = now.length <= ${config.eager_limit}u;
+        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+        <%advance:each_edge queue="queue_from" count="now.length">
+            ${visit_edge("now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%advance:each_edge>
+        % if config.hub_degree:
+        if (now.hubs) {
+            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+                ${visit_edge("now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            </%advance:each_hub_edge>
+        }
+        % endif
+        ${queue.end_stage("queue_to")}
+    }
+    % if config.pull:
+    else if (now.mode == PULL) {
+        __global const word_t *const from_visited = the_visited;
+        __global word_t *const to_visited = other_visited;
+        uint found_count = 0;
+        <%pull:each_unvisited words="words">
+        <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+        <%def name="found(v, u)">
+            distances[${v}] = (int)now.level;
+            % if problem.predecessors:
+            predecessors[${v}] = (int)${u};
+            % endif
+        </%def>
+        </%pull:each_unvisited>
+        ${queue.end_count("found_count")}
+    } else if (now.mode == GATHER) {
+        const int eager = 0;
+        <%gather:each_added before="other_visited" after="the_visited" words="words">
+            offset_t row = 0;
+            uint degree = 0;
+            const int claimed = active;
+            ${enqueue(None, keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%gather:each_added>
+        ${queue.end_stage("queue_to")}
+    }
+    % if config.visited == "labels":
+    else if (now.mode == MARK) {
+        <%tiles:each_tile count="words" size="${config.pull_tile}">
+            ${visited.mark("distances", "UNREACHED")}
+        </%tiles:each_tile>
+    }
+    % endif
+    % endif
+    else {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                distances[v] = v == source ? 0 : UNREACHED;
+                % if problem.predecessors:
+                predecessors[v] = v == source ? (int)source : UNREACHED;
+                % endif
+            }
+            % if config.visited == "bitmap":
+            for (uint w = (tile_begin >> WORD_SHIFT) + lane_id(); w << WORD_SHIFT < tile_end; w += LANES)
+                visited_even[w] = w == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
+            % endif
+        </%tiles:each_tile>
+    }
+</%def>
+
+## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
+## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all. Uses reached and unexplored.
+<%def name="conclude(s, pulled, found, hubs, edges)">
+{
+    const uint size = ${found} + ${hubs};
+    reached += size;
+    unexplored -= min(unexplored, (ulong)(${edges}));
+    % if config.pull:
+    const int pull_pays = (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
+    % endif
+    ${s}.mode = size == 0 || ${s}.level >= max_level ? MODE_DONE
+    % if config.pull:
+              : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.visited == "labels" else "PULL"})
+              : ${pulled} ? GATHER
+    % endif
+              : PUSH;
+    ${s}.length = ${found};
+    ${s}.hubs = ${hubs};
+    % if config.distribution == "static":
+    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    uint tile = 0;
+    const ulong per_entry = (ulong)(${edges}) / max(size, 1u);
+    while ((2u << tile) <= LANES && ((per_entry << (tile + 1)) <= LANES ||
+                                     ${s}.length >> tile > ${s}.members * (GROUP_LANES * 4u))) ++tile;
+    ${s}.tile = tile;
+    % endif
+    if (get_local_id(0) == 0) {
+        ${record(f"{s}.level", "size", edges, f"{s}.mode")}
+    }
+    ${s}.level += 1;
+}
+</%def>
+
+<%def name="record(distance, size, edges, mode)">
+if (${distance} < level_capacity)
+    levels[${distance}] = (uint4)(${size}, (uint)min((ulong)(${edges}), (ulong)0xffffffffu), ${mode}, device_clock_ns());
+</%def>
+
+<%def name="load_totals()">
+    uint reached = state[REACHED];
+    ulong unexplored = *(volatile __global ulong *)(state + UNEXPLORED);
+    ulong work = *(volatile __global ulong *)(state + WORK);
+</%def>
+
+## A launch ends at a stage boundary: because the search is done or because its budget is spent.
+<%def name="store_totals(s)">
+    const int done = ${s}.mode == MODE_DONE, pause = !done && work > budget;
+    ${s}.leave = done || pause;
+    if (get_local_id(0) == 0) {
+        state[REACHED] = reached;
+        *(volatile __global ulong *)(state + UNEXPLORED) = unexplored;
+        *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+        state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+        if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
+    }
+</%def>
+
+## By one work-item: `next` from `now` and the counters of its slot.
+<%def name="next_stage()">
+    const uint found = state[NEXT + slot * SLOT_STRIDE], hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+    const edges_t edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+    ${load_totals()}
+    edges_t solo_work = edges;
+    if (now.mode == FILL) {
+        const offset_t row = indptr[source];
+        const uint degree = (uint)(indptr[source + 1] - row);
+        % if config.hub_degree:
+        const uint hub = degree >= ${config.hub_degree}u;
+        % else:
+        const uint hub = 0;
+        % endif
+        (hub ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, degree);
+        reached = 0;
+        unexplored = m;
+        work = 0;
+        solo_work = degree;
+        ${conclude("next", "0", "(1u - hub)", "hub", "degree")}
+        if (next.mode == PULL) next.mode = PUSH;   // a bitmap of one vertex is not worth reading
+    } else if (now.mode == MARK) {
+        next.mode = PULL;
+    } else if (now.mode == GATHER) {
+        next.mode = PUSH;
+        next.queue ^= 1;
+        next.length = found;
+        next.hubs = hubs;
+    } else {
+        const int pulled = now.mode == PULL;
+        next.queue ^= !pulled;
+        next.visited ^= pulled;
+        ${conclude("next", "pulled", "found", "hubs", "edges")}
+        work += (ulong)edges + (pulled ? n : 0u);
+    }
+    work += (ulong)now.length + ${config.stage_work}u;
+    ${store_totals("next")}
+    stage_verdict = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
+                    next.length <= ${config.solo_enter}u && solo_work <= ${config.solo_edges}u;
+</%def>
+
+## By all work-items of the group that decided, when it may go on alone.
+<%def name="run_solo()">
+if (alone) {
+    __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
+    ${load_totals()}
+    <%solo:levels>
+    <%def name="visit()">
+        ${visit_edge("now.level", solo.keep, "&solo_hubs")}
+    </%def>
+    <%def name="visit_alone()">
+        claimed = distances[v] == UNREACHED;
+        distances[v] = claimed ? (int)now.level : distances[v];
+        % if problem.predecessors:
+        predecessors[v] = claimed ? (int)u : predecessors[v];
+        % endif
+    </%def>
+    <%def name="edges_of(v)">(indptr[${v} + 1] - indptr[${v}])</%def>
+    <%def name="solo_level()">
+        ${conclude("now", "0", "now.length", "solo_hubs_found", "edges")}
+        work += (ulong)edges + ${config.stage_work}u;
+        going = now.mode == PUSH && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
+                edges <= ${config.solo_edges}u && work <= budget;
+    </%def>
+    </%solo:levels>
+    ${store_totals("now")}
+}
+</%def>

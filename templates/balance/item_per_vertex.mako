@@ -1,0 +1,20 @@
+## item_per_vertex: one lane walks one vertex's edges; the oldest and, on one lane, the best way.
+##
+## Contract      /balance/advance.mako
+## Cost          a SIMD group takes as long as its largest degree
+
+<%def name="expand(queue, begin, end, visit)">
+for (uint entry_index = ${begin} + lane_id(); lane_any(entry_index < (${end})); entry_index += LANES) {
+    const int has_entry = entry_index < (${end});
+    const entry_t entry = ${queue}[has_entry ? entry_index : (${begin})];
+    const uint u = ENTRY_VERTEX(entry);
+    const offset_t edge_begin = ENTRY_BEGIN(entry);
+    const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    for (uint i = 0; lane_any(i < degree); ++i) {
+        const int active = i < degree;
+        const offset_t e = edge_begin + i;
+        const uint v = active ? indices[e] : 0u;
+        ${visit()}
+    }
+}
+</%def>

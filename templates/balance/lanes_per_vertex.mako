@@ -1,0 +1,19 @@
+## lanes_per_vertex: all lanes of a group walk one vertex's edges together, vertex after vertex.
+##
+## Contract      /balance/advance.mako
+## Cost          coalesced reads of long rows; lanes idle where a degree is below LANES
+
+<%def name="expand(queue, begin, end, visit)">
+for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
+    const entry_t entry = ${queue}[entry_index];
+    const uint u = ENTRY_VERTEX(entry);
+    const offset_t edge_begin = ENTRY_BEGIN(entry);
+    const uint degree = ENTRY_DEGREE(entry);
+    for (uint i = 0; i < degree; i += LANES) {
+        const int active = i + lane_id() < degree;
+        const offset_t e = edge_begin + i + lane_id();
+        const uint v = active ? indices[e] : 0u;
+        ${visit()}
+    }
+}
+</%def>

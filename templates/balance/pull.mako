@@ -1,0 +1,127 @@
+## pull: offer each unvisited vertex its in-neighbours until one is accepted.
+##
+## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
+##               found(v, u): what to do then, by one lane
+## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n
+## Called by     all work-items, in uniform control flow
+## Barriers      none; lane collectives only in lane-uniform flow
+## Local memory  one word per lane
+## Result        to_visited = from_visited plus the found ones; found_count and found_edges of
+##               each lane are increased
+## Shape         a lane group takes LANES words of the bitmap, numbers the unvisited vertices in
+##               them by a scan of their counts and gives each lane one of those: lanes stay busy
+##               however few are left. A vertex is probed by its lane first; a longer row is
+##               finished by all lanes together. On one lane it is a loop over the clear bits.
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="search" file="/balance/search.mako"/>
+
+<%def name="setup()">
+% if config.lanes > 1:
+__local word_t pulled[${config.group_size}];
+% endif
+</%def>
+
+<%def name="each_unvisited(words)">
+% if config.lanes == 1:
+<%tiles:each_tile count="${words}" size="${config.pull_tile}">
+    for (uint w = tile_begin; w < tile_end; ++w) {
+        const word_t before = from_visited[w];
+        word_t todo = ~(before | unreachable[w]), added = 0;
+        while (todo) {
+            const word_t bit = todo & (0 - todo);
+            const uint v = (w << WORD_SHIFT) + (uint)popcount(bit - 1);
+            todo ^= bit;
+            const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
+            for (offset_t e = row_begin; e < row_end; ++e) {
+                const uint u = in_indices[e];
+                if (${caller.accept("u")}) {
+                    added |= bit;
+                    found_edges += (edges_t)(row_end - row_begin);
+                    ${caller.found("v", "u")}
+                    break;
+                }
+            }
+        }
+        to_visited[w] = before | added;
+        found_count += (uint)popcount(added);
+    }
+</%tiles:each_tile>
+% else:
+<%tiles:each_tile count="${words}" size="LANES">
+    const uint w = tile_begin + lane_id();
+    const word_t before = w < tile_end ? from_visited[w] : 0;
+    const word_t todo = w < tile_end ? ~(before | unreachable[w]) : 0;
+    const uint mine = (uint)popcount(todo), my_rank = lane_scan_exclusive_add(mine);
+    const uint total = lane_broadcast(my_rank + mine, LANES - 1);
+    __local word_t *const added = pulled + LANE_GROUP * LANES;
+    added[lane_id()] = 0;
+    lane_converge();
+    for (uint first = 0; first < total; first += LANES) {
+        const uint rank = first + lane_id();
+        const int active = rank < total;
+        ${search.owner("owner", "my_rank", "rank")}
+        const uint nth = rank - lane_shuffle(my_rank, owner);
+        const word_t word = lane_shuffle(todo, owner);
+        const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        const offset_t row_begin = active ? in_indptr[v] : 0, row_end = active ? in_indptr[v + 1] : 0;
+        ${probe(caller.accept, caller.found)}
+    }
+    lane_converge();
+    if (w < tile_end) to_visited[w] = before | added[lane_id()];
+    found_count += (uint)popcount(added[lane_id()]);
+    lane_converge();
+</%tiles:each_tile>
+% endif
+</%def>
+
+## One vertex per lane: config.pull_probes neighbours by the lane itself, four in flight at a time,
+## then all lanes on what is left of each unfinished row.
+<%def name="probe(accept, found)">
+int hit = 0;
+uint parent = 0;
+offset_t e = row_begin;
+for (uint probes = 0; probes < ${config.pull_probes}u; probes += 4) {
+    if (!hit && e < row_end) {
+        const offset_t last_edge = row_end - 1;
+        const uint u0 = in_indices[e];
+        % for k in (1, 2, 3):
+        const uint u${k} = in_indices[min(e + ${k}, last_edge)];
+        % endfor
+        % for k in range(4):
+        const int hit${k} = ${accept(f"u{k}")};
+        % endfor
+        hit = hit0 | hit1 | hit2 | hit3;
+        parent = hit0 ? u0 : hit1 ? u1 : hit2 ? u2 : u3;
+        e += 4;
+    }
+}
+lanemask_t unfinished = lane_ballot(active && !hit && e < row_end);
+while (unfinished) {
+    const uint owner_lane = lanemask_first(unfinished);
+    unfinished &= unfinished - 1;
+    const offset_t long_begin = SHUFFLE_OFFSET(e, owner_lane), long_end = SHUFFLE_OFFSET(row_end, owner_lane);
+    for (offset_t at = long_begin; at < long_end; at += LANES) {
+        int accepted = 0;
+        uint u = 0;
+        if (at + lane_id() < long_end) {
+            u = in_indices[at + lane_id()];
+            accepted = ${accept("u")};
+        }
+        const lanemask_t accepting = lane_ballot(accepted);
+        if (accepting) {
+            const uint found_u = lane_shuffle(u, lanemask_first(accepting));
+            if (lane_id() == owner_lane) {
+                hit = 1;
+                parent = found_u;
+            }
+            break;
+        }
+    }
+}
+if (hit) {
+    atomic_or(&added[owner], WORD_BIT(v));
+    found_edges += (edges_t)(row_end - row_begin);
+    ${found("v", "parent")}
+}
+</%def>

@@ -1,0 +1,160 @@
+## queue: frontier entries, and appending to a queue with few atomics.
+##
+## An entry is a vertex, a row (begin, degree) or both, as config.entry says: rows save the next
+## level one dependent load, vertices are smaller. Each lane group collects what it finds in a
+## buffer in local memory and reserves queue space for a full buffer with one atomic; what is left
+## at the end of a stage is put together by the work-group and reserved with one more.
+##
+## In scope      state (slot), indptr, config.entry, config.buffer (entries per lane group)
+## Called by     lane-uniform control flow; flush_group by the whole group (barriers)
+## Local memory  GROUP_LANES * buffer entries
+## Overflow      a queue holds n entries and a vertex enters it at most once where claims are
+##               atomic; every reservation is checked all the same and raises OVERFLOW
+
+<%def name="declarations()">
+% if config.entry == "vertex":
+typedef uint entry_t;
+#define ENTRY_VERTEX(entry_) (entry_)
+#define ENTRY_BEGIN(entry_) indptr[entry_]
+#define ENTRY_DEGREE(entry_) ((uint)(indptr[(entry_) + 1] - indptr[entry_]))
+#define MAKE_ENTRY(vertex_, begin_, degree_) (vertex_)
+% elif config.entry == "row":
+typedef uint2 entry_t;
+#define ENTRY_VERTEX(entry_) 0u
+#define ENTRY_BEGIN(entry_) (entry_).x
+#define ENTRY_DEGREE(entry_) (entry_).y
+#define MAKE_ENTRY(vertex_, begin_, degree_) (uint2)((begin_), (degree_))
+% else:
+typedef uint4 entry_t;
+#define ENTRY_VERTEX(entry_) (entry_).w
+#define ENTRY_BEGIN(entry_) ((offset_t)((entry_).x | ((ulong)(entry_).y << 32)))
+#define ENTRY_DEGREE(entry_) (entry_).z
+#define MAKE_ENTRY(vertex_, begin_, degree_) (uint4)((uint)(begin_), (uint)((ulong)(begin_) >> 32), (degree_), (vertex_))
+% endif
+</%def>
+
+<%def name="setup()">
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.solo_capacity * (config.group_size > 1))}];
+__local uint group_count, group_base;
+__local edges_t group_edges;
+% if config.group_size > config.lanes:
+if (get_local_id(0) == 0) {
+    group_count = 0;
+    group_edges = 0;
+}
+% endif
+</%def>
+
+<%def name="begin_stage()">
+__local entry_t *const buffer = group_entries + LANE_GROUP * ${config.buffer};
+uint buffered = 0;   // entries in this lane group's buffer; uniform over its lanes
+edges_t found_edges = 0;  // out-edges of what this lane found
+</%def>
+
+<%def name="reserve(count, base)">
+uint ${base} = atomic_add(state + NEXT + slot * SLOT_STRIDE, ${count});
+if (${base} + (${count}) > n) {
+    state[OVERFLOWED] = 1;
+    ${base} = NO_SPACE;
+}
+</%def>
+
+<%def name="push(claimed, entry, queue)">
+{
+    const lanemask_t pushing = lane_ballot(${claimed});
+    if (pushing) {
+        if (${claimed}) buffer[buffered + lanemask_count(pushing & lane_mask_lt())] = ${entry};
+        buffered += lanemask_count(pushing);
+        if (buffered > ${config.buffer - config.lanes}u) {
+            lane_converge();
+            ${flush_lanes(queue)}
+        }
+    }
+}
+</%def>
+
+<%def name="flush_lanes(queue)">
+{
+    uint base = 0;
+    if (lane_id() == 0) {
+        ${reserve("buffered", "reserved")}
+        base = reserved;
+    }
+    base = lane_broadcast(base, 0);
+    if (base != NO_SPACE)
+        for (uint i = lane_id(); i < buffered; i += LANES) ${queue}[base + i] = buffer[i];
+    buffered = 0;
+    lane_converge();
+}
+</%def>
+
+<%def name="end_stage(queue)">
+{
+    // One reservation for what all lane groups of the work-group have left.
+    const edges_t edges_here = EDGES_REDUCE(found_edges);
+    % if config.group_size == config.lanes:
+    uint base = 0;
+    if (lane_id() == 0) {
+        if (buffered) {
+            ${reserve("buffered", "reserved")}
+            base = reserved;
+        }
+        if (edges_here) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
+    }
+    base = lane_broadcast(base, 0);
+    if (base != NO_SPACE)
+        for (uint i = lane_id(); i < buffered; i += LANES) ${queue}[base + i] = buffer[i];
+    % else:
+    group_barrier();
+    uint offset = 0;
+    if (lane_id() == 0 && (buffered | edges_here)) {
+        offset = atomic_add(&group_count, buffered);
+        EDGES_ADD(&group_edges, edges_here);
+    }
+    offset = lane_broadcast(offset, 0);
+    group_barrier();
+    if (get_local_id(0) == 0 && (group_count | group_edges)) {
+        uint base = 0;
+        if (group_count) {
+            ${reserve("group_count", "reserved")}
+            base = reserved;
+        }
+        if (group_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), group_edges);
+        group_base = base;
+        group_count = 0;
+        group_edges = 0;
+    }
+    group_barrier();
+    if (buffered && group_base != NO_SPACE)
+        for (uint i = lane_id(); i < buffered; i += LANES)
+            ${queue}[group_base + offset + i] = buffer[i];
+    % endif
+}
+</%def>
+
+<%def name="end_count(count)">
+{
+    // The stage kept no queue: only how many it found, and their edges.
+    const uint count_here = lane_reduce_add(${count});
+    const edges_t edges_here = EDGES_REDUCE(found_edges);
+    % if config.group_size == config.lanes:
+    if (lane_id() == 0 && count_here) {
+        atomic_add(state + NEXT + slot * SLOT_STRIDE, count_here);
+        EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
+    }
+    % else:
+    group_barrier();
+    if (lane_id() == 0 && count_here) {
+        atomic_add(&group_count, count_here);
+        EDGES_ADD(&group_edges, edges_here);
+    }
+    group_barrier();
+    if (get_local_id(0) == 0 && group_count) {
+        atomic_add(state + NEXT + slot * SLOT_STRIDE, group_count);
+        EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), group_edges);
+        group_count = 0;
+        group_edges = 0;
+    }
+    % endif
+}
+</%def>

@@ -1,0 +1,28 @@
+## group: names for a work-item's place, and work-group barriers that vanish for groups of one.
+
+<%def name="declarations()">
+#define GROUP_SIZE ${config.group_size}u
+#define GROUP_LANES ${config.group_size // config.lanes}u   // lane groups in a work-group
+#define LANE_GROUP ((uint)get_local_id(0) / LANES)
+#define NO_SPACE 0xffffffffu
+% if config.group_size == 1:
+#define group_barrier()
+#define group_barrier_global()
+% else:
+#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
+#define group_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+% endif
+% if config.wide_offsets:
+typedef ulong offset_t;
+#define SHUFFLE_OFFSET(x, lane) lane_shuffle_ulong(x, lane)
+typedef ulong edges_t;    // a sum of degrees
+#define EDGES_REDUCE(x) lane_reduce_add_ulong(x)
+#define EDGES_ADD(p, x) atom_add((p), (x))
+% else:
+typedef uint offset_t;
+#define SHUFFLE_OFFSET(x, lane) lane_shuffle(x, lane)
+typedef uint edges_t;    // a sum of degrees
+#define EDGES_REDUCE(x) lane_reduce_add(x)
+#define EDGES_ADD(p, x) atomic_add((p), (x))
+% endif
+</%def>

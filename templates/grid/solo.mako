@@ -1,0 +1,91 @@
+## solo: one work-group runs level after level alone while the frontier is small.
+##
+## The group that decided the last stage goes on by itself: its frontier lives in local memory, its
+## barriers are work-group barriers, and nobody is waited for. The others keep polling. It stops when
+## the frontier or its edges outgrow the limits, a hub is found, or the search ends.
+##
+## Body defs     visit(level): what to do with (active, u, v, e); it calls push through `keep`
+##               solo_level(length, edges): bookkeeping after each level, by all work-items; an
+##               expression that is true to go on
+## In scope      now, queue_from, queue_to, group_entries, balance templates
+## Called by     all work-items of one work-group, in uniform control flow; barriers inside
+## Local memory  2 * solo_capacity entries (shared with the queue buffers, never used together)
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+
+<%def name="setup()">
+__local uint solo_lengths[3];
+__local edges_t solo_edges[3];
+__local uint solo_hubs;
+</%def>
+
+<%def name="keep(claimed, entry, edges)">
+{
+    const lanemask_t pushing = lane_ballot(${claimed});
+    if (pushing) {
+        uint base = 0;
+        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&solo_lengths[next], lanemask_count(pushing));
+        base = lane_shuffle(base, lanemask_first(pushing));
+        const uint at = base + lanemask_count(pushing & lane_mask_lt());
+        if (${claimed}) {
+            if (at < ${config.solo_capacity}u) group_entries[other + at] = ${entry};
+            else if (at < n) queue_to[at] = ${entry};
+            found_edges += ${edges};
+        }
+    }
+}
+</%def>
+
+<%def name="levels()">
+{
+    __global entry_t *queue_from = now.queue ? queue_odd : queue_even;
+    __global entry_t *queue_to = now.queue ? queue_even : queue_odd;
+    __global entry_t *hubs_to = now.queue ? hubs_even : hubs_odd;
+    const int eager = 1;
+    for (uint i = lid; i < now.length; i += GROUP_SIZE) group_entries[i] = queue_from[i];
+    if (lid < 3) {
+        solo_lengths[lid] = 0;
+        solo_edges[lid] = 0;
+        solo_hubs = 0;
+    }
+    uint side = 0, turn = 0;
+    int going = 1;
+    group_barrier();
+    while (going) {
+        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.solo_capacity}u;
+        const uint mine = side ? ${config.solo_capacity}u : 0u;
+        const uint share = max(1u, min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES));
+        edges_t found_edges = 0;
+        if (lid == 0) {
+            solo_lengths[(turn + 2) % 3u] = 0;
+            solo_edges[(turn + 2) % 3u] = 0;
+        }
+        for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
+            const uint tile_end = min(tile + share, now.length);
+            __local entry_t *const solo_from = group_entries + mine;
+            ${advance.tile_edges("solo_from", "tile", "tile_end", caller.visit)}
+        }
+        const edges_t edges_here = EDGES_REDUCE(found_edges);
+        if (lane_id() == 0 && edges_here) EDGES_ADD(&solo_edges[next], edges_here);
+        group_barrier_global();
+        now.length = solo_lengths[next];
+        const edges_t edges = solo_edges[next];
+        const uint solo_hubs_found = solo_hubs;
+        side ^= 1;
+        turn = next;
+        now.queue ^= 1;
+        {
+            __global entry_t *const swap = queue_from;
+            queue_from = queue_to;
+            queue_to = swap;
+            hubs_to = hubs_to == hubs_even ? hubs_odd : hubs_even;
+        }
+        ${caller.solo_level()}
+        if (lid == 0) store_relaxed(state + HEARTBEAT, now.level);
+    }
+    // Hand over: what fits in local memory goes to the queue, the rest is there already.
+    for (uint i = lid; i < min(now.length, ${config.solo_capacity}u); i += GROUP_SIZE)
+        queue_from[i] = group_entries[(side ? ${config.solo_capacity}u : 0u) + i];
+    group_barrier_global();
+}
+</%def>

@@ -1,0 +1,221 @@
+## stage: the machine that runs a sequence of grid-wide stages inside one kernel.
+##
+## Every participating work-group runs the same stage, then arrives; the last group to arrive decides
+## the next stage, may run small stages alone, and publishes. So one kernel serves three ways of
+## running: persistent (loop until done), stepped (one stage per launch, no waiting at all) and
+## solo (the deciding group goes on alone while the work is small).
+##
+## Membership    fixed: every launched group takes part, which needs them all resident together.
+##               open: a group joins when it starts; the first never waits for one that has not
+##               started, later ones are counted from the next stage on. Nothing can hang on it.
+## Two words     A = generation 8 | members 12 | mode 3 | queue 1 | visited 1 | leave 1 | epoch 3 |
+##               tile 3 | length 32;   B = generation 8 | hubs 24 | level 32.  Both carry the
+##               generation, so a reader accepts them only together although they are two loads.
+## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
+##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
+## Waiting       polls are bounded; a heartbeat extends the bound; on expiry ABORTED is raised and
+##               every group leaves.
+## Called by     all work-items, in uniform control flow; barriers inside
+## In scope      state, launch, flags, spin_limit
+
+<%def name="declarations()">
+// State words (32-bit); contended ones sit on lines of their own.
+% for name, index in state_words.items():
+#define ${name} ${index}
+% endfor
+#define FLAG_STEPPED 1u
+#define FLAG_OPEN 2u
+#define MODE_DONE 0u
+#define NO_STAGE 0xfffffffffffffffful
+#define FLAG_SOLO 4u
+#define GENERATIONS 254u            // even, and below the 8-bit "never published" mark
+
+typedef struct {
+    uint generation, members, mode, queue, visited, leave, epoch, tile, length, hubs, level;
+} stage_t;
+
+static inline ulong stage_word_a(const stage_t s) {
+    const uint high = s.generation << 24 | s.members << 12 | s.mode << 9 | s.queue << 8 |
+                      s.visited << 7 | s.leave << 6 | s.epoch << 3 | s.tile;
+    return (ulong)high << 32 | s.length;
+}
+
+static inline ulong stage_word_b(const stage_t s) {
+    return (ulong)(s.generation << 24 | s.hubs) << 32 | s.level;
+}
+
+static inline stage_t stage_from_words(const ulong a, const ulong b) {
+    const uint high = (uint)(a >> 32);
+    stage_t s;
+    s.generation = high >> 24;
+    s.members = high >> 12 & 0xfffu;
+    s.mode = high >> 9 & 7u;
+    s.queue = high >> 8 & 1u;
+    s.visited = high >> 7 & 1u;
+    s.leave = high >> 6 & 1u;
+    s.epoch = high >> 3 & 7u;
+    s.tile = high & 7u;
+    s.length = (uint)a;
+    s.hubs = (uint)(b >> 32) & 0xffffffu;
+    s.level = (uint)b;
+    return s;
+}
+
+static inline void stage_publish(volatile __global uint *state, const stage_t s) {
+    store_relaxed_ulong((volatile __global ulong *)(state + STAGE_A), stage_word_a(s));
+    store_relaxed_ulong((volatile __global ulong *)(state + STAGE_B), stage_word_b(s));
+}
+
+// Wait until both words belong to `generation` (or, for a joiner, to this launch with room for
+// `rank`). Returns 0 when the bound expired or another group raised ABORTED.
+static int stage_wait(volatile __global uint *state, const uint generation, const int joining,
+                      const uint rank, const uint epoch, const uint spin_limit,
+                      ulong *word_a, ulong *word_b) {
+    uint spins = 0, beat = 0;
+    for (;;) {
+        const ulong a = load_relaxed_ulong((volatile __global ulong *)(state + STAGE_A));
+        const ulong b = load_relaxed_ulong((volatile __global ulong *)(state + STAGE_B));
+        if (a != NO_STAGE && (uint)(a >> 56) == (uint)(b >> 56)) {
+            const uint high = (uint)(a >> 32);
+            const int mine = (high >> 3 & 7u) == epoch;
+            const int ready = joining ? mine && ((high >> 12 & 0xfffu) > rank || (high >> 6 & 1u))
+                                      : (high >> 24) == generation;
+            if (ready) {
+                *word_a = a;
+                *word_b = b;
+                fence_device();
+                return 1;
+            }
+        }
+        ++spins;
+        if ((spins & 63u) == 0) {
+            spin_hint();
+            if (load_relaxed(state + ABORTED)) return 0;
+            if (spins >= spin_limit) {
+                const uint now = load_relaxed(state + HEARTBEAT) + load_relaxed(state + CLAIM) +
+                                 load_relaxed(state + CLAIM + SLOT_STRIDE);
+                if (now == beat) {
+                    store_relaxed(state + ABORTED, 1u);
+                    return 0;
+                }
+                beat = now;
+                spins = 0;
+            }
+        }
+    }
+}
+
+// The stage this group starts with; 0 when it has nothing to do in this launch.
+static int stage_enter(volatile __global uint *state, const stage_t initial, const uint launch,
+                       const uint flags, const uint patience, const uint spin_limit,
+                       ulong *word_a, ulong *word_b) {
+    const uint groups = (uint)get_num_groups(0), epoch = launch & 7u;
+    if (load_relaxed(state + ABORTED)) return 0;
+    if (flags & FLAG_OPEN) {
+        const uint rank = atomic_inc(state + JOINED);
+        if (rank) return stage_wait(state, 0, 1, rank, epoch, spin_limit, word_a, word_b);
+        // The founder gives others a moment to arrive, and starts without those that have not.
+        for (uint i = 0; i < patience && load_relaxed(state + JOINED) < groups; ++i) spin_hint();
+    }
+    stage_t s = launch ? stage_from_words(
+                             load_relaxed_ulong((volatile __global ulong *)(state + STAGE_A)),
+                             load_relaxed_ulong((volatile __global ulong *)(state + STAGE_B)))
+                       : initial;
+    if (launch && s.mode == MODE_DONE) return 0;
+    s.leave = 0;
+    s.epoch = epoch;
+    s.members = flags & FLAG_OPEN ? load_relaxed(state + JOINED) : groups;
+    *word_a = stage_word_a(s);
+    *word_b = stage_word_b(s);
+    if (flags & FLAG_OPEN) stage_publish(state, s);
+    return 1;
+}
+</%def>
+
+<%def name="setup()">
+__local ulong stage_words[2];
+__local int stage_verdict;
+</%def>
+
+<%def name="run(initial)">
+{
+    const uint lid = (uint)get_local_id(0);
+    if (lid == 0) {
+        ulong a = 0, b = 0;
+        stage_verdict = stage_enter(state, ${initial}, launch, flags, patience, spin_limit, &a, &b);
+        stage_words[0] = a;
+        stage_words[1] = b;
+    }
+    group_barrier();
+    int present = stage_verdict;
+    stage_t now = stage_from_words(stage_words[0], stage_words[1]);
+    present = present && !now.leave && now.mode != MODE_DONE;
+    group_barrier();
+    while (present) {
+        const uint slot = now.generation & 1u;
+        ${caller.work()}
+        group_barrier_global();
+        if (lid == 0) {
+            fence_device();
+            stage_verdict = atomic_inc(state + ARRIVED + slot * SLOT_STRIDE) + 1 == now.members;
+        }
+        group_barrier();
+        const int last = stage_verdict;
+        group_barrier();
+        if (last) {
+            if (lid == 0) {
+                fence_device();
+                stage_t next = now;
+                next.generation = (now.generation + 1) % GENERATIONS;
+                ${caller.decide()}
+                ${clear_slot("slot")}
+                if (flags & FLAG_OPEN) next.members = load_relaxed(state + JOINED);
+                stage_words[0] = stage_word_a(next);
+                stage_words[1] = stage_word_b(next);
+            }
+            group_barrier_global();
+            now = stage_from_words(stage_words[0], stage_words[1]);
+            const int alone = stage_verdict;
+            group_barrier();
+            ${caller.alone()}
+            if (lid == 0) {
+                fence_device();
+                stage_publish(state, now);
+            }
+            if (flags & FLAG_STEPPED) break;
+        } else {
+            if (flags & FLAG_STEPPED) break;
+            if (lid == 0) {
+                ulong a = 0, b = 0;
+                stage_verdict = stage_wait(state, (now.generation + 1) % GENERATIONS, 0, 0,
+                                           launch & 7u, spin_limit, &a, &b);
+                stage_words[0] = a;
+                stage_words[1] = b;
+            }
+            group_barrier_global();
+            present = stage_verdict;
+            now = stage_from_words(stage_words[0], stage_words[1]);
+            group_barrier();
+        }
+        present = present && !now.leave && now.mode != MODE_DONE;
+    }
+    // The last group out leaves the state as a new search expects it; stepped launches and
+    // expired ones are reset by the host.
+    if (lid == 0 && !(flags & FLAG_STEPPED)) {
+        fence_device();
+        if (atomic_inc(state + LEFT) + 1 == get_num_groups(0) && !load_relaxed(state + ABORTED)) {
+            state[JOINED] = 0;
+            state[LEFT] = 0;
+            if (state[STATUS] == STATUS_DONE) {
+                *(volatile __global ulong *)(state + STAGE_A) = NO_STAGE;
+            }
+        }
+    }
+}
+</%def>
+
+<%def name="clear_slot(slot)">
+% for name in slot_words:
+state[${name} + ${slot} * SLOT_STRIDE] = 0;
+% endfor
+</%def>

@@ -1,0 +1,26 @@
+## tiles: share a range of items among the lane groups of all participating work-groups.
+##
+## Body sees     tile_begin, tile_end: a part of [0, count), every item in exactly one part
+## In scope      now (stage_t), slot, state, LANE_GROUP, GROUP_LANES
+## Called by     all work-items, in uniform control flow; the body runs in lane-uniform flow
+## Barriers      none
+## Choice        config.distribution: "static" strides over the grid, so that a small count is
+##               spread over all work-groups first; "claimed" takes tiles from a counter, which
+##               balances CPU threads of unequal speed and lets late joiners help
+
+<%def name="each_tile(count, size)">
+% if config.distribution == "static":
+for (ulong tile_first = (ulong)(LANE_GROUP * now.members + member) * (${size});
+     tile_first < (${count}); tile_first += (ulong)(GROUP_LANES * now.members) * (${size})) {
+    const uint tile_begin = (uint)tile_first;
+% else:
+for (;;) {
+    uint tile_claimed = 0;
+    if (lane_id() == 0) tile_claimed = atomic_add(state + CLAIM + slot * SLOT_STRIDE, ${size});
+    const uint tile_begin = lane_broadcast(tile_claimed, 0);
+    if (tile_begin >= (${count})) break;
+% endif
+    const uint tile_end = min(tile_begin + (${size}), (uint)(${count}));
+    ${caller.body()}
+}
+</%def>

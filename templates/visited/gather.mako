@@ -1,0 +1,39 @@
+## gather: hand each vertex that the last bitmap stage added to a visit body, exactly once.
+##
+## Body sees     active, v
+## In scope      from_visited (before), to_visited (after)
+## Called by     all work-items, in uniform control flow; the body runs in lane-uniform flow
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="search" file="/balance/search.mako"/>
+
+<%def name="each_added(before, after, words)">
+<%tiles:each_tile count="${words}" size="${config.pull_tile if config.lanes == 1 else config.lanes}">
+% if config.lanes == 1:
+    for (uint w = tile_begin; w < tile_end; ++w) {
+        word_t added = ${after}[w] & ~${before}[w];
+        while (added) {
+            const word_t bit = added & (0 - added);
+            const int active = 1;
+            const uint v = (w << WORD_SHIFT) + (uint)popcount(bit - 1);
+            added ^= bit;
+            ${caller.body()}
+        }
+    }
+% else:
+    const uint w = tile_begin + lane_id();
+    const word_t added = w < tile_end ? ${after}[w] & ~${before}[w] : 0;
+    const uint mine = (uint)popcount(added), my_rank = lane_scan_exclusive_add(mine);
+    const uint total = lane_broadcast(my_rank + mine, LANES - 1);
+    for (uint first = 0; first < total; first += LANES) {
+        const uint rank = first + lane_id();
+        const int active = rank < total;
+        ${search.owner("owner", "my_rank", "rank")}
+        const uint nth = rank - lane_shuffle(my_rank, owner);
+        const word_t word = lane_shuffle(added, owner);
+        const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        ${caller.body()}
+    }
+% endif
+</%tiles:each_tile>
+</%def>

@@ -1,0 +1,64 @@
+## visited: who has been reached, and claiming a vertex for exactly one finder.
+##
+## claim         sets `claimed` for one of all the lanes of the grid that name v in this search
+## mark          (labels only) rebuilds the bitmap from the labels before bitmap stages
+## Called by     `mark`: one-lane groups only, inside a tile of words
+## In scope      the_visited (bitmap of this stage), labels, active, v, level
+## Called by     any control flow
+## Races         the plain read before the atomic may be stale: it can only say "not yet", and the
+##               atomic then decides
+## Choice        config.visited: "bitmap" (one bit a vertex, in cache on large graphs) or "labels"
+##               (the result array itself, one access less where everything is in cache)
+
+<%def name="declarations()">
+% if config.word_bits == 64:
+typedef ulong word_t;
+#define WORD_SHIFT 6
+#define WORD_OR(p, x) atom_or(p, x)
+% else:
+typedef uint word_t;
+#define WORD_SHIFT 5
+#define WORD_OR(p, x) atomic_or(p, x)
+% endif
+#define WORD_BITS (1u << WORD_SHIFT)
+#define WORD_MASK (WORD_BITS - 1u)
+#define WORD_BIT(v) ((word_t)1 << ((v) & WORD_MASK))
+
+// Position of the k-th set bit (k from 0) of a word that has more than k.
+static inline uint word_select(word_t word, uint k) {
+    uint position = 0;
+    % for width in (32, 16, 8, 4, 2, 1):
+    % if width < config.word_bits:
+    {
+        const uint below = (uint)popcount(word & (((word_t)1 << ${width}) - 1));
+        const uint above = k >= below;
+        k -= above ? below : 0u;
+        word >>= above ? ${width} : 0;
+        position += above ? ${width}u : 0u;
+    }
+    % endif
+    % endfor
+    return position;
+}
+</%def>
+
+<%def name="claim(claimed, v, active, labels, unreached, level)">
+% if config.visited == "bitmap":
+if (${active} && !(the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v}))) {
+    ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
+    if (${claimed}) ${labels}[${v}] = ${level};
+}
+% else:
+if (${active} && ${labels}[${v}] == ${unreached})
+    ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${level}) == ${unreached};
+% endif
+</%def>
+
+<%def name="mark(labels, unreached)">
+for (uint w = tile_begin; w < tile_end; ++w) {
+    const uint first = w << WORD_SHIFT, count = min(n - first, (uint)WORD_BITS);
+    word_t reached_bits = 0;
+    for (uint i = 0; i < count; ++i) reached_bits |= (word_t)(${labels}[first + i] != ${unreached}) << i;
+    the_visited[w] = reached_bits;
+}
+</%def>

@@ -21,7 +21,7 @@ SHOWN_ERRORS = 3
 SHOWN_LOG_CHARACTERS = 4000
 # clang's "file:line:column: error: text", PoCL's "error: file:line:column: text".
 _CLANG = re.compile(r"(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$")
-_POCL = re.compile(r"error: \S*?:(?P<line>\d+):\d+: (?P<text>.*)$")
+_POCL = re.compile(r"error: .*?:(?P<line>\d+):\d+: (?P<text>.*)$")
 
 
 def error_lines(build_log: str) -> list[tuple[int, str]]:

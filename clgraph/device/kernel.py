@@ -76,13 +76,19 @@ class Kernel:
         Raises
         ------
         InvalidArgumentError
-            If the number of arguments, a kind of argument or the local memory does not fit.
+            If the sizes, the number of arguments, a kind of argument or the local memory does not
+            fit.
         ClgraphError
             If the driver refuses the launch.
 
         Notes ----- Some 3 us on a CPU runtime and 10 us on an H200. An argument that is the same
         object as in the launch before is not handed over again.
         """
+        if group_size < 1 or global_size < 1 or global_size % group_size:
+            raise InvalidArgumentError(
+                f"{self.name} cannot be launched with {global_size} work-items in groups of "
+                f"{group_size}; the first must be a multiple of the second, and both positive."
+            )
         with self._lock:
             try:
                 self._set_arguments(args)

@@ -138,7 +138,7 @@ class Allocation:
         self.token = object()
         self._device = device
         self._buffer: cl.Buffer | None = buffer
-        self._finalizer = weakref.finalize(self, _free, buffer, device.ledger, self.size_bytes)
+        self._finalizer = weakref.finalize(self, _book_out, buffer, device.ledger, self.size_bytes)
         # At exit the driver frees everything, and may be gone before this could.
         self._finalizer.atexit = False
 
@@ -224,8 +224,9 @@ class Allocation:
             )
 
 
-def _free(buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
-    buffer.release()
+def _book_out(_buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
+    # The memory goes with the last reference to the buffer, of which the finalizer held one:
+    # releasing it outright would crash whoever still had the other.
     ledger.give_back(size_bytes)
 
 

@@ -1,0 +1,430 @@
+"""Which devices are found, and which one a name means."""
+
+import logging
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from runtimes import INTEL, OCLGRIND, POCL, clean_environment, driver_library, run_python
+
+import clgraph.device as cgd
+from clgraph.device import discovery, drivers
+from clgraph.device.drivers import Registration
+from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
+
+
+class FakePlatform:
+    def __init__(self, name, vendor="someone", version="OpenCL 3.0"):
+        self.name, self.vendor, self.version = name, vendor, version
+
+
+class FakeHandle:
+    """As much of pyopencl.Device as choosing one needs."""
+
+    available = compiler_available = endian_little = True
+    driver_version = "1"
+
+    def __init__(self, name, vendor, platform, kind, *, shares_host_memory=False):
+        self.name, self.vendor, self.platform = name, vendor, platform
+        self.type = {"cpu": 2, "gpu": 4, "all": 14}[kind]
+        self.host_unified_memory = shares_host_memory
+
+
+NVIDIA = FakeHandle("NVIDIA H200", "NVIDIA Corporation", FakePlatform("NVIDIA CUDA"), "gpu")
+ARC = FakeHandle(
+    "Intel(R) Iris(R)",
+    "Intel(R) Corporation",
+    FakePlatform("Intel(R) OpenCL Graphics", "Intel(R) Corporation"),
+    "gpu",
+    shares_host_memory=True,
+)
+INTEL_CPU = FakeHandle(
+    "Intel(R) Xeon(R)",
+    "Intel(R) Corporation",
+    FakePlatform("Intel(R) OpenCL", "Intel(R) Corporation"),
+    "cpu",
+)
+POCL_ON_INTEL = FakeHandle(
+    "pthread-Intel(R) Xeon(R)",
+    "GenuineIntel",
+    FakePlatform("Portable Computing Language", "The pocl project"),
+    "cpu",
+)
+SIMULATOR = FakeHandle(
+    "Oclgrind Simulator", "University of Bristol", FakePlatform("Oclgrind", "Oclgrind"), "all"
+)
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A function that replaces the devices of this machine by others."""
+
+    def install(*handles, left_out=()):
+        found = [discovery.Device(handle, (i, 0)) for i, handle in enumerate(handles)]
+        found.sort(key=discovery._rank)
+        there = discovery.Inventory(tuple(found), (), tuple(left_out))
+        monkeypatch.setattr(discovery, "inventory", lambda: there)
+        monkeypatch.setattr(discovery.Device, "traits", property(_traits_of))
+
+    monkeypatch.delenv("CLGRAPH_DEVICE", raising=False)
+    return install
+
+
+def _traits_of(found):
+    class Traits:
+        is_cpu = bool(found.cl.type & 2) and not found.is_simulator
+
+    return Traits
+
+
+EVERYTHING = (SIMULATOR, INTEL_CPU, POCL_ON_INTEL, ARC, NVIDIA)
+
+
+def test_devices_come_best_first(machine):
+    machine(*EVERYTHING)
+    names = [found.cl for found in cgd.devices()]
+    assert names == [NVIDIA, ARC, POCL_ON_INTEL, INTEL_CPU, SIMULATOR]
+
+
+@pytest.mark.parametrize(
+    ("handles", "chosen"),
+    [
+        (EVERYTHING, NVIDIA),
+        ((SIMULATOR, INTEL_CPU, POCL_ON_INTEL), POCL_ON_INTEL),
+        ((SIMULATOR, INTEL_CPU), INTEL_CPU),
+    ],
+)
+def test_default_is_gpu_then_pocl_then_any(machine, handles, chosen):
+    machine(*handles)
+    assert cgd.device().cl is chosen
+
+
+@pytest.mark.parametrize(
+    ("spec", "chosen"),
+    [
+        ("nvidia", NVIDIA),
+        ("NVIDIA", NVIDIA),
+        (" h200 ", NVIDIA),
+        ("gpu", NVIDIA),
+        ("cpu", POCL_ON_INTEL),
+        ("pocl", POCL_ON_INTEL),
+        ("portable", POCL_ON_INTEL),
+        ("graphics", ARC),
+        ("oclgrind", SIMULATOR),
+        ("4:0", NVIDIA),
+        ("0:0", SIMULATOR),
+    ],
+)
+def test_device_by_name(machine, spec, chosen):
+    machine(*EVERYTHING)
+    assert cgd.device(spec).cl is chosen
+
+
+def test_intel_means_its_own_runtime_and_not_pocl_on_its_processor(machine):
+    machine(POCL_ON_INTEL, INTEL_CPU)
+    assert cgd.device("intel").cl is INTEL_CPU
+
+
+def test_simulator_is_given_only_by_name(machine):
+    machine(SIMULATOR)
+    for spec in (None, "gpu", "cpu", "bristol", "simulator"):
+        with pytest.raises(DeviceNotFoundError, match="0:0 Oclgrind Simulator"):
+            cgd.device(spec)
+    assert cgd.device("oclgrind").is_simulator
+    assert not cgd.device("oclgrind").is_gpu
+
+
+def test_gpu_is_never_replaced_by_a_cpu(machine):
+    machine(POCL_ON_INTEL, INTEL_CPU)
+    with pytest.raises(DeviceNotFoundError, match=r"'gpu'; there are: 0:0 pthread.*1:0 Intel"):
+        cgd.device("gpu")
+
+
+def test_variable_chooses_and_is_named_in_errors(machine, monkeypatch):
+    machine(*EVERYTHING)
+    monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
+    assert cgd.device().cl is POCL_ON_INTEL
+    assert cgd.device("nvidia").cl is NVIDIA
+    monkeypatch.setenv("CLGRAPH_DEVICE", "radeon")
+    with pytest.raises(DeviceNotFoundError, match=r"'radeon' \(from CLGRAPH_DEVICE\)"):
+        cgd.device()
+
+
+def test_no_device_says_what_to_install(machine):
+    machine()
+    for spec in (None, "gpu", "nvidia"):
+        with pytest.raises(DeviceNotFoundError, match=r"pip install clgraph\[cpu\]"):
+            cgd.device(spec)
+
+
+@pytest.mark.parametrize("spec", ["9:9", "0:1", "-1:0", "a:b", "no such device", "'; rm -rf /"])
+def test_device_that_is_not_there(machine, spec):
+    machine(*EVERYTHING)
+    with pytest.raises(DeviceNotFoundError, match="there are: "):
+        cgd.device(spec)
+
+
+@pytest.mark.parametrize("spec", ["pocl+lanes", "pocl+8", "pocl+lanes7", "pocl+lanes128", "pocl+"])
+def test_malformed_emulation(spec, pocl):
+    assert pocl.traits.lane_ops == "scalar"
+    with pytest.raises(InvalidArgumentError, match="lanes"):
+        cgd.device(spec)
+
+
+@pytest.mark.parametrize("spec", [1, 2.5, ["gpu"], b"gpu"])
+def test_device_of_a_wrong_type(spec):
+    with pytest.raises(InvalidArgumentError, match="must be a Device, a string or None"):
+        cgd.device(spec)
+
+
+def test_device_is_given_back_as_it_is(pocl):
+    assert cgd.device(pocl) is pocl
+
+
+def test_emulation_shares_everything_but_the_traits(pocl):
+    emulating = cgd.device("pocl+lanes8")
+    assert emulating.traits.lane_ops == "local"
+    assert emulating.traits.lanes == 8
+    assert emulating.context is pocl.context
+    assert emulating.queue is pocl.queue
+    assert emulating.ledger is pocl.ledger
+    assert emulating != pocl
+    assert emulating == pocl.emulating(8)
+    assert emulating.emulating(32) == pocl.emulating(32)
+    assert len({emulating, pocl, pocl.emulating(8)}) == 2
+
+
+def test_traits_of_pocl(pocl):
+    traits = pocl.traits
+    assert (traits.lanes, traits.lane_ops, traits.memory_ops) == (1, "scalar", "plain")
+    assert traits.is_cpu
+    assert not traits.grid_barrier
+    assert traits.compute_capability is None
+    assert traits.compute_units >= 1
+    assert traits.max_alloc_bytes <= traits.global_bytes
+
+
+def test_traits_of_intel(intel):
+    traits = intel.traits
+    assert (traits.lanes, traits.lane_ops, traits.memory_ops) == (16, "khr", "c11")
+    assert "-cl-std=CL3.0" in traits.build_options
+    assert traits.is_cpu
+    assert not traits.grid_barrier
+
+
+def test_import_touches_no_driver():
+    run_python(
+        """
+        import sys
+        import clgraph, clgraph.device
+        assert "pyopencl" not in sys.modules
+        assert "mako" not in sys.modules
+        maps = open("/proc/self/maps").read()
+        assert "OpenCL" not in maps and "pocl" not in maps
+        """
+    )
+
+
+def found_names(**changes):
+    """Names of the platforms that a process of its own finds."""
+    script = "import clgraph as c, clgraph.device as d\nfor x in d.devices(): print(x.platform)"
+    return run_python(script, env=clean_environment(**changes)).stdout.split("\n")
+
+
+def test_pip_drivers_are_found_without_any_setting():
+    driver_library(*INTEL)
+    driver_library(*POCL)
+    names = found_names()
+    assert names[0] == "Portable Computing Language"
+    assert "Intel(R) OpenCL" in names
+
+
+def test_own_setting_of_the_loader_is_respected():
+    names = found_names(OCL_ICD_VENDORS=str(driver_library(*POCL)))
+    assert names == ["Portable Computing Language", ""]
+
+
+def test_works_without_a_home_folder(tmp_path):
+    driver_library(*INTEL)
+    home = tmp_path / "not-a-folder"
+    home.write_text("")
+    env = clean_environment(HOME=str(home))
+    for name in ("CLGRAPH_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME"):
+        env.pop(name, None)
+    done = run_python(
+        """
+        import numpy as np
+        import clgraph.device as d
+        from clgraph.device.program import build
+        source = "kernel void set(global uint *a) { a[get_global_id(0)] = 7; }"
+        for spec in ("intel", "pocl"):
+            device = d.device(spec)
+            array = d.Memory(device).allocate("a", 4, np.uint32)
+            kernel = build(device, source, label="set.cl").kernel("set")
+            d.wait(kernel.launch(4, 4, array))
+            assert (array.read() == 7).all()
+        """,
+        env=env,
+    )
+    assert not done.stdout
+
+
+def test_environment_is_put_back_after_the_first_call():
+    run_python(
+        """
+        import os
+        import clgraph.device as d
+        assert d.devices()
+        assert "OCL_ICD_VENDORS" not in os.environ
+        """
+    )
+
+
+def test_processes_that_start_together_find_the_same(tmp_path):
+    driver_library(*INTEL)
+    run_python(
+        """
+        import subprocess, sys
+        code = "import clgraph.device as d; print(len(d.devices()))"
+        children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+                    for _ in range(4)]
+        counts = {child.communicate()[0] for child in children}
+        assert len(counts) == 1 and counts != {b"0\\n"}, counts
+        """,
+        env=clean_environment(CLGRAPH_CACHE_DIR=str(tmp_path / "cache")),
+    )
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+ENTRIES = [Registration("a.icd", "liba.so"), Registration("nvidia.icd", "libnvidia-opencl.so.1")]
+
+
+def test_registration_folder_holds_every_driver(cache):
+    folder = drivers.registration_folder(ENTRIES)
+    assert folder.is_relative_to(cache)
+    assert drivers.icd_files(folder) == ENTRIES
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert drivers.registration_folder(ENTRIES) == folder
+    assert drivers.registration_folder(ENTRIES[:1]) != folder
+    assert not [path for path in folder.parent.iterdir() if path.name.startswith(".new")]
+
+
+def test_registration_folder_that_was_tampered_with_is_not_used(cache, caplog):
+    folder = drivers.registration_folder(ENTRIES)
+    (folder / "evil.icd").write_text("libevil.so\n")
+    with caplog.at_level(logging.WARNING, "clgraph"):
+        other = drivers.registration_folder(ENTRIES)
+    assert not other.is_relative_to(cache)
+    assert drivers.icd_files(other) == ENTRIES
+    assert len(caplog.records) == 1
+
+
+def test_registration_folder_that_others_can_write_to_is_not_used(cache):
+    folder = drivers.registration_folder(ENTRIES)
+    folder.chmod(0o777)
+    assert not drivers.registration_folder(ENTRIES).is_relative_to(cache)
+
+
+def test_unregistered_drivers(monkeypatch, tmp_path):
+    monkeypatch.setattr(drivers, "SYSTEM_VENDORS", tmp_path)
+    monkeypatch.delenv("OPENCL_VENDOR_PATH", raising=False)
+    monkeypatch.setattr(drivers, "dlopen_error", lambda _: None)
+    monkeypatch.setattr(drivers, "intel_library", lambda: Path("/v/lib/libintelocl.so"))
+    assert drivers.unregistered() == [
+        Registration("nvidia.icd", "libnvidia-opencl.so.1"),
+        Registration("intel-pip.icd", "/v/lib/libintelocl.so"),
+    ]
+    (tmp_path / "10-nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    (tmp_path / "intel.icd").write_text("/opt/intel/libintelocl.so\n")
+    assert drivers.unregistered() == []
+
+
+def test_no_registration_without_the_library(monkeypatch, tmp_path):
+    monkeypatch.setattr(drivers, "SYSTEM_VENDORS", tmp_path)
+    monkeypatch.setattr(drivers, "dlopen_error", lambda library: f"{library}: not found")
+    monkeypatch.setattr(drivers, "intel_library", lambda: None)
+    assert drivers.unregistered() == []
+
+
+def test_system_drivers_stay_visible(monkeypatch, tmp_path, cache):
+    system = tmp_path / "vendors"
+    system.mkdir()
+    (system / "amd.icd").write_text("libamdocl64.so\n")
+    (system / "broken.icd").write_bytes(b"\xff\xfe\x00")
+    monkeypatch.setattr(drivers, "SYSTEM_VENDORS", system)
+    monkeypatch.setattr(drivers, "unregistered", lambda: ENTRIES[1:])
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    monkeypatch.delenv("OPENCL_VENDOR_PATH", raising=False)
+    with drivers.announced():
+        seen = drivers.icd_files(Path(os.environ["OCL_ICD_VENDORS"]))
+    assert seen == [Registration("amd.icd", "libamdocl64.so"), ENTRIES[1]]
+    assert "OCL_ICD_VENDORS" not in os.environ
+    assert Path(cache, "drivers").is_dir()
+
+
+def test_report_names_loader_drivers_and_cache():
+    report = cgd.discovery_report()
+    assert "libOpenCL" in report.loader
+    assert report.loader_version
+    assert report.inventory.devices
+    assert any("pocl" in trial.library for trial in report.drivers)
+    assert report.cache.problem is None
+    assert report.variables["CLGRAPH_CACHE_DIR"] == os.environ["CLGRAPH_CACHE_DIR"]
+
+
+def test_report_of_a_driver_that_cannot_be_loaded(tmp_path):
+    (tmp_path / "ghost.icd").write_text("libghost-of-a-driver.so\n")
+    done = run_python(
+        """
+        import clgraph.device as d
+        for trial in d.discovery_report().drivers:
+            print(trial.source, trial.library, trial.error)
+        """,
+        env=clean_environment(OCL_ICD_VENDORS=str(tmp_path)),
+    )
+    assert "ghost.icd libghost-of-a-driver.so libghost-of-a-driver.so: cannot open" in done.stdout
+
+
+def test_no_driver_at_all_is_reported(tmp_path):
+    library = tmp_path / "libnothing.so"
+    done = run_python(
+        """
+        import clgraph.device as d
+        from clgraph.errors import DeviceNotFoundError
+        report = d.discovery_report()
+        print(report.drivers[0].error, report.inventory.left_out[0].reason)
+        try:
+            d.device()
+        except DeviceNotFoundError as error:
+            print(error)
+        """,
+        env=clean_environment(OCL_ICD_VENDORS=str(library)),
+    )
+    assert "libnothing.so: cannot open" in done.stdout
+    assert "the loader found no driver" in done.stdout
+    assert "there is no OpenCL device on this machine" in done.stdout
+
+
+def test_simulator_is_left_for_those_who_name_it():
+    library = driver_library(*OCLGRIND)
+    done = run_python(
+        """
+        import clgraph.device as d
+        from clgraph.errors import DeviceNotFoundError
+        found = d.device("oclgrind")
+        assert found.is_simulator and not found.is_gpu and not found.traits.is_cpu
+        assert "-cl-opt-disable" in found.traits.build_options
+        try:
+            d.device("gpu")
+        except DeviceNotFoundError as error:
+            print(error)
+        """,
+        env=clean_environment(OCL_ICD_VENDORS=str(library)),
+    )
+    assert "no OpenCL device fits 'gpu'" in done.stdout

@@ -1,0 +1,153 @@
+"""Waiting: Ctrl-C is answered, failures are told, and little time is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from runtimes import clean_environment
+
+import clgraph.device as cgd
+from clgraph.device import waiting
+from clgraph.device.lazy import cl
+from clgraph.device.program import build
+from clgraph.errors import ClgraphError
+
+SPIN = """
+__kernel void spin(volatile __global uint *out, const uint rounds) {
+    uint x = out[0];
+    for (uint i = 0; i < rounds; ++i) { x = x * 1664525u + out[1]; }
+    out[2] = x + 1u;
+}
+"""
+
+
+@pytest.fixture
+def spin(any_device):
+    kernel = build(any_device, SPIN, label="spin.cl").kernel("spin")
+    out = cgd.Memory(any_device).upload("out", np.zeros(4, np.uint32))
+    return lambda rounds: kernel.launch(1, 1, out, np.uint32(rounds))
+
+
+def test_wait_until_the_command_has_finished(spin):
+    event = spin(2_000_000)
+    cgd.wait(event)
+    assert event.command_execution_status == cl.command_execution_status.COMPLETE
+
+
+def test_wait_for_several_and_for_none(spin):
+    events = [spin(100_000) for _ in range(5)]
+    cgd.wait(iter(events))
+    assert all(event.command_execution_status == 0 for event in events)
+    cgd.wait([])
+
+
+def test_events_carry_times(spin):
+    event = spin(1_000_000)
+    cgd.wait(event)
+    assert event.profile.end > event.profile.start > 0
+
+
+class FakeEvent:
+    """An event that passes through the given states, one each time it is asked."""
+
+    def __init__(self, *states):
+        self.states = list(states)
+        self.flushed = False
+
+    @property
+    def command_queue(self):
+        self.flushed = True
+        return self
+
+    def flush(self):
+        pass
+
+    @property
+    def command_execution_status(self):
+        assert self.flushed, "asked before the queue was flushed: it may never finish"
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+
+@pytest.mark.parametrize("states", [(-5,), (3, 2, -36), (*[1] * 200, -9999)])
+def test_failure_is_told(states):
+    with pytest.raises(ClgraphError, match=f"OpenCL error {states[-1]};"):
+        cgd.wait([FakeEvent(*states)])
+
+
+def test_pauses_grow_and_stay_short(monkeypatch):
+    pauses = []
+    monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    monkeypatch.setattr(waiting.time, "sleep", pauses.append)
+    cgd.wait([FakeEvent(*[1] * 100, 0)])
+    assert pauses[0] == pytest.approx(20e-6)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == pytest.approx(1e-3)
+
+
+def test_short_command_is_waited_for_without_a_pause(monkeypatch):
+    monkeypatch.setattr(waiting.time, "sleep", lambda _: pytest.fail("slept"))
+    cgd.wait([FakeEvent(3, 2, 1, 0)])
+
+
+INTERRUPTED = """
+import sys, time
+import numpy as np
+import clgraph.device as cgd
+from clgraph.device.program import build
+device = cgd.device(sys.argv[1])
+kernel = build(device, sys.argv[2], label="spin.cl").kernel("spin")
+out = cgd.Memory(device).upload("out", np.zeros(4, np.uint32))
+event = kernel.launch(1, 1, out, np.uint32(4_000_000_000))
+print("started", flush=True)
+begin = time.monotonic()
+try:
+    cgd.wait(event)
+except KeyboardInterrupt:
+    print("interrupted", event.command_execution_status > 0, flush=True)
+    import os
+    os._exit(7)
+"""
+
+
+@pytest.mark.parametrize("runtime", ["pocl", "intel"])
+def test_ctrl_c_is_answered_while_a_kernel_runs(runtime, pocl, intel):
+    assert pocl
+    assert intel
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, runtime, SPIN],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+    )
+    try:
+        assert child.stdout.readline() == "started\n", child.stderr.read()
+        time.sleep(0.2)
+        sent = time.monotonic()
+        os.kill(child.pid, signal.SIGINT)
+        said, errors = child.communicate(timeout=20)
+        answered = time.monotonic() - sent
+    finally:
+        child.kill()
+    assert said == "interrupted True\n", errors
+    assert child.returncode == 7
+    assert answered < 2.0
+
+
+@pytest.mark.runtimes("pocl", "intel")
+def test_waiting_costs_the_host_little(device):
+    """A few us beyond the kernel; the bar leaves room for a busy machine."""
+    kernel = build(device, SPIN, label="spin.cl").kernel("spin")
+    out = cgd.Memory(device).upload("out", np.zeros(4, np.uint32))
+    beyond = []
+    for _ in range(200):
+        start = time.perf_counter()
+        event = kernel.launch(1, 1, out, np.uint32(1))
+        cgd.wait(event)
+        total = time.perf_counter() - start
+        beyond.append(total - (event.profile.end - event.profile.start) * 1e-9)
+    assert sorted(beyond)[len(beyond) // 4] < 300e-6

@@ -1,0 +1,47 @@
+"""What README.md and docs/ show works as shown."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+
+from clgraph.cli.main import build_parser
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page, language):
+    return re.findall(
+        rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+def test_first_example_in_python(monkeypatch, capsys, tmp_path):
+    (example,) = blocks(ROOT / "README.md", "python")
+    monkeypatch.chdir(ROOT)
+    script = tmp_path / "example.py"
+    script.write_text(example, "utf-8")
+    runpy.run_path(str(script))
+    assert capsys.readouterr().out.startswith("114599 1034\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_shown_are_commands(page):
+    lines = "".join(blocks(page, "")).splitlines()
+    shown = [
+        line.split("clgraph ", 1)[1] for line in lines if re.match(r"(\S*/)?clgraph \w+", line)
+    ]
+    for command in shown:
+        words = shlex.split(re.split(r"\s{3,}|\s#", command)[0])
+        if not any(word.isupper() or word.startswith("[") for word in words):
+            build_parser().parse_args(words)

@@ -3,18 +3,20 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-DEMO_GRAPH ?= tests/data/rome99.gr
 PYTEST_ARGS ?=
 
 .PHONY: help demo test clean
 
 help:
-	@echo "make demo   breadth-first search of the road network of Rome on the CPU"
+	@echo "make demo   breadth-first search of two real graphs on the CPU"
 	@echo "make test   install what the tests need and run them"
 	@echo "make clean  remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/clgraph bfs $(DEMO_GRAPH) --source 0 --device pocl --predecessors --repeat 5 --energy
+	@echo; echo "The roads of Luxembourg:"
+	@$(BIN)/clgraph bfs tests/data/luxembourg-osm.mtx.xz --device pocl --repeat 5 --energy
+	@echo; echo "The friendships of Hamsterster, level by level:"
+	@$(BIN)/clgraph bfs tests/data/formats/soc-hamsterster.edges --device pocl --repeat 5 --levels
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -30,7 +32,7 @@ $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
-	@echo "installing clgraph and what its tests need into $(VENV) (some 2 GB, mostly Intel's runtime)"
+	@echo "installing clgraph and what its tests need into $(VENV) (1.7 GB, mostly Intel's runtime)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu,intel,test,networkx,plot]"
 	@touch $@ $(VENV)/.installed-demo
 

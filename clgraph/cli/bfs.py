@@ -199,7 +199,7 @@ def _render(record: Record) -> str:
         lines.append(
             (
                 "speed",
-                f"{record['mteps']:,.1f} MTEPS ({record['edges_traversed']:,} edges traversed)",
+                f"{_speed(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
             )
         )
     if "energy" in record:
@@ -217,6 +217,10 @@ def _config(record: Record) -> str:
         chosen = [config[name] for name in ("balance", "direction") if config.get(name)]
         text += f" ({', '.join(map(str, chosen))})" if chosen else ""
     return text
+
+
+def _speed(mteps: float) -> str:
+    return f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
 
 
 def _joules(energy: Record) -> str:

@@ -39,9 +39,9 @@ def _run(args: argparse.Namespace) -> Record:
             progress=progress.callback,
             **reading_options(args),
         )
-    if args.symmetrize:
-        graph = graph.symmetrized()
-    clgraph.write(graph, args.output, format=args.to)
+        if args.symmetrize:
+            graph = graph.symmetrized()
+        clgraph.write(graph, args.output, format=args.to, progress=progress.callback)
     return {
         "input": args.file,
         "output": args.output,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.cli.command import FORMATS, Command, Record
+from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _run(args: argparse.Namespace) -> Record:
     began = time.perf_counter()
     graph = getattr(clgraph.generate, args.kind)(seed=args.seed, **options)
     made = time.perf_counter() - began
-    clgraph.write(graph, args.output, format=args.format)
+    with Progress() as progress:
+        clgraph.write(graph, args.output, format=args.format, progress=progress.callback)
     return {
         "kind": args.kind,
         "parameters": {**options, "seed": args.seed},

@@ -30,8 +30,8 @@ def _run(args: argparse.Namespace) -> Record:
     if graph.weights is not None and graph.m:
         record["weights"] = {
             "dtype": str(graph.weights.dtype),
-            "min": graph.weights.min(),
-            "max": graph.weights.max(),
+            "min": graph.weights.min().item(),
+            "max": graph.weights.max().item(),
             "mean": float(graph.weights.mean()),
         }
     return record
@@ -62,7 +62,7 @@ def _render(record: Record) -> str:
         lines.append(
             (
                 "weights",
-                f"{weights['min']:g} to {weights['max']:g}, mean {weights['mean']:.4g} "
+                f"{weights['min']:,.12g} to {weights['max']:,.12g}, mean {weights['mean']:.4g} "
                 f"({weights['dtype']})",
             )
         )

@@ -96,21 +96,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Say on one line what went wrong, and give the exit status for it."""
+    pyopencl = sys.modules.get("pyopencl")
     if isinstance(error, KernelBuildError):
         sys.stderr.write(f"clgraph: {error}\n")  # its lines show the rendered source
         return DEVICE_TROUBLE
+    status, text = BAD_INPUT, str(error)
     if isinstance(error, DEVICE_ERRORS):
-        return _complain(error, DEVICE_TROUBLE)
-    pyopencl = sys.modules.get("pyopencl")
-    if pyopencl is not None and isinstance(error, pyopencl.Error):
-        return _complain(f"the OpenCL driver failed: {error}", DEVICE_TROUBLE)
-    if isinstance(error, ClgraphError | OSError | ImportError):
-        return _complain(error, BAD_INPUT)
-    if isinstance(error, MemoryError):
-        return _complain(f"this machine has too little memory: {error}", BAD_INPUT)
-    return _complain(
-        f"internal error, please report it with what --verbose prints: {error!r}", INTERNAL_ERROR
-    )
+        status = DEVICE_TROUBLE
+    elif pyopencl is not None and isinstance(error, pyopencl.Error):
+        status, text = DEVICE_TROUBLE, f"the OpenCL driver failed: {error}"
+    elif isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, MemoryError):
+        text = f"this machine has too little memory: {error}"
+    elif not isinstance(error, ClgraphError | OSError | ImportError):
+        status = INTERNAL_ERROR
+        text = f"internal error, please report it with what --verbose prints: {error!r}"
+    return _complain(text, status)
 
 
 def _reader_has_gone() -> int:
@@ -142,10 +144,9 @@ def _print(text: str) -> None:
     sys.stdout.flush()
 
 
-def _complain(problem: object, status: int = 0) -> int:
-    text = " ".join(str(problem).split()) or type(problem).__name__
+def _complain(problem: str, status: int) -> int:
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"clgraph: {text}\n")
+        sys.stderr.write(f"clgraph: {' '.join(problem.split())}\n")
     return status
 
 

@@ -71,8 +71,8 @@ class RaplMeter:
                 ) from None
         if not self._zones:
             raise MeterError(
-                f"{root} lists no processor energy counter (virtual machines and containers seldom "
-                "have one)."
+                f"there is no processor energy counter in {root}, as in most virtual machines and "
+                "containers."
             )
         names = ", ".join(zone.name for zone in self._zones)
         self.note = f"all processors of the machine with everything running on them: {names}"

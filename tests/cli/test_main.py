@@ -105,6 +105,11 @@ def test_every_failure_takes_one_line_and_has_its_status(capsys, monkeypatch, er
     assert "Traceback" not in err
 
 
+def test_a_file_that_is_missing_is_called_by_its_name(capsys, monkeypatch):
+    command_that(monkeypatch, raising(FileNotFoundError(2, "No such file or directory", "x.mtx")))
+    assert run(capsys, "act")[2] == "clgraph: x.mtx: No such file or directory\n"
+
+
 def test_a_build_error_keeps_its_lines(capsys, monkeypatch):
     command_that(monkeypatch, raising(errors.KernelBuildError("bfs.cl: no.\n> 14 | oops")))
     status, _, err = run(capsys, "act")

@@ -2,8 +2,8 @@
 
 import pytest
 
-import clgraph.device as cd
 from clgraph import energy
+from clgraph.device import Memory, devices, wait
 from clgraph.device.lazy import cl
 from clgraph.energy.nvml import card_address
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.energy]
 
 @pytest.fixture(scope="module")
 def card():
-    found = [d for d in cd.devices() if d.is_gpu and "nvidia" in d.vendor.casefold()]
+    found = [d for d in devices() if d.is_gpu and "nvidia" in d.vendor.casefold()]
     if not found:
         pytest.skip("no NVIDIA card here")
     return found[0]
@@ -21,14 +21,14 @@ def card():
 @pytest.fixture(scope="module")
 def copy_for(card):
     """A function that copies within device memory for about a tenth of a second."""
-    memory = cd.Memory(card)
+    memory = Memory(card)
     count = 1 << 27
     there, here = (memory.allocate(name, count, "uint32") for name in ("there", "here"))
 
     def copy():
         for _ in range(300):
             done = cl.enqueue_copy(card.queue, there.buffer, here.buffer, byte_count=4 * count)
-        cd.wait(done)
+        wait(done)
 
     copy()
     return copy

@@ -36,7 +36,13 @@ def _positive(text: str) -> int:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
-    parser.add_argument("--source", type=int, default=0, help="vertex to start from (default 0)")
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
+        "--source", type=int, default=0, help="vertex to start from, counted from 0 (default 0)"
+    )
+    start.add_argument(
+        "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
+    )
     parser.add_argument("--config", help="name of a preset (default: auto)")
     parser.add_argument(
         "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
@@ -67,6 +73,8 @@ def _run(args: argparse.Namespace) -> Record:
     with Progress() as progress:
         graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
     read_s = time.perf_counter() - began
+    if args.source_label is not None:
+        args.source = _labelled(graph, args.source_label)
     began = time.perf_counter()
     plan = clgraph.BFS(graph, predecessors=args.predecessors, config=args.config, device=device)
     build_s = time.perf_counter() - began
@@ -74,6 +82,17 @@ def _run(args: argparse.Namespace) -> Record:
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
     return record
+
+
+def _labelled(graph: Graph, label: str) -> int:
+    if graph.labels is None:
+        raise InvalidArgumentError(
+            "the ids of this file leave no gaps, so its vertices have no labels; use --source."
+        )
+    found = [vertex for vertex, known in enumerate(graph.labels.tolist()) if str(known) == label]
+    if not found:
+        raise InvalidArgumentError(f"--source-label {label}: no vertex of the file is called so.")
+    return found[0]
 
 
 def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
@@ -102,6 +121,7 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         "config": stats.config if isinstance(stats.config, dict) else str(stats.config),
         "mode": stats.mode,
         "source": args.source,
+        "source_label": None if graph.labels is None else graph.labels[args.source],
         "max_depth": args.max_depth,
         "reached": result.reached,
         "depth": result.depth,
@@ -147,6 +167,8 @@ def _write(path: str, graph: Graph, result: BFSResult, source: int) -> None:
     if result.predecessors is not None:
         columns["predecessors"] = result.predecessors
     if Path(path).suffix == ".npz":
+        if graph.labels is not None:
+            columns["labels"] = graph.labels
         with Path(path).open("wb") as file:
             np.savez_compressed(file, source=source, **columns)
         return
@@ -183,7 +205,7 @@ def _render(record: Record) -> str:
         ),
         ("device", f"{device['index']} {device['name']} ({device['platform']})"),
         ("config", _config(record)),
-        ("source", f"{record['source']:,}"),
+        ("source", _start(record)),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %), depth {record['depth']:,}",
@@ -208,6 +230,11 @@ def _render(record: Record) -> str:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)
     return text + "\n\n" + _levels(record["levels"]) if "levels" in record else text
+
+
+def _start(record: Record) -> str:
+    label = record["source_label"]
+    return f"{record['source']:,}" + (f" (called {label} in the file)" if label is not None else "")
 
 
 def _config(record: Record) -> str:

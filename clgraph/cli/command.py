@@ -61,6 +61,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, help="format of the file (default: by extension and header)"
     )
+    parser.add_argument(
+        "--max-vertices", type=int, metavar="N", help="refuse files with more (default: by size)"
+    )
+    parser.add_argument(
+        "--max-bytes", type=int, metavar="N", help="refuse files that unpack to more"
+    )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
         "--directed",
@@ -80,4 +86,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def reading_options(args: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``clgraph.read``."""
-    return {"format": args.format, "directed": args.directed}
+    return {
+        "format": args.format,
+        "directed": args.directed,
+        "max_vertices": args.max_vertices,
+        "max_bytes": args.max_bytes,
+    }

@@ -136,6 +136,12 @@ def test_missing_and_malformed_files(run, tmp_path, command):
     refused(run(command, broken), 2, "broken.mtx:4:")
 
 
+def test_limits_of_hostile_files_can_be_moved(run, small):
+    refused(run("info", small, "--max-vertices", 5), 2, "max_vertices")
+    refused(run("info", small, "--max-bytes", 9), 2, "max_bytes")
+    assert run("info", small, "--max-vertices", 6)[0] == 0
+
+
 def test_convert(run, small, tmp_path):
     there, back = tmp_path / "there.npz", tmp_path / "back.mtx"
     record = record_of(run("convert", small, there, "--json"))
@@ -262,6 +268,24 @@ def test_bfs_writes_csv(run, small, tmp_path, any_device):
         rows = list(csv.reader(file))
     assert rows[0] == ["vertex", "distance"]
     assert rows[1:] == [[str(v), str(d)] for v, d in enumerate([0, 1, 2, 3, 1, -1])]
+
+
+def test_bfs_starts_from_a_label(run, tmp_path, any_device):
+    path, output = tmp_path / "sparse.snap", tmp_path / "out.npz"
+    path.write_text("700\t90000\n90000\t5\n")
+    record = record_of(
+        bfs(run, any_device, path, "--source-label", 90000, "--output", output, "--json")
+    )
+    assert (record["source"], record["source_label"], record["reached"]) == (2, 90000, 2)
+    with np.load(output) as arrays:
+        np.testing.assert_array_equal(arrays["labels"], [5, 700, 90000])
+        np.testing.assert_array_equal(arrays["distances"], [1, -1, 0])
+    assert "2 (called 90000 in the file)" in bfs(run, any_device, path, "--source", 2)[1]
+    refused(run("bfs", path, "--source-label", 6), 2, "--source-label 6")
+
+
+def test_bfs_has_no_labels_where_ids_leave_no_gaps(run, small):
+    refused(run("bfs", small, "--source-label", 3), 2, "use --source")
 
 
 def test_csv_fields_are_quoted_where_they_must_be():

@@ -21,6 +21,7 @@ __all__ = ["Device", "Inventory", "LeftOut", "device", "devices", "inventory"]
 log = logging.getLogger("clgraph")
 
 POCL_PLATFORM = "portable computing language"
+PROCESSOR_MAKERS = frozenset({"intel", "amd", "arm", "apple", "ibm", "nvidia"})
 HOW_TO_INSTALL = (
     "Install a driver: 'pip install clgraph[cpu]' brings PoCL for the processor, "
     "'pip install clgraph[intel]' Intel's CPU runtime; a GPU needs its vendor's OpenCL driver. "
@@ -320,11 +321,13 @@ def _select(wanted: str) -> Device | None:
     if re.fullmatch(r"\d+:\d+", wanted):
         index = tuple(int(part) for part in wanted.split(":"))
         return next((found for found in everything if found.index == index), None)
-    # PoCL names the processor as its device, so the platform counts before the device does.
     for names in (_platform_names, _device_names):
         for found in everything:
-            named = any(wanted in name.casefold() for name in names(found))
-            if named and (not found.is_simulator or wanted in found.platform.casefold()):
+            if not any(wanted in name.casefold() for name in names(found)):
+                continue
+            if found.is_simulator and wanted not in found.platform.casefold():
+                continue
+            if not _is_processor_maker(wanted, found):
                 return found
     return None
 
@@ -335,6 +338,11 @@ def _platform_names(found: Device) -> tuple[str, ...]:
 
 def _device_names(found: Device) -> tuple[str, ...]:
     return (found.vendor, found.name)
+
+
+def _is_processor_maker(wanted: str, found: Device) -> bool:
+    """Whether a name only fits because PoCL calls its device after the processor it runs on."""
+    return wanted in PROCESSOR_MAKERS and POCL_PLATFORM in found.platform.casefold()
 
 
 def _not_found(spec: str, origin: str) -> str:

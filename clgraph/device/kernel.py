@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation
 from clgraph.device.native import KernelHandle, NativeError
+from clgraph.device.occupancy import largest_group
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Kernel:
     local_bytes : int
         Local memory that the kernel itself declares, per work-group.
     max_group_size : int
-        Largest work-group the driver accepts for it.
+        Largest work-group that it can be launched with, by what the driver or the registers say.
     """
 
     def __init__(self, device: Device, program: int, name: str, use: KernelUse | None) -> None:
@@ -47,8 +48,8 @@ class Kernel:
         self.device = device
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
-        self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
-        self.max_group_size = handle.max_group_size(device.cl)
+        self.local_bytes = use.local_bytes if use else handle.local_bytes(device.cl)
+        self.max_group_size = self._largest_group(handle)
         self._handle = handle
         self._queue = device.queue.int_ptr
         self._arguments = handle.argument_count()
@@ -98,6 +99,15 @@ class Kernel:
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
+
+    def _largest_group(self, handle: KernelHandle) -> int:
+        traits = self.device.traits
+        if traits.compute_capability is None:
+            return handle.max_group_size(self.device.cl)
+        # NVIDIA's driver answers 256 whatever the kernel, and launches 1024.
+        if self.registers is None:
+            return traits.max_group_size
+        return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
     def _set_arguments(self, args: tuple[Argument, ...]) -> None:
         if len(args) != self._arguments:

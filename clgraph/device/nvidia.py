@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ __all__ = [
     "compute_capability",
     "parse_build_log",
     "unit_limits",
+    "unlike_any_other",
 ]
 
 QUERY = "cl_nv_device_attribute_query"
@@ -89,7 +91,7 @@ def cache_bytes(device: cl.Device) -> int:
         cuda = ctypes.CDLL("libcuda.so.1")
         address = (
             f"{int(device.pci_domain_id_nv):04x}:{int(device.pci_bus_id_nv):02x}:"
-            f"{int(device.pci_slot_id_nv) >> 3:02x}.0"
+            f"{int(device.pci_slot_id_nv):02x}.0"
         )
         handle, size = ctypes.c_int(0), ctypes.c_int(0)
         ok = (
@@ -100,6 +102,26 @@ def cache_bytes(device: cl.Device) -> int:
     except (OSError, AttributeError):
         return 0
     return max(size.value, 0) if ok else 0
+
+
+def unlike_any_other(binary: bytes) -> bytes:
+    """Change a binary, which is assembler text, without changing what it means.
+
+    The driver keeps what it assembled, and says nothing about kernels that it finds there.
+
+    Parameters
+    ----------
+    binary : bytes
+        As the driver gave it.
+
+    Returns
+    -------
+    bytes
+        With one more comment; unchanged if it is not text that begins with one.
+    """
+    if not binary.startswith(b"//"):
+        return binary
+    return binary.replace(b"\n", f"\n// {uuid.uuid4().hex}\n".encode(), 1)
 
 
 _ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from clgraph.device.discovery import Device
     from clgraph.device.kernel import Kernel
 
-__all__ = ["groups_per_unit", "resident_groups"]
+__all__ = ["groups_per_unit", "largest_group", "resident_groups"]
 
 LANES_PER_WARP = 32
 PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
@@ -51,6 +51,29 @@ def groups_per_unit(
     if taken:
         limits.append(unit.local_bytes // taken)
     return min(limits)
+
+
+def largest_group(capability: tuple[int, int], registers: int, limit: int) -> int:
+    """Compute the largest work-group, up to a limit, that one NVIDIA multiprocessor holds.
+
+    Parameters
+    ----------
+    capability : tuple of int
+        Compute capability, (major, minor).
+    registers : int
+        Registers of a work-item.
+    limit : int
+        Largest group of the device.
+
+    Returns
+    -------
+    int
+        A multiple of 32, at least 32.
+    """
+    size = limit // LANES_PER_WARP * LANES_PER_WARP
+    while size > LANES_PER_WARP and not groups_per_unit(capability, registers, size, 0):
+        size -= LANES_PER_WARP
+    return size
 
 
 def resident_groups(device: Device, kernel: Kernel, group_size: int, local_bytes: int = 0) -> int:

@@ -193,7 +193,22 @@ def _from_source(
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, config, source, _sha256(source), text) from error
     built = cl.Program(handle)
-    return built, CachedBinary(bytes(built.binaries[0]), _build_log(device, handle))
+    binary = bytes(built.binaries[0])
+    text = _build_log(device, handle)
+    if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
+        text = _assembler_log(device, binary)
+    return built, CachedBinary(binary, text)
+
+
+def _assembler_log(device: Device, binary: bytes) -> str:
+    """Have a binary assembled again that NVIDIA's driver took from its own cache, for the log."""
+    try:
+        handle = _raw_program()(device.context, [device.cl], [nvidia.unlike_any_other(binary)])
+        _compile(device, handle)
+    except cl.Error as error:
+        log.debug("no figures about a kernel from the assembler: %s", error)
+        return ""
+    return _build_log(device, handle)
 
 
 def _from_binary(device: Device, binary: bytes) -> cl.Program:

@@ -126,6 +126,14 @@ def test_intel_means_its_own_runtime_and_not_pocl_on_its_processor(machine):
     assert cgd.device("intel").cl is INTEL_CPU
 
 
+@pytest.mark.parametrize("maker", ["intel", "Intel"])
+def test_pocl_does_not_stand_in_for_the_maker_of_its_processor(machine, maker):
+    machine(POCL_ON_INTEL)
+    with pytest.raises(DeviceNotFoundError, match="there are: 0:0 pthread-Intel"):
+        cgd.device(maker)
+    assert cgd.device("xeon").cl is POCL_ON_INTEL
+
+
 def test_simulator_is_given_only_by_name(machine):
     machine(SIMULATOR)
     for spec in (None, "gpu", "cpu", "bristol", "simulator"):

@@ -48,7 +48,7 @@ class Kernel:
         self.device = device
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
-        self.local_bytes = use.local_bytes if use else handle.local_bytes(device.cl)
+        self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
         self.max_group_size = self._largest_group(handle)
         self._handle = handle
         self._queue = device.queue.int_ptr

@@ -72,7 +72,7 @@ def test_traits_agree_with_the_cuda_driver(gpu):
     assert traits.lanes == attribute(10)
 
 
-@pytest.mark.parametrize("count", [4, 32, 64, 90])
+@pytest.mark.parametrize("count", [4, 32, 64])
 def test_registers_and_spills_come_from_the_build_log(gpu, tmp_path, count):
     (tmp_path / "keep.cl").write_text(KEEP)
     kernel = cgd.load(gpu, "keep.cl", folders=(tmp_path,), count=count).kernel("keep")
@@ -117,7 +117,7 @@ def test_figures_are_there_although_the_driver_has_the_kernel_cached(gpu, tmp_pa
 
 @pytest.mark.parametrize(
     ("group_size", "local_bytes"),
-    [(32, 4), (64, 4), (256, 4), (512, 4), (1024, 4), (256, 16 << 10), (128, 48 << 10), (96, 8)],
+    [(32, 4), (64, 4), (256, 4), (512, 4), (1024, 4), (256, 16 << 10), (128, 47 << 10), (96, 8)],
 )
 def test_resident_groups_meet_and_one_more_a_unit_does_not(gpu, tmp_path, group_size, local_bytes):
     (tmp_path / "meet.cl").write_text(MEET)

@@ -115,7 +115,8 @@ def test_more_local_memory_than_there_is(device, program):
     x, y = memory.allocate("x", 4, U32), memory.allocate("y", 4, U64)
     kernel = program.kernel("affine")
     wanted = device.traits.local_bytes + 4
-    with pytest.raises(InvalidArgumentError, match=f"affine would take {wanted} bytes of local"):
+    total = wanted + kernel.local_bytes
+    with pytest.raises(InvalidArgumentError, match=f"affine would take {total} bytes of local"):
         kernel.launch(4, 4, x, y, U32(1), U64(1), F32(1), cl.LocalMemory(wanted))
     cgd.wait(kernel.launch(4, 4, x, y, U32(1), U64(1), F32(1), cl.LocalMemory(16)))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from clgraph.errors import GraphFormatError
 from clgraph.graph.modules import module
@@ -21,13 +21,14 @@ Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
-_FREE_BYTES = 1 << 24  # what a compressed file may expand to whatever its size
+_FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
 _EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
 _FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
 _VERTICES_PER_BYTE = 16
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _KEPT_COMMENTS = 1000  # of the head of a file; formats say what they have to say early
+_HEAD_LINES = 10_000  # a head longer than that is no head but an attempt to keep readers busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Limits:
         Most vertices; None allows 4 million, or 16 for each byte of the file if that is more.
     max_bytes : int or None
         Most bytes of the file, after decompression; None allows 64 GiB, and of a compressed file
-        at most 200 times its size (and never less than 16 MiB).
+        at most 200 times its size (and never less than 8 MiB).
     """
 
     max_vertices: int | None = None
@@ -101,12 +102,10 @@ class Source:
 
     def __post_init__(self) -> None:
         """Open the file."""
-        self._raw: IO[bytes] = io.BufferedReader(io.FileIO(self.path))
+        self._raw = io.BufferedReader(io.FileIO(self.path))
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
-        start = self._raw.read(8)
-        self._raw.seek(0)
-        self.compression = compressed_by(start)
+        self.compression = compressed_by(self._raw.peek(8)[:8])
         self._stream: Any = self._decompressed()
         self._taken = 0
         self._returned = b""
@@ -116,9 +115,14 @@ class Source:
             if self.compression:
                 ceiling = min(ceiling, max(_FREE_BYTES, _EXPANSION * self.size_bytes))
         self._ceiling = ceiling
-        if self.size_bytes > ceiling and not self.compression:
+
+    def check_size(self) -> None:
+        """Refuse an empty file, or one that is larger than allowed as it lies on disk."""
+        if not self.size_bytes:
+            self.fail("the file is empty", 1)
+        if self.size_bytes > self._ceiling and not self.compression:
             self.fail(
-                f"the file has {self.size_bytes} bytes; pass max_bytes= to read over {ceiling}"
+                f"the file has {self.size_bytes} bytes, over {self._ceiling}; pass max_bytes="
             )
 
     def _decompressed(self) -> Any:
@@ -228,11 +232,16 @@ class Source:
     def header(self, marks: bytes) -> list[str]:
         """Take the comment and blank lines that come next; stop before the first other line."""
         comments: list[str] = []
+        last = self.line + _HEAD_LINES
         while text := self.read_line():
             stripped = text.strip()
             if stripped and stripped[0] not in marks:
                 self.unread_line(text)
                 break
+            if self.line > last:
+                self.fail(
+                    f"there are more than {_HEAD_LINES} comment or blank lines before the data"
+                )
             if len(comments) < _KEPT_COMMENTS:
                 comments.append(stripped.decode("utf-8", "replace"))
         return comments

@@ -19,6 +19,8 @@ __all__ = ["read", "write"]
 
 _TABLE = separator_table()
 _MAX_SKIPPED = 1000
+_NUMBER_BYTES = 32  # more than a number and its separator take
+_LEAST_LINE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,10 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     that list arcs in one direction need ``directed=True``.
     """
     source.header(b"%")
-    head = _head(source)
+    head = _head(source, entries_per_edge=1 if directed else 2)
     lines = _Lines(head)
-    for block in source.blocks(longest_line=None):
+    longest = _NUMBER_BYTES * (head.skipped + 2 * head.edges * (1 + head.weighted))
+    for block in source.blocks(longest_line=max(longest, _LEAST_LINE_BYTES)):
         lines.read(block)
     if lines.row < head.n:
         source.fail(f"the file ends after the lines of {lines.row} of its {head.n} vertices")
@@ -69,7 +72,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
         )
 
 
-def _head(source: Source) -> _Head:
+def _head(source: Source, *, entries_per_edge: int) -> _Head:
     text = source.read_line()
     words = text[:200].split()
     shown = text[:40].decode("utf-8", "replace").strip()
@@ -85,7 +88,7 @@ def _head(source: Source) -> _Head:
         source.fail(f"{constraints} weights for each vertex are more than {_MAX_SKIPPED}")
     skipped = int(fmt[0]) + int(fmt[1]) * constraints
     source.check_rows(n, 1, "vertices")
-    source.check_rows(edges, 4, "edges")
+    source.check_rows(edges, 2 * entries_per_edge, "edges")
     source.check_vertices(n)
     return _Head(n, edges, skipped, fmt[2] == "1")
 

@@ -36,7 +36,7 @@ _DAMAGED = (
     RecursionError,
 )
 _EXPANSION = 200
-_FREE_BYTES = 1 << 24
+_FREE_BYTES = 1 << 23
 
 
 def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:

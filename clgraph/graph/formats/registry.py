@@ -123,9 +123,8 @@ def read(
         _limit("max_bytes", max_bytes),
     )
     with Source(name, limits, _reporter(progress)) as source:
+        source.check_size()
         chosen = _named(format) if format is not None else _guessed(name, source)
-        if source.size_bytes == 0:
-            source.fail("the file is empty", 1)
         return chosen.read(source, directed=directed, weighted=weighted)
 
 

@@ -151,7 +151,7 @@ class _TableReader:
     def read(self, block: Block) -> tuple[Array, Array, Array | None]:
         """Edges of one block."""
         tokens = Tokens.of(blank_comments(block.data, self.layout.comments), self.table)
-        newlines = self._check_lines(block, tokens)
+        begins = self._check_lines(block, tokens)
         if not len(tokens.starts):
             self._refuse_bare_markers(block, tokens)
             none = np.empty(0, np.int32)
@@ -160,10 +160,10 @@ class _TableReader:
         starts = tokens.starts.reshape(-1, self.columns)
         ends = tokens.ends.reshape(-1, self.columns)
         if self.layout.marker:
-            self._check_markers(block, tokens, starts, ends, newlines)
-        self._check_count(block, starts)
+            self._check_markers(block, tokens, starts, ends, begins)
         src = self._ids(block, tokens, starts[:, 0], ends[:, 0])
         dst = self._ids(block, tokens, starts[:, 1], ends[:, 1])
+        self._check_count(block, starts)
         column = self._weight_column()
         if column is None:
             return src, dst, None
@@ -174,13 +174,14 @@ class _TableReader:
         return column if column is not None and column < self.columns else None
 
     def _check_lines(self, block: Block, tokens: Tokens) -> Array:
-        """Check the number of tokens on every line; give the newlines of lines with tokens."""
+        """Check the number of tokens on every line; give where the lines that have some begin."""
         starts, ends, newlines = tokens.starts, tokens.ends, tokens.newlines
+        begins = np.concatenate([[0], newlines[:-1] + 1])
         k = self.columns
         if k and len(starts) == k * len(newlines):
             first, last = starts[0::k], ends[k - 1 :: k]
             if (first[1:] > newlines[:-1]).all() and (last <= newlines).all():
-                return newlines
+                return begins
         per_line = tokens.per_line()
         busy = np.flatnonzero(per_line)
         if len(busy) and not k:
@@ -189,31 +190,31 @@ class _TableReader:
         if len(wrong):
             line = int(wrong[0])
             allowed = " or ".join(map(str, self.layout.columns))
-            begin = int(tokens.newlines[line - 1]) + 1 if line else 0
+            begin = int(begins[line])
             if k in self.layout.columns:
                 allowed = str(k)
             block.fail(
                 Tokens.offset(begin),
                 f"the line has {per_line[line]} numbers, not {allowed}: {_shown(block, begin)}",
             )
-        return newlines[busy]
+        return begins[busy]
 
     def _check_markers(
-        self, block: Block, tokens: Tokens, starts: Array, ends: Array, newlines: Array
+        self, block: Block, tokens: Tokens, starts: Array, ends: Array, begins: Array
     ) -> None:
         """See that every marker stands where it must: at the head of a line or between tokens."""
         places = np.flatnonzero(tokens.text == _MARK)
         sign = self.layout.marker.decode()
         if self.layout.leading:
-            begins, stops = np.concatenate([[0], newlines[:-1] + 1]), starts[:, 0]
+            gaps, stops = begins, starts[:, 0]
             rule = f"the line does not begin with one {sign!r}"
         else:
-            begins, stops = ends[:, :-1].ravel(), starts[:, 1:].ravel()
+            gaps, stops = ends[:, :-1].ravel(), starts[:, 1:].ravel()
             rule = f"numbers are not separated by one {sign!r} each"
-        inside = np.searchsorted(places, stops) - np.searchsorted(places, begins)
+        inside = np.searchsorted(places, stops) - np.searchsorted(places, gaps)
         wrong = stops[inside != 1]
         if len(places) > len(stops):
-            gap = np.searchsorted(begins, places, side="right") - 1
+            gap = np.searchsorted(gaps, places, side="right") - 1
             stray = (gap < 0) | (places >= stops[np.maximum(gap, 0)])
             wrong = np.concatenate([wrong, places[stray]])
         if len(wrong):
@@ -260,11 +261,12 @@ class _TableReader:
 
     def _refuse_id(self, block: Block, start: int, end: int) -> None:
         text = _shown(block, start, end)
+        whole = block.data[Tokens.offset(start) : Tokens.offset(end)]
         base = self.layout.base
-        if not text.isdigit():
-            kind = "is negative" if text.startswith("-") and text[1:].isdigit() else "is no integer"
+        if not whole.isdigit():
+            kind = "is negative" if whole[:1] == b"-" and whole[1:].isdigit() else "is no integer"
             problem = f"vertex id {text} {kind}; ids are integers from {base}"
-        elif len(text) <= _MAX_ID_DIGITS and int(text) < base:
+        elif len(whole) <= _MAX_ID_DIGITS and int(whole) < base:
             problem = f"vertex id {text} is below {base}, where this format begins to count"
         elif self.ids is not None:
             problem = f"vertex id {text} is beyond the {self.ids} vertices that the header declares"

@@ -193,6 +193,8 @@ class Tokens:
             except ValueError:  # it knows no leading plus, for one
                 numbers = np.empty(0)
             if len(numbers) == len(starts) and np.isfinite(numbers).all():
+                # mmread adds to zero, which loses the sign of -0.0.
+                numbers[(numbers == 0) & (self.text[starts] == ord("-"))] = -0.0
                 return numbers
         return self._decimals_one_by_one(starts, ends)
 

@@ -4,12 +4,10 @@ Test modules say ``from runtimes import ...``; conftest.py puts this folder on t
 """
 
 import importlib.metadata
-import inspect
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 import pynvml
@@ -26,7 +24,7 @@ INTEL = ("intel-opencl-rt", "libintelocl.so")
 # Reports of one kind can use up the error limit before another is printed: a process for each.
 OCLGRIND_CHECKS = ("DATA_RACES", "UNINITIALIZED")
 
-Script = str | Path | Callable[[], object]
+Script = str | Path
 
 
 def device_or_skip(spec: str) -> cgd.Device:
@@ -93,8 +91,8 @@ def run_python(
 
     Parameters
     ----------
-    script : str, Path or function
-        Source text, a file, or a function without parameters that imports all it needs.
+    script : str or Path
+        Source text, or a file.
     *arguments : str
         ``sys.argv[1:]`` of the child.
     env : dict, optional
@@ -170,6 +168,4 @@ def run_under_oclgrind(
 def _as_command(script: Script) -> list[str]:
     if isinstance(script, Path):
         return [str(script)]
-    if callable(script):
-        script = f"{textwrap.dedent(inspect.getsource(script))}\n{script.__name__}()\n"
     return ["-c", textwrap.dedent(script)]

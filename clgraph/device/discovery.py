@@ -351,7 +351,9 @@ def _not_found(spec: str, origin: str) -> str:
     except ClgraphError as error:
         return str(error)
     if not everything:
-        return f"there is no OpenCL device on this machine. {HOW_TO_INSTALL}"
+        hidden = os.environ.get("OCL_ICD_VENDORS")
+        why = f" with OCL_ICD_VENDORS={hidden}, which hides other drivers" if hidden else ""
+        return f"there is no OpenCL device on this machine{why}. {HOW_TO_INSTALL}"
     listing = "; ".join(
         f"{found.index[0]}:{found.index[1]} {found.name} ({found.platform})" for found in everything
     )

@@ -10,7 +10,7 @@ import re
 import threading
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -19,9 +19,13 @@ from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from clgraph.device.discovery import Device
+
+    Progress: TypeAlias = Callable[[int, int, str], object]
 
 __all__ = ["Allocation", "Ledger", "Memory"]
 
@@ -181,16 +185,20 @@ class Allocation:
         for first in range(0, count, step):
             piece = array[first : first + step]
             offset = first * self.dtype.itemsize
-            wait(cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False))
+            _finish_copy(
+                cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
+            )
         return array
 
-    def write(self, array: ArrayLike) -> None:
+    def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
         """Copy a host array over the first elements.
 
         Parameters
         ----------
         array : array_like
             At most `count` elements; converted to `dtype` if that loses nothing by kind.
+        progress : callable, optional
+            Called with bytes copied, bytes in all, and what is copied, every 64 MiB.
 
         Raises
         ------
@@ -208,7 +216,11 @@ class Allocation:
         for first in range(0, source.size, step):
             piece = source[first : first + step]
             offset = first * self.dtype.itemsize
-            wait(cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False))
+            _finish_copy(
+                cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
+            )
+            if progress is not None:
+                progress(offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device")
 
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""
@@ -228,6 +240,19 @@ def _book_out(_buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
     # The memory goes with the last reference to the buffer, of which the finalizer held one:
     # releasing it outright would crash whoever still had the other.
     ledger.give_back(size_bytes)
+
+
+# Copies that were interrupted. Letting go of one would wait for it, deaf to Ctrl-C.
+_interrupted: list[cl.Event] = []
+
+
+def _finish_copy(event: cl.Event) -> None:
+    try:
+        wait(event)
+    except BaseException:
+        _interrupted[:] = [old for old in _interrupted if old.command_execution_status > 0]
+        _interrupted.append(event)
+        raise
 
 
 def allocated_bytes(count: int, dtype: np.dtype[Any]) -> int:
@@ -306,7 +331,9 @@ class Memory:
             raise
         return Allocation(self.device, name, count, element, buffer)
 
-    def upload(self, name: str, array: ArrayLike) -> Allocation:
+    def upload(
+        self, name: str, array: ArrayLike, *, progress: Progress | None = None
+    ) -> Allocation:
         """Take device memory for a host array and copy it there.
 
         Parameters
@@ -315,6 +342,8 @@ class Memory:
             What it is for.
         array : array_like
             Any shape; stored flat, in C order, with its own dtype.
+        progress : callable, optional
+            As for `Allocation.write`.
 
         Returns
         -------
@@ -328,7 +357,7 @@ class Memory:
         """
         source = np.asarray(array)
         allocation = self.allocate(name, math.prod(source.shape), source.dtype)
-        allocation.write(source)
+        allocation.write(source, progress=progress)
         return allocation
 
     def _commit(self, size_bytes: int) -> cl.Buffer:

@@ -14,6 +14,7 @@ from clgraph.device.lazy import cl
 
 __all__ = ["CacheState", "DiscoveryReport", "DriverTrial", "discovery_report"]
 
+INTEL_SUPPORT_LIBRARIES = ("libimf", "libsvml", "libirng", "libintlc")
 VARIABLES = (
     "OCL_ICD_VENDORS",
     "OPENCL_VENDOR_PATH",
@@ -164,4 +165,7 @@ def _trials() -> list[DriverTrial]:
 def _trial(source: str, library: str, folder: Path) -> DriverTrial:
     beside = folder / library
     target = str(beside) if os.sep not in library and beside.is_file() else library
-    return DriverTrial(source, library, drivers.dlopen_error(target))
+    error = drivers.dlopen_error(target)
+    if error is not None and any(name in error for name in INTEL_SUPPORT_LIBRARIES):
+        error += "; install intel-cmplr-lib-rt into the same environment"
+    return DriverTrial(source, library, error)

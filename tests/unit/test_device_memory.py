@@ -70,10 +70,14 @@ def test_read_of_more_than_there_is(memory, count):
         there.read(count)
 
 
-def test_long_copies_go_in_pieces(memory, monkeypatch):
-    monkeypatch.setattr(memory_module, "PIECE_BYTES", 1000)
-    array = np.arange(3001, dtype=np.uint32)
-    np.testing.assert_array_equal(memory.upload("array", array).read(), array)
+def test_long_copies_go_in_pieces_and_tell_of_progress(memory, monkeypatch):
+    monkeypatch.setattr(memory_module, "PIECE_BYTES", 4000)
+    array = np.arange(2500, dtype=np.uint32)
+    told = []
+    there = memory.upload("array", array, progress=lambda *step: told.append(step))
+    np.testing.assert_array_equal(there.read(), array)
+    what = "copying array to the device"
+    assert told == [(4000, 10000, what), (8000, 10000, what), (10000, 10000, what)]
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.float64])

@@ -105,7 +105,7 @@ event = kernel.launch(1, 1, out, np.uint32(4_000_000_000))
 print("started", flush=True)
 begin = time.monotonic()
 try:
-    cgd.wait(event)
+    cgd.wait(event) if sys.argv[3] == "wait" else out.read()
 except KeyboardInterrupt:
     print("interrupted", event.command_execution_status > 0, flush=True)
     import os
@@ -113,12 +113,13 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.parametrize("call", ["wait", "read"])
 @pytest.mark.parametrize("runtime", ["pocl", "intel"])
-def test_ctrl_c_is_answered_while_a_kernel_runs(runtime, pocl, intel):
+def test_ctrl_c_is_answered_while_a_kernel_runs(runtime, call, pocl, intel):
     assert pocl
     assert intel
     child = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, runtime, SPIN],
+        [sys.executable, "-c", INTERRUPTED, runtime, SPIN, call],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -37,6 +37,7 @@ GPU_GROUP_SIZE = 256
 CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
 GROUPS_PER_UNIT = 4  # where the number of resident work-items is unknown
 NEIGHBOURS = 4  # elements that a lane takes at a time
+UINT_POSITIONS = 2**31  # fewer elements are counted in 32 bits, with room for a last, partial tile
 
 
 def exclusive_scan(
@@ -57,8 +58,9 @@ def exclusive_scan(
     Returns
     -------
     numpy.ndarray
-        Shape and dtype of `values`; the first element is the operator's identity (for ``"min"`` the
-        largest value of the type, infinity where there is one). Integer sums wrap around.
+        Shape and dtype of `values`, in native byte order; the first element is the operator's
+        identity (for ``"min"`` the largest value of the type, infinity where there is one). Integer
+        sums wrap around.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def exclusive_scan(
         return array.copy()
     run = _Run(found, len(array))
     program = run.load("primitives/scan.cl", _type_of(array), operator)
-    source = run.upload("values", array)
+    source = run.memory.upload("values", array)
     totals, _ = _scanned_totals(run, program, "scan", array, source)
     scanned = run.memory.allocate("scanned", array.size, array.dtype)
     run.launch(
@@ -116,7 +118,7 @@ def reduce(values: ArrayLike, *, operator: str = "add", device: Device | str | N
     array = _checked(values, operator, found)
     run = _Run(found, len(array))
     program = run.load("primitives/scan.cl", _type_of(array), operator)
-    _, total = _scanned_totals(run, program, "scan", array, run.upload("values", array))
+    _, total = _scanned_totals(run, program, "scan", array, run.memory.upload("values", array))
     result = total.read()
     return result if array.ndim == 2 else result[0]
 
@@ -152,12 +154,14 @@ def compact(
     O(n) work in three launches, deterministic.
     """
     array = np.ascontiguousarray(values)
-    keep = np.not_equal(mask, 0).astype(np.uint8)
-    if np.ndim(values) != 1 or keep.shape != array.shape:
+    flags = np.asarray(mask)
+    if np.ndim(values) != 1 or flags.shape != array.shape:
         raise InvalidArgumentError(
             f"compact needs values and mask of one and the same length; their shapes are "
-            f"{np.shape(values)} and {keep.shape}."
+            f"{np.shape(values)} and {flags.shape}."
         )
+    if flags.dtype.kind not in "biufc":
+        raise InvalidArgumentError(f"a mask holds booleans or numbers; got {flags.dtype}.")
     if array.dtype.hasobject or array.dtype.itemsize not in CARRIERS:
         raise InvalidArgumentError(
             f"compact moves elements of 1, 2, 4, 8 or 16 bytes; {array.dtype} is none of these. "
@@ -168,13 +172,13 @@ def compact(
     kind, carrier, count = CARRIERS[array.dtype.itemsize]
     run = _Run(cgd.device(device), array.size)
     program = run.load("primitives/compact.cl", kind)
-    flags = run.upload("mask", keep)
+    keep = run.memory.upload("mask", (flags != 0).view(np.uint8))
     places = np.empty(0, run.index)
-    totals, total = _scanned_totals(run, program, "compact", places, flags)
-    source = run.upload("values", array.view(carrier))
+    totals, total = _scanned_totals(run, program, "compact", places, keep)
+    source = run.memory.upload("values", array.view(carrier))
     kept = run.memory.allocate("kept", int(total.read()[0]) * count, carrier)
     bounds = (run.index(run.n), run.index(run.chunk))
-    run.launch(program, "compact_apply", flags, *bounds, totals, source, kept)
+    run.launch(program, "compact_apply", keep, *bounds, totals, source, kept)
     result: NDArray[Any] = kept.read().view(array.dtype)
     return result
 
@@ -187,7 +191,7 @@ class _Run:
         self.device = device
         self.memory = cgd.Memory(device)
         self.n = n
-        self.index: type[np.uint32 | np.uint64] = np.uint32 if n < 2**31 else np.uint64
+        self.index: type[np.uint32 | np.uint64] = np.uint32 if n < UINT_POSITIONS else np.uint64
         self.group_size = group_size(traits)
         self.items = 1 if traits.lanes == 1 else NEIGHBOURS
         tile = self.group_size * self.items
@@ -208,9 +212,6 @@ class _Run:
             group_size=self.group_size,
             items=self.items,
         )
-
-    def upload(self, name: str, array: NDArray[Any]) -> Allocation:
-        return self.memory.upload(name, array)
 
     def launch(self, program: Program, name: str, *args: Any, groups: int | None = None) -> None:
         groups = self.groups if groups is None else groups
@@ -243,6 +244,7 @@ def _type_of(array: NDArray[Any]) -> str:
 
 def _checked(values: ArrayLike, operator: str, device: Device) -> NDArray[Any]:
     array = np.asarray(values)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if operator not in OPERATORS:
         raise InvalidArgumentError(
             f"there is no operator {operator!r}; use one of {', '.join(OPERATORS)}."
@@ -304,12 +306,17 @@ def check_lanes(device: Device | str | None = None) -> list[tuple[str, bool, str
     memory = cgd.Memory(found)
     inputs = [
         memory.upload(name, array)
-        for name, array in (("values", values), ("targets", targets), ("wide_values", wide))
+        for name, array in (
+            ("values", values),
+            ("targets", targets),
+            ("wide_values", wide),
+            ("cells", np.zeros_like(values)),
+            ("wide_cells", np.zeros_like(wide)),
+        )
     ]
-    cells = [memory.allocate("cells", n, np.uint32), memory.allocate("wide_cells", n, np.uint64)]
     results = memory.allocate("results", n * len(expected), np.uint64)
     program = cgd.load(found, "primitives/lanes_check.cl", group_size=size, words=tuple(expected))
-    cgd.wait(program.kernel("lanes_check").launch(n, size, *inputs, *cells, results))
+    cgd.wait(program.kernel("lanes_check").launch(n, size, *inputs, results))
     table = results.read().reshape(n, len(expected))
     return [
         (word, *_compared(table[:, column], wanted.reshape(-1)))

@@ -3,7 +3,10 @@
 // Crosses the grid barrier again and again. In every round each group writes its slot, crosses, and
 // counts the slots that do not show the round; a second crossing keeps the next round's writes away.
 //
-// No races: slots are written and read on different sides of a barrier.
+// No races: slots are written and read on different sides of a barrier. A race checker that knows no
+// such barrier can be given ordered_slots, which makes them words for the memory vocabulary.
+<%def name="write(slot, x)">${f"store_relaxed(&{slot}, {x})" if ordered_slots else f"{slot} = {x}"}</%def>\
+<%def name="read(slot)">${f"load_relaxed(&{slot})" if ordered_slots else slot}</%def>\
 ${memory.vocabulary()}
 ${barrier.vocabulary()}
 
@@ -19,12 +22,12 @@ void grid_check(
     ${barrier.setup()}\
     const uint count = (uint)get_global_size(0);
     for (uint round = 1; round <= rounds; ++round) {
-        slots[get_global_id(0)] = round;
+        ${write("slots[get_global_id(0)]", "round")};
         if (!grid_barrier(state, spin_limit)) {
             return;
         }
         for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0)) {
-            if (slots[i] != round) {
+            if (${read("slots[i]")} != round) {
                 atomic_inc(&stale[get_group_id(0)]);
             }
         }

@@ -20,8 +20,8 @@ void lanes_check(
     __global const uint *restrict values,           // [n], n = work-items of the launch
     __global const uint *restrict targets,          // [n] lane numbers
     __global const ulong *restrict wide_values,     // [n]
-    volatile __global uint *restrict cells,         // [n] scratch
-    volatile __global ulong *restrict wide_cells,   // [n] scratch
+    volatile __global uint *restrict cells,         // [n] scratch, 0
+    volatile __global ulong *restrict wide_cells,   // [n] scratch, 0
     __global ulong *restrict results)               // [n, ${len(words)}] out
 {
     ${lanes.setup()}\

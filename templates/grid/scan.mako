@@ -13,8 +13,8 @@
 ## Group g owns the elements [g chunk, (g + 1) chunk) below count. Values combine in the order of the
 ## elements, so the operator need not commute. `index` is the type of positions (uint or ulong) and
 ## `items` how many neighbouring elements a work-item takes at a time.
-## Rejected: one launch in which a group looks back at its predecessors' totals. It reads the input once
-## instead of twice, but a group must wait for another, which needs a bound and a way out.
+## Rejected: one launch in which a group looks back at the totals of the groups before it. It reads the
+## input once instead of twice, but a group must wait for another, which needs a bound and a way out.
 
 <%def name="chunk_bounds(index, count, chunk)">\
 const ${index} chunk_begin = (${index})get_group_id(0) * ${chunk};
@@ -44,7 +44,10 @@ ${type} carry = ${name}_identity();
 for (uint tile = 0; tile < ${count}; tile += GROUP_SIZE) {
     const uint slot = tile + (uint)get_local_id(0);
     ${type} tile_total;
-    const ${type} x = slot < ${count} ? ${totals}[slot] : ${name}_identity();
+    ${type} x = ${name}_identity();
+    if (slot < ${count}) {
+        x = ${totals}[slot];
+    }
     const ${type} before = group_scan_exclusive_${name}(x, &tile_total);
     if (slot < ${count}) {
         ${totals}[slot] = ${name}_combine(carry, before);

@@ -1,0 +1,124 @@
+"""The grid barrier: nobody passes early, and nobody waits for ever."""
+
+import json
+
+import numpy as np
+import pytest
+from runtimes import run_python, run_under_oclgrind, run_under_pocl_threads
+
+import clgraph.device as cgd
+
+BARRIER_WORDS = 96
+FAILED = 64
+PATIENT = 2**28  # polls; some ten seconds on a CPU
+
+
+def cross(device, groups, size, rounds, spin_limit, ordered_slots=False, state=None):
+    """Give rounds completed by each group, slots seen stale, and whether the barrier failed."""
+    program = cgd.load(
+        device, "primitives/grid_check.cl", group_size=size, ordered_slots=ordered_slots
+    )
+    memory = cgd.Memory(device)
+    if state is None:
+        state = memory.upload("state", np.zeros(BARRIER_WORDS, np.uint32))
+    slots = memory.upload("slots", np.zeros(groups * size, np.uint32))
+    crossed = memory.upload("crossed", np.zeros(groups, np.uint32))
+    stale = memory.upload("stale", np.zeros(groups, np.uint32))
+    limits = (np.uint32(rounds), np.uint32(spin_limit))
+    kernel = program.kernel("grid_check")
+    cgd.wait(kernel.launch(groups * size, size, *limits, slots, state, crossed, stale))
+    failed = int(state.read()[FAILED])
+    return crossed.read().tolist(), stale.read().tolist(), failed
+
+
+@pytest.mark.parametrize("size", [1, 16])
+def test_one_group_passes_alone(any_device, size):
+    assert cross(any_device, 1, size, 1000, 1) == ([1000], [0], 0)
+
+
+def test_as_many_groups_as_compute_units_pass(pocl):
+    groups = pocl.traits.compute_units
+    rounds = 100
+    result = cross(pocl, groups, 16, rounds, PATIENT)
+    assert result == ([rounds] * groups, [0] * groups, 0)
+
+
+def test_a_second_launch_goes_on_with_the_same_state(pocl):
+    groups = pocl.traits.compute_units
+    state = cgd.Memory(pocl).upload("state", np.zeros(BARRIER_WORDS, np.uint32))
+    for rounds in (3, 4):
+        result = cross(pocl, groups, 1, rounds, PATIENT, state=state)
+        assert result == ([rounds] * groups, [0] * groups, 0)
+
+
+def test_a_failed_barrier_stays_failed(any_device):
+    words = np.zeros(BARRIER_WORDS, np.uint32)
+    words[FAILED] = 1
+    state = cgd.Memory(any_device).upload("state", words)
+    assert cross(any_device, 1, 1, 5, PATIENT, state=state) == ([0], [0], 1)
+
+
+CROSS_HERE = """
+import json, sys
+sys.path.insert(0, "tests")
+import clgraph.device as cgd
+from unit import test_primitives_barrier as tests
+
+groups, size, rounds, spin_limit, ordered_slots = json.loads(sys.argv[1])
+device = cgd.device()
+print(json.dumps(tests.cross(device, groups, size, rounds, spin_limit, ordered_slots)))
+"""
+
+
+def crossed_under(run, *case, **how):
+    done = run(CROSS_HERE, json.dumps(case), **how)
+    done = done[0] if isinstance(done, list) else done
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("size", "rounds"), [(1, 40), (16, 15)])
+def test_eight_resident_groups_cross_many_times(size, rounds):
+    found = crossed_under(run_under_pocl_threads, 8, size, rounds, PATIENT, False)
+    assert found == [[rounds] * 8, [0] * 8, 0]
+
+
+@pytest.mark.parametrize("groups", [9, 64])
+def test_an_oversubscribed_grid_gives_up_and_says_so(groups):
+    crossed, _, failed = crossed_under(
+        run_under_pocl_threads, groups, 1, 10, 20_000, False, timeout=60
+    )
+    assert failed == 1
+    assert crossed == [0] * groups
+
+
+def test_an_oversubscribed_grid_gives_up_on_another_device(intel):
+    groups = 4 * intel.traits.compute_units
+    script = CROSS_HERE.replace("cgd.device()", 'cgd.device("intel")')
+    done = run_python(script, json.dumps([groups, 16, 10, 100_000, False]), timeout=60)
+    crossed, _, failed = json.loads(done.stdout)
+    assert failed == 1
+    assert crossed == [0] * groups
+
+
+def test_crossing_races_with_nobody(tmp_path):
+    found = crossed_under(run_under_oclgrind, 4, 4, 3, 10_000, True, log_folder=tmp_path, threads=4)
+    assert found == [[3] * 4, [0] * 4, 0]
+
+
+@pytest.mark.gpu
+def test_a_full_gpu_crosses_many_times(gpu):
+    size = 256
+    program = cgd.load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    groups = cgd.resident_groups(gpu, program.kernel("grid_check"), size)
+    assert groups >= gpu.traits.compute_units
+    assert cross(gpu, groups, size, 50, PATIENT) == ([50] * groups, [0] * groups, 0)
+
+
+@pytest.mark.gpu
+def test_an_oversubscribed_gpu_gives_up_and_says_so(gpu):
+    size = 256
+    program = cgd.load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    groups = 2 * cgd.resident_groups(gpu, program.kernel("grid_check"), size)
+    crossed, _, failed = cross(gpu, groups, size, 10, 1_000_000)
+    assert failed == 1
+    assert crossed == [0] * groups

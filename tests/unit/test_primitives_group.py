@@ -1,0 +1,108 @@
+"""Scans and reductions of a work-group, for operators that commute and that do not."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from runtimes import run_under_oclgrind
+from unit.primitives_reference import DTYPES, folded, identity, rows
+
+import clgraph.device as cgd
+from clgraph.device.sources import render
+from clgraph.errors import KernelBuildError
+from clgraph.primitives import group_size
+
+GROUPS = 3
+# One of each kind where building is slow, all where it is quick.
+FEW = [("add", "uint"), ("affine", "uint2"), ("latest", "int")]
+MANY = [
+    *FEW,
+    *itertools.product(("min", "max"), ("uint", "int", "ulong", "long", "float", "double")),
+    *itertools.product(("or",), ("uint", "int", "ulong", "long")),
+    *itertools.product(("add",), ("int", "ulong", "long", "float", "double")),
+]
+
+
+def check_group(device, operator, kind, size):
+    dtype = DTYPES[kind]
+    n = GROUPS * size
+    width = 2 if kind == "uint2" else 1
+    random = np.random.default_rng(size)
+    values = random.integers(0, 100, (n, width)).astype(dtype)
+    if operator == "latest":
+        values[random.random(n) < 0.6] = 0
+    memory = cgd.Memory(device)
+    source = memory.upload("values", values)
+    outputs = [
+        memory.allocate(name, n * width * copies, dtype)
+        for name, copies in (("exclusive", 1), ("inclusive", 1), ("totals", 3))
+    ]
+    places = memory.allocate("places", n, np.uint32)
+    program = cgd.load(
+        device, "primitives/group_check.cl", group_size=size, operator=operator, type=kind
+    )
+    kernel = program.kernel("group_check")
+    item = size // 3
+    cgd.wait(kernel.launch(n, size, source, np.uint32(item), *outputs, places))
+    exclusive, inclusive, totals = (rows(output.read(), kind) for output in outputs)
+    expected = [folded(part, operator, kind) for part in np.split(values, GROUPS)]
+    starts = [identity(operator, kind)]
+    assert exclusive == [x for part in expected for x in (starts + part)[:-1]]
+    assert inclusive == [x for part in expected for x in part]
+    assert totals == [part[-1] for part in expected for _ in range(size)] * 3
+    np.testing.assert_array_equal(places.read(), np.arange(n) // size * size + item)
+
+
+@pytest.mark.parametrize(("operator", "kind"), FEW)
+def test_collectives(device, operator, kind):
+    check_group(device, operator, kind, group_size(device.traits))
+
+
+@pytest.mark.parametrize(("operator", "kind"), MANY)
+def test_collectives_of_every_type(intel, operator, kind):
+    check_group(intel, operator, kind, 4 * intel.traits.lanes)
+
+
+@pytest.mark.parametrize(("operator", "kind"), FEW)
+def test_one_sub_group_and_many(intel, operator, kind):
+    check_group(intel, operator, kind, intel.traits.lanes)
+    check_group(intel, operator, kind, min(512, intel.traits.max_group_size))
+
+
+def test_more_lane_groups_than_lanes(pocl):
+    assert pocl.traits.lanes == 1
+    check_group(pocl, "affine", "uint2", 64)
+
+
+@pytest.mark.parametrize(("lane_ops", "lanes", "size"), [("khr", 16, 24), ("local", 8, 16)])
+def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, lanes, size):
+    traits = dataclasses.replace(any_device.traits, lane_ops=lane_ops, lanes=lanes)
+    params = {"traits": traits, "group_size": size, "operator": "add", "type": "uint"}
+    with pytest.raises(KernelBuildError, match=f"work-group of {size} does not fit {lanes}"):
+        render("primitives/group_check.cl", params)
+
+
+CHECK_HERE = """
+import sys
+sys.path.insert(0, "tests")
+import clgraph.device as cgd
+from unit import test_primitives_group as tests
+
+device = cgd.device()
+for operator, kind in tests.FEW:
+    tests.check_group(device, operator, kind, 1)
+    tests.check_group(device, operator, kind, 8)
+    tests.check_group(device.emulating(8), operator, kind, 8)
+"""
+
+
+def test_collectives_touch_nothing_they_should_not(tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("operator", "kind"), MANY)
+def test_collectives_on_a_gpu(gpu, operator, kind):
+    for size in (32, 256, 1024):
+        check_group(gpu, operator, kind, size)

@@ -1,1 +1,58 @@
-"""Portable graph analytics on GPUs through OpenCL, with the joules it cost."""
+"""Portable graph analytics on GPUs through OpenCL, with the joules it cost.
+
+>>> import clgraph as cg
+>>> graph = cg.generate.grid2d(100, 100)
+>>> result = cg.bfs(graph, 0)
+>>> int(result.distances.max())
+198
+"""
+
+from clgraph import energy
+from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
+from clgraph.device import Device, device, devices
+from clgraph.errors import (
+    ClgraphError,
+    DeviceMemoryError,
+    DeviceNotFoundError,
+    GraphFormatError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    KernelBuildError,
+    KernelTimeoutError,
+)
+from clgraph.graph import (
+    Graph,
+    from_edges,
+    from_networkx,
+    from_pandas,
+    from_scipy,
+    generate,
+)
+from clgraph.graph.formats import read, write
+
+__all__ = [
+    "BFS",
+    "BFSConfig",
+    "BFSResult",
+    "ClgraphError",
+    "Device",
+    "DeviceMemoryError",
+    "DeviceNotFoundError",
+    "Graph",
+    "GraphFormatError",
+    "InvalidArgumentError",
+    "InvalidGraphError",
+    "KernelBuildError",
+    "KernelTimeoutError",
+    "bfs",
+    "device",
+    "devices",
+    "energy",
+    "from_edges",
+    "from_networkx",
+    "from_pandas",
+    "from_scipy",
+    "generate",
+    "read",
+    "write",
+]

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["wait"]
 
 SPIN_S = 50e-6
+YIELD_S = 20e-3  # a pause costs a GPU search up to its length; until then only yield
 FIRST_PAUSE_S = 20e-6
+PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
 
 
@@ -33,9 +35,11 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     KeyboardInterrupt
         On Ctrl-C; the commands themselves run on.
 
-    Notes ----- Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls:
-    some 50 us without a pause, within which most searches end, then with pauses that grow from 20
-    us to 1 ms.
+    Notes
+    -----
+    Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls: some 50 us
+    without a pause, within which most searches end; then, for a GPU, up to 20 ms yielding the
+    processor between polls; then with pauses of a sixteenth of the time waited, up to 1 ms.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()
@@ -61,13 +65,17 @@ def _finish(event: cl.Event) -> None:
 
 def _poll(event: cl.Event) -> int:
     clock = time.perf_counter
-    stop_spinning = clock() + SPIN_S
-    while clock() < stop_spinning:
+    start = clock()
+    while (elapsed := clock() - start) < SPIN_S:
         status = int(event.command_execution_status)
         if status <= 0:
             return status
-    pause = FIRST_PAUSE_S
+    # A CPU device computes on the very cores that polling would take.
+    patient = bool(event.command_queue.device.type & cl.device_type.CPU)
     while (status := int(event.command_execution_status)) > 0:
-        time.sleep(pause)
-        pause = min(pause * 1.25, LONGEST_PAUSE_S)
+        elapsed = clock() - start
+        if patient or elapsed > YIELD_S:
+            time.sleep(min(max(elapsed * PAUSE_SHARE, FIRST_PAUSE_S), LONGEST_PAUSE_S))
+        else:
+            time.sleep(0)
     return status

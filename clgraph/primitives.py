@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import clgraph.device as cgd
+from clgraph.device import Memory, load, wait
+from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def exclusive_scan(
     O(n) work in three launches. Deterministic on a device, also for floating point, where another
     device may round differently because it groups the elements in another way.
     """
-    found = cgd.device(device)
+    found = find_device(device)
     array = _checked(values, operator, found)
     if len(array) == 0:
         return array.copy()
@@ -114,7 +115,7 @@ def reduce(values: ArrayLike, *, operator: str = "add", device: Device | str | N
     -----
     O(n) work in two launches; determinism as for `exclusive_scan`.
     """
-    found = cgd.device(device)
+    found = find_device(device)
     array = _checked(values, operator, found)
     run = _Run(found, len(array))
     program = run.load("primitives/scan.cl", _type_of(array), operator)
@@ -170,7 +171,7 @@ def compact(
     if array.size == 0:
         return array.copy()
     kind, carrier, count = CARRIERS[array.dtype.itemsize]
-    run = _Run(cgd.device(device), array.size)
+    run = _Run(find_device(device), array.size)
     program = run.load("primitives/compact.cl", kind)
     keep = run.memory.upload("mask", (flags != 0).view(np.uint8))
     places = np.empty(0, run.index)
@@ -189,7 +190,7 @@ class _Run:
     def __init__(self, device: Device, n: int) -> None:
         traits = device.traits
         self.device = device
-        self.memory = cgd.Memory(device)
+        self.memory = Memory(device)
         self.n = n
         self.index: type[np.uint32 | np.uint64] = np.uint32 if n < UINT_POSITIONS else np.uint64
         self.group_size = group_size(traits)
@@ -203,7 +204,7 @@ class _Run:
 
     def load(self, name: str, kind: str, operator: str = "add") -> Program:
         """Build a file for these sizes, with elements of type `kind`."""
-        return cgd.load(
+        return load(
             self.device,
             name,
             type=kind,
@@ -215,7 +216,7 @@ class _Run:
 
     def launch(self, program: Program, name: str, *args: Any, groups: int | None = None) -> None:
         groups = self.groups if groups is None else groups
-        cgd.wait(program.kernel(name).launch(groups * self.group_size, self.group_size, *args))
+        wait(program.kernel(name).launch(groups * self.group_size, self.group_size, *args))
 
 
 def group_size(traits: DeviceTraits) -> int:
@@ -292,7 +293,7 @@ def check_lanes(device: Device | str | None = None) -> list[tuple[str, bool, str
     One launch of a few work-groups. The inputs are fixed, among them SIMD groups in which a
     condition holds everywhere and nowhere.
     """
-    found = cgd.device(device)
+    found = find_device(device)
     lanes = found.traits.lanes
     size = group_size(found.traits)
     n = 8 * size
@@ -303,7 +304,7 @@ def check_lanes(device: Device | str | None = None) -> list[tuple[str, bool, str
     targets = random.integers(0, lanes, n, dtype=np.uint32)
     wide = random.integers(0, 2**64, n, dtype=np.uint64)
     expected = _expected_words(values.reshape(-1, lanes), targets.reshape(-1, lanes), wide)
-    memory = cgd.Memory(found)
+    memory = Memory(found)
     inputs = [
         memory.upload(name, array)
         for name, array in (
@@ -315,8 +316,8 @@ def check_lanes(device: Device | str | None = None) -> list[tuple[str, bool, str
         )
     ]
     results = memory.allocate("results", n * len(expected), np.uint64)
-    program = cgd.load(found, "primitives/lanes_check.cl", group_size=size, words=tuple(expected))
-    cgd.wait(program.kernel("lanes_check").launch(n, size, *inputs, results))
+    program = load(found, "primitives/lanes_check.cl", group_size=size, words=tuple(expected))
+    wait(program.kernel("lanes_check").launch(n, size, *inputs, results))
     table = results.read().reshape(n, len(expected))
     return [
         (word, *_compared(table[:, column], wanted.reshape(-1)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from runtimes import run_python, run_under_oclgrind, run_under_pocl_threads
 
-import clgraph.device as cgd
+from clgraph.device import Memory, load, resident_groups, wait
 
 BARRIER_WORDS = 96
 FAILED = 64
@@ -15,10 +15,8 @@ PATIENT = 2**28  # polls; some ten seconds on a CPU
 
 def cross(device, groups, size, rounds, spin_limit, ordered_slots=False, state=None):
     """Give rounds completed by each group, slots seen stale, and whether the barrier failed."""
-    program = cgd.load(
-        device, "primitives/grid_check.cl", group_size=size, ordered_slots=ordered_slots
-    )
-    memory = cgd.Memory(device)
+    program = load(device, "primitives/grid_check.cl", group_size=size, ordered_slots=ordered_slots)
+    memory = Memory(device)
     if state is None:
         state = memory.upload("state", np.zeros(BARRIER_WORDS, np.uint32))
     slots = memory.upload("slots", np.zeros(groups * size, np.uint32))
@@ -26,7 +24,7 @@ def cross(device, groups, size, rounds, spin_limit, ordered_slots=False, state=N
     stale = memory.upload("stale", np.zeros(groups, np.uint32))
     limits = (np.uint32(rounds), np.uint32(spin_limit))
     kernel = program.kernel("grid_check")
-    cgd.wait(kernel.launch(groups * size, size, *limits, slots, state, crossed, stale))
+    wait(kernel.launch(groups * size, size, *limits, slots, state, crossed, stale))
     failed = int(state.read()[FAILED])
     return crossed.read().tolist(), stale.read().tolist(), failed
 
@@ -45,7 +43,7 @@ def test_as_many_groups_as_compute_units_pass(pocl):
 
 def test_a_second_launch_goes_on_with_the_same_state(pocl):
     groups = pocl.traits.compute_units
-    state = cgd.Memory(pocl).upload("state", np.zeros(BARRIER_WORDS, np.uint32))
+    state = Memory(pocl).upload("state", np.zeros(BARRIER_WORDS, np.uint32))
     for rounds in (3, 4):
         result = cross(pocl, groups, 1, rounds, PATIENT, state=state)
         assert result == ([rounds] * groups, [0] * groups, 0)
@@ -54,18 +52,18 @@ def test_a_second_launch_goes_on_with_the_same_state(pocl):
 def test_a_failed_barrier_stays_failed(any_device):
     words = np.zeros(BARRIER_WORDS, np.uint32)
     words[FAILED] = 1
-    state = cgd.Memory(any_device).upload("state", words)
+    state = Memory(any_device).upload("state", words)
     assert cross(any_device, 1, 1, 5, PATIENT, state=state) == ([0], [0], 1)
 
 
 CROSS_HERE = """
 import json, sys
 sys.path.insert(0, "tests")
-import clgraph.device as cgd
+from clgraph.device import device as find_device
 from unit import test_primitives_barrier as tests
 
 groups, size, rounds, spin_limit, ordered_slots = json.loads(sys.argv[1])
-device = cgd.device()
+device = find_device()
 print(json.dumps(tests.cross(device, groups, size, rounds, spin_limit, ordered_slots)))
 """
 
@@ -93,7 +91,7 @@ def test_an_oversubscribed_grid_gives_up_and_says_so(groups):
 
 def test_an_oversubscribed_grid_gives_up_on_another_device(intel):
     groups = 4 * intel.traits.compute_units
-    script = CROSS_HERE.replace("cgd.device()", 'cgd.device("intel")')
+    script = CROSS_HERE.replace("find_device()", 'find_device("intel")')
     done = run_python(script, json.dumps([groups, 16, 10, 100_000, False]), timeout=60)
     crossed, _, failed = json.loads(done.stdout)
     assert failed == 1
@@ -108,8 +106,8 @@ def test_crossing_races_with_nobody(tmp_path):
 @pytest.mark.gpu
 def test_a_full_gpu_crosses_many_times(gpu):
     size = 256
-    program = cgd.load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
-    groups = cgd.resident_groups(gpu, program.kernel("grid_check"), size)
+    program = load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    groups = resident_groups(gpu, program.kernel("grid_check"), size)
     assert groups >= gpu.traits.compute_units
     assert cross(gpu, groups, size, 50, PATIENT) == ([50] * groups, [0] * groups, 0)
 
@@ -117,8 +115,8 @@ def test_a_full_gpu_crosses_many_times(gpu):
 @pytest.mark.gpu
 def test_an_oversubscribed_gpu_gives_up_and_says_so(gpu):
     size = 256
-    program = cgd.load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
-    groups = 2 * cgd.resident_groups(gpu, program.kernel("grid_check"), size)
+    program = load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    groups = 2 * resident_groups(gpu, program.kernel("grid_check"), size)
     crossed, _, failed = cross(gpu, groups, size, 10, 1_000_000)
     assert failed == 1
     assert crossed == [0] * groups

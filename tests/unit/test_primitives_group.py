@@ -8,7 +8,7 @@ import pytest
 from runtimes import run_under_oclgrind
 from unit.primitives_reference import DTYPES, folded, identity, rows
 
-import clgraph.device as cgd
+from clgraph.device import Memory, load, wait
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
 from clgraph.primitives import group_size
@@ -32,19 +32,19 @@ def check_group(device, operator, kind, size):
     values = random.integers(0, 100, (n, width)).astype(dtype)
     if operator == "latest":
         values[random.random(n) < 0.6] = 0
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     source = memory.upload("values", values)
     outputs = [
         memory.allocate(name, n * width * copies, dtype)
         for name, copies in (("exclusive", 1), ("inclusive", 1), ("totals", 3))
     ]
     places = memory.allocate("places", n, np.uint32)
-    program = cgd.load(
+    program = load(
         device, "primitives/group_check.cl", group_size=size, operator=operator, type=kind
     )
     kernel = program.kernel("group_check")
     item = size // 3
-    cgd.wait(kernel.launch(n, size, source, np.uint32(item), *outputs, places))
+    wait(kernel.launch(n, size, source, np.uint32(item), *outputs, places))
     exclusive, inclusive, totals = (rows(output.read(), kind) for output in outputs)
     expected = [folded(part, operator, kind) for part in np.split(values, GROUPS)]
     starts = [identity(operator, kind)]
@@ -86,10 +86,10 @@ def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, la
 CHECK_HERE = """
 import sys
 sys.path.insert(0, "tests")
-import clgraph.device as cgd
+from clgraph.device import device as find_device
 from unit import test_primitives_group as tests
 
-device = cgd.device()
+device = find_device()
 for operator, kind in tests.FEW:
     tests.check_group(device, operator, kind, 1)
     tests.check_group(device, operator, kind, 8)

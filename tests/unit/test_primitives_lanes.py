@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from runtimes import run_under_oclgrind
 
-import clgraph.device as cgd
 from clgraph import primitives
 from clgraph.device.sources import render, source_folders
 
@@ -75,9 +74,9 @@ def test_a_wrong_word_is_reported(any_device, monkeypatch, tmp_path):
     assert wrong != text
     (tmp_path / "lanes").mkdir()
     (tmp_path / flavour).write_text(wrong)
-    load = cgd.load
+    load = primitives.load
     monkeypatch.setattr(
-        cgd, "load", lambda *args, **params: load(*args, folders=(tmp_path,), **params)
+        primitives, "load", lambda *args, **params: load(*args, folders=(tmp_path,), **params)
     )
     ((word, passed, difference),) = failures(any_device)
     assert (word, passed) == ("lane_any", False)
@@ -135,10 +134,10 @@ def test_every_flavour_declares_every_word(any_device, lane_ops, memory_ops, lan
 
 
 CHECK_HERE = """
-import clgraph.device as cgd
+from clgraph.device import device as find_device
 from clgraph.primitives import check_lanes
 
-device = cgd.device()
+device = find_device()
 for subject in (device, device.emulating(8)):
     assert [found for found in check_lanes(subject) if not found[1]] == []
 """

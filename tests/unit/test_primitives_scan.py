@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from runtimes import run_under_oclgrind
 from unit.primitives_reference import KINDS, folded, identity, rows
 
-import clgraph.device as cgd
 from clgraph import primitives
+from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import compact, exclusive_scan, reduce
 
@@ -129,7 +129,7 @@ def test_strided_and_read_only_arrays(any_device):
 @given(maps=st.lists(st.tuples(*[st.integers(0, 2**32 - 1)] * 2), max_size=300))
 def test_compositions_of_any_affine_maps(maps):
     values = np.array(maps, np.uint32).reshape(-1, 2)
-    check_scan(cgd.device("cpu"), values, "affine")
+    check_scan(find_device("cpu"), values, "affine")
 
 
 @pytest.mark.parametrize(
@@ -175,20 +175,20 @@ def test_what_cannot_be_compacted_is_refused(any_device, values, mask, message):
 CHECK_HERE = """
 import sys
 sys.path.insert(0, "tests")
-import clgraph.device as cgd
+from clgraph.device import Memory, device as find_device, wait
 import numpy as np
 from clgraph.device.lazy import cl
 from unit import test_primitives_scan as tests
 
-device = cgd.device()
+device = find_device()
 
 def cleared(self, size):
     zeros = np.zeros(size, np.uint8)
     buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
-    cgd.wait(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
+    wait(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
     return buffer
 
-cgd.Memory._commit = cleared
+Memory._commit = cleared
 tests.check_sizes(device, [0, 1, 3, 65])
 tests.check_sizes(device.emulating(8), [1, 33, 150])
 """

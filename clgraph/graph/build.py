@@ -49,9 +49,9 @@ def from_edges(  # noqa: PLR0913 - the public API fixes these
     n : int, optional
         Number of vertices; default is one more than the largest id.
     directed : bool
-        False promises that the list holds every edge in both directions.
+        False: the edges are undirected, each listed once or all of them in both directions.
     symmetrize : bool
-        Add the reverse of every edge (self-loops excepted); the result is undirected.
+        Add the reverse of every edge (self-loops excepted) in any case; the result is undirected.
     dedup : bool
         Keep one of several parallel edges, with the least of their weights.
     self_loops : bool
@@ -66,7 +66,7 @@ def from_edges(  # noqa: PLR0913 - the public API fixes these
     ------
     InvalidGraphError
         If lengths differ, an id is negative, not below ``n`` or absurdly large for the number of
-        edges, a weight is not finite, or ``directed=False`` turns out false.
+        edges, a weight is not finite, or the directions of an undirected edge weigh differently.
 
     Notes
     -----
@@ -88,6 +88,8 @@ def from_edges(  # noqa: PLR0913 - the public API fixes these
         straight = tails != heads
         tails, heads = tails[straight], heads[straight]
         costs = None if costs is None else costs[straight]
+    if not directed and not symmetrize:
+        symmetrize = not is_symmetric_list(n, tails, heads)
     if symmetrize:
         tails, heads, costs = with_reverses(tails, heads, costs)
     arrays = csr.edges_to_csr(n, tails, heads, costs)
@@ -302,7 +304,7 @@ def from_pandas(
     weight : str, optional
         Column of the weights.
     directed : bool
-        False: each row is an edge both ways.
+        False: the edges are undirected, each in one row or all of them in both directions.
 
     Returns
     -------
@@ -328,12 +330,10 @@ def from_pandas(
     if all(column.dtype.kind in "iu" for column in columns):
         ends = [column.to_numpy() for column in columns]
         if min(end.min(initial=0) for end in ends) >= 0:
-            return from_edges(ends[0], ends[1], costs, symmetrize=not directed)
+            return from_edges(ends[0], ends[1], costs, directed=directed)
     pandas = module("pandas", needed_for="from_pandas")
     codes, names = pandas.factorize(pandas.concat(columns, ignore_index=True))
-    graph = from_edges(
-        codes[: len(df)], codes[len(df) :], costs, n=len(names), symmetrize=not directed
-    )
+    graph = from_edges(codes[: len(df)], codes[len(df) :], costs, n=len(names), directed=directed)
     arrays = graph.indptr, graph.indices, graph.weights
     labels = np.asarray(names, dtype=object)
     return Graph.trusted(arrays, directed=directed, labels=labels)

@@ -148,6 +148,22 @@ def test_many_blocks(tmp_path: Path) -> None:
         equal(cgg.read(path, format=name, directed=True), graph)
 
 
+def test_a_failing_write_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "graph.mtx.gz"
+    cgg.write(cgg.generate.path(5), target)
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cgg.write(cgg.generate.path(9), target, progress=fail)
+    assert cgg.read(target).n == 5
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.mtx.gz"]
+    with pytest.raises(FileNotFoundError):
+        cgg.write(cgg.generate.path(9), tmp_path / "nowhere" / "graph.mtx")
+    cgg.write(cgg.generate.path(9), "/dev/null", format="mtx")
+
+
 def test_what_cannot_be_stored_is_refused(tmp_path: Path) -> None:
     target = tmp_path / "old.wsg"
     target.write_text("still here")
@@ -161,3 +177,4 @@ def test_what_cannot_be_stored_is_refused(tmp_path: Path) -> None:
         cgg.write(Graph([0], []), tmp_path / "graph.mtx", format="docx")
     with pytest.raises(ValueError, match="not a graph"):
         cgg.write([1, 2], tmp_path / "graph.mtx")
+    assert target.read_text() == "still here"

@@ -199,6 +199,17 @@ def test_tables_of_pandas() -> None:
         cgg.from_pandas(pd.DataFrame({"source": ["x", None], "target": ["y", "z"]}))
 
 
+def test_undirected_edges_are_listed_once_or_both_ways() -> None:
+    expected = [(0, 1, 5), (1, 0, 5), (1, 2, 6), (2, 1, 6), (2, 2, 7)]
+    once = cgg.from_edges([0, 2, 2], [1, 1, 2], [5, 6, 7], directed=False)
+    both = cgg.from_edges([0, 2, 2, 1, 1], [1, 1, 2, 0, 2], [5, 6, 7, 5, 6], directed=False)
+    for graph in (once, both):
+        assert triples(graph) == expected
+        assert not graph.directed
+    twice = cgg.from_edges([0, 1], [1, 0], [5, 6], symmetrize=True)
+    assert triples(twice) == [(0, 1, 5), (0, 1, 6), (1, 0, 5), (1, 0, 6)]
+
+
 def test_vertex_numbers_from_edges() -> None:
     assert cgg.from_edges([], []).n == 0
     assert cgg.from_edges([3], [1]).n == 4

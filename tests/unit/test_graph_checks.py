@@ -96,7 +96,10 @@ FLAWS: dict[str, tuple[Callable[[], object], str]] = {
     "edge absurd": (lambda: cgg.from_edges([0], [10**15]), "renumber"),
     "edge overflow": (lambda: cgg.from_edges([0], [2**64 - 1]), "64-bit"),
     "edge weights": (lambda: cgg.from_edges([0], [1], [np.nan]), r"weights\[0\] is nan"),
-    "edge list one way": (lambda: cgg.from_edges([0], [1], directed=False), "no reverse"),
+    "edge list of two minds": (
+        lambda: cgg.from_edges([0, 1], [1, 0], [2, 3], directed=False),
+        "edge 0 -> 1 weighs something else",
+    ),
     "no matrix": (lambda: cgg.from_scipy(np.eye(3)), "ndarray is not"),
     "no graph": (lambda: cgg.as_graph("graph.mtx"), "str is not a graph"),
     "no networkx": (lambda: cgg.from_networkx([1]), "list is not a networkx graph"),

@@ -1,6 +1,7 @@
 """Files as a stream of lines and blocks: decompressed, bounded, and able to name a line."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -15,12 +16,13 @@ from typing import Any, NoReturn, Self
 from clgraph.errors import GraphFormatError
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "open_for_writing"]
+__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "written"]
 
 Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 24
 _FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
 _EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
 _FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
@@ -201,6 +203,14 @@ class Source:
         self._count(piece)
         return piece
 
+    def read_fully(self, count: int) -> bytes:
+        """``count`` bytes, or what there is; memory is taken as the bytes come, not before."""
+        pieces = []
+        while count > 0 and (piece := self.read(min(count, _PIECE_BYTES))):
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
     def peek(self, count: int) -> bytes:
         """First bytes of the file, up to the first ``count``; they are read again later."""
         start = self.read(count)
@@ -285,16 +295,36 @@ class Source:
         self.fail(f"the {self.compression} data is damaged or cut off ({error})")
 
 
-def open_for_writing(path: str) -> Any:
-    """Open a file to write bytes to, compressed as its last extension says."""
-    extension = Path(path).suffix.lower()
+@contextlib.contextmanager
+def written(path: str) -> Iterator[Any]:
+    """Open a file to write bytes to, compressed as its last extension says.
+
+    Bytes go to a temporary file beside it, which takes its name at the end, so that a failure
+    leaves what was there before. Devices and pipes are written to directly.
+    """
+    target = Path(path)
+    in_place = target.exists() and not target.is_file()
+    if target.is_symlink():
+        target = target.resolve()
+    beside = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with _compressing(beside, target.suffix.lower(), path) as stream:
+            yield stream
+        if not in_place:
+            beside.replace(target)
+    finally:
+        if not in_place:
+            beside.unlink(missing_ok=True)
+
+
+def _compressing(beside: Path, extension: str, path: str) -> Any:
     if extension == ".gz":
-        return gzip.GzipFile(path, "wb", compresslevel=6, mtime=0)
+        return gzip.GzipFile(beside, "wb", compresslevel=6, mtime=0)
     if extension == ".bz2":
-        return bz2.BZ2File(path, "wb")
+        return bz2.BZ2File(beside, "wb")
     if extension == ".xz":
-        return lzma.LZMAFile(path, "wb")
+        return lzma.LZMAFile(beside, "wb")
     if extension == ".zst":
         zstandard = module("zstandard", needed_for=f"writing {path}")
-        return zstandard.ZstdCompressor().stream_writer(Path(path).open("wb"), closefd=True)
-    return Path(path).open("wb")
+        return zstandard.ZstdCompressor().stream_writer(beside.open("wb"), closefd=True)
+    return beside.open("wb")

@@ -107,7 +107,7 @@ def _read_serialised(
 
 
 def _array(source: Source, kind: np.dtype, count: int) -> Array:
-    data = source.read(kind.itemsize * count)
+    data = source.read_fully(kind.itemsize * count)
     if len(data) < kind.itemsize * count:
         source.fail("the file ends before the edges that its head declares", 1)
     return np.frombuffer(data, kind)

@@ -74,7 +74,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
 
 def _arrays(source: Source) -> dict[str, Array]:
     """Arrays of the archive that mean something here, after a look at what they would take."""
-    data = io.BytesIO(source.read(source.possible_bytes + 1))
+    data = io.BytesIO(source.read_fully(source.possible_bytes + 1))
     try:
         with zipfile.ZipFile(data) as archive:
             infos = {info.filename: info for info in archive.infolist()}

@@ -1,5 +1,6 @@
 """Reading and writing graphs in the format that a file's name or head calls for."""
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
-from clgraph.graph.formats.files import Limits, Progress, Source, open_for_writing
+from clgraph.graph.formats.files import Limits, Progress, Source, written
 from clgraph.graph.graph import Graph
 from clgraph.graph.modules import module
 
@@ -142,7 +143,8 @@ def write(
     graph : Graph or scipy.sparse matrix
         The graph.
     path : str or path-like
-        The file, overwritten if it exists; compressed if it ends in .gz, .bz2, .xz or .zst.
+        The file, compressed if it ends in .gz, .bz2, .xz or .zst. It appears, or replaces an older
+        one, when all is written.
     format : str, optional
         One of ``FORMATS``; default is what the extension says.
     progress : callable or bool, optional
@@ -171,13 +173,12 @@ def write(
     pieces = chosen.write(checked)
     first = next(pieces, b"")  # a graph the format cannot hold fails before the file is touched
     done = 0
-    with open_for_writing(name) as stream:
-        while first:
-            stream.write(first)
-            done += len(first)
+    with written(name) as stream:
+        for piece in itertools.chain([first], pieces):
+            stream.write(piece)
+            done += len(piece)
             if report is not None:
                 report(done, done, f"write {Path(name).name}")
-            first = next(pieces, b"")
 
 
 def _limit(name: str, value: int | None) -> int | None:

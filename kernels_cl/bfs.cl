@@ -36,44 +36,55 @@ ${stage.declarations()}
 #define GATHER 4u
 #define MARK 5u
 
-<%def name="visit_edge(level, keep, hub_slot)">
-    int claimed = 0;
-    offset_t row = 0;
-    uint degree = 0;
+## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
+<%def name="visit_edges(count, level, keep, hub_slot)">
+    % for k in range(count):
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "distances", "UNREACHED")}
+    % endfor
     % if config.entry != "vertex":
-    if (active && eager) {
-        row = indptr[v];
-        degree = (uint)(indptr[v + 1] - row);
+    % for k in range(count):
+    if (eager && may_claim${k}) {
+        row${k} = indptr[v${k}];
+        degree${k} = (uint)(indptr[v${k} + 1] - row${k});
     }
+    % endfor
     % endif
-    ${visited.claim("claimed", "v", "active", "distances", "UNREACHED", f"(int)({level})")}
-    ${enqueue("u", keep, hub_slot)}
+    % for k in range(count):
+    ${visited.claim(f"claimed{k}", f"v{k}", f"may_claim{k}", "distances", "UNREACHED", f"(int)({level})")}
+    % endfor
+    ${enqueue(count, True, keep, hub_slot)}
 </%def>
 
-<%def name="enqueue(u, keep, hub_slot)">
+<%def name="enqueue(count, has_parent, keep, hub_slot)">
+    % for k in range(count):
     % if config.entry != "vertex" or config.pull:
-    if (claimed) {
+    if (claimed${k}) {
         % if config.entry != "vertex":
-        if (eager) prefetch_global(indices + row);
+        if (eager) prefetch_global(indices + row${k});
         else
         % endif
         {
-            row = indptr[v];
-            degree = (uint)(indptr[v + 1] - row);
+            row${k} = indptr[v${k}];
+            degree${k} = (uint)(indptr[v${k} + 1] - row${k});
         }
     }
     % endif
-    % if problem.predecessors and u:
-    if (claimed) predecessors[v] = (int)${u};
+    % if problem.predecessors and has_parent:
+    if (claimed${k}) predecessors[v${k}] = (int)u${k};
     % endif
-    int queued = claimed;
+    % endfor
+    % for k in range(count):
+    int queued${k} = claimed${k};
     % if config.hub_degree:
-    if (claimed && degree >= ${config.hub_degree}u) {
-        queued = 0;
-        hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v, row, degree);
+    if (claimed${k} && degree${k} >= ${config.hub_degree}u) {
+        queued${k} = 0;
+        hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v${k}, row${k}, degree${k});
     }
     % endif
-    ${keep("queued", "MAKE_ENTRY(v, row, degree)", "claimed ? degree : 0u")}
+    ${keep(f"queued{k}", f"MAKE_ENTRY(v{k}, row{k}, degree{k})", f"claimed{k} ? degree{k} : 0u")}
+    % endfor
 </%def>
 
 <%def name="keep_in_queue(queued, entry, edges)">
@@ -125,6 +136,9 @@ void bfs(
     <%def name="decide()">
         ${next_stage()}
     </%def>
+    <%def name="settle()">
+        ${store_totals("next")}
+    </%def>
     <%def name="alone()">
         ${run_solo()}
     </%def>
@@ -143,12 +157,16 @@ void bfs(
         const int eager = now.length <= ${config.eager_limit}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         <%advance:each_edge queue="queue_from" count="now.length">
-            ${visit_edge("now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        <%def name="visit(count)">
+            ${visit_edges(count, "now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%def>
         </%advance:each_edge>
         % if config.hub_degree:
         if (now.hubs) {
             <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-                ${visit_edge("now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            <%def name="visit(count)">
+                ${visit_edges(count, "now.level", keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            </%def>
             </%advance:each_hub_edge>
         }
         % endif
@@ -172,10 +190,11 @@ void bfs(
     } else if (now.mode == GATHER) {
         const int eager = 0;
         <%gather:each_added before="other_visited" after="the_visited" words="words">
-            offset_t row = 0;
-            uint degree = 0;
-            const int claimed = active;
-            ${enqueue(None, keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            offset_t row0 = 0;
+            uint degree0 = 0;
+            const uint v0 = v;
+            const int claimed0 = active;
+            ${enqueue(1, False, keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%gather:each_added>
         ${queue.end_stage("queue_to")}
     }
@@ -224,8 +243,7 @@ void bfs(
     % if config.distribution == "static":
     // Entries per lane group: enough for one round of lanes, or more where there is work for all.
     uint tile = 0;
-    const ulong per_entry = (ulong)(${edges}) / max(size, 1u);
-    while ((2u << tile) <= LANES && ((per_entry << (tile + 1)) <= LANES ||
+    while ((2u << tile) <= LANES && (((ulong)(${edges}) << (tile + 1)) <= (ulong)size * LANES ||
                                      ${s}.length >> tile > ${s}.members * (GROUP_LANES * 4u))) ++tile;
     ${s}.tile = tile;
     % endif
@@ -248,16 +266,17 @@ if (${distance} < level_capacity)
 </%def>
 
 ## A launch ends at a stage boundary: because the search is done or because its budget is spent.
-<%def name="store_totals(s)">
+<%def name="finish(s)">
     const int done = ${s}.mode == MODE_DONE, pause = !done && work > budget;
     ${s}.leave = done || pause;
-    if (get_local_id(0) == 0) {
-        state[REACHED] = reached;
-        *(volatile __global ulong *)(state + UNEXPLORED) = unexplored;
-        *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-        state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
-        if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
-    }
+</%def>
+
+<%def name="store_totals(s)">
+    state[REACHED] = reached;
+    *(volatile __global ulong *)(state + UNEXPLORED) = unexplored;
+    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+    if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
 </%def>
 
 ## By one work-item: `next` from `now` and the counters of its slot.
@@ -296,19 +315,20 @@ if (${distance} < level_capacity)
         work += (ulong)edges + (pulled ? n : 0u);
     }
     work += (ulong)now.length + ${config.stage_work}u;
-    ${store_totals("next")}
-    stage_verdict = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
+    ${finish("next")}
+    stage_alone = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
                     next.length <= ${config.solo_enter}u && solo_work <= ${config.solo_edges}u;
 </%def>
 
 ## By all work-items of the group that decided, when it may go on alone.
 <%def name="run_solo()">
-if (alone) {
+% if config.solo:
+{
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
     ${load_totals()}
     <%solo:levels>
-    <%def name="visit()">
-        ${visit_edge("now.level", solo.keep, "&solo_hubs")}
+    <%def name="visit(count)">
+        ${visit_edges(count, "now.level", solo.keep, "&solo_hubs")}
     </%def>
     <%def name="visit_alone()">
         claimed = distances[v] == UNREACHED;
@@ -325,6 +345,10 @@ if (alone) {
                 edges <= ${config.solo_edges}u && work <= budget;
     </%def>
     </%solo:levels>
-    ${store_totals("now")}
+    ${finish("now")}
+    if (lid == 0) {
+        ${store_totals("now")}
+    }
 }
+% endif
 </%def>

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import clgraph.device as cgd
+from clgraph.device import Device
+from clgraph.device import device as find_device
 from clgraph.errors import DeviceNotFoundError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -71,34 +72,34 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def device(request: pytest.FixtureRequest) -> cgd.Device:
+def device(request: pytest.FixtureRequest) -> Device:
     """Each runtime in turn: PoCL, PoCL emulating 8 and 32 lanes, Intel; skipped where missing."""
     return runtimes.device_or_skip(request.param)
 
 
 @pytest.fixture(scope="session")
-def pocl() -> cgd.Device:
+def pocl() -> Device:
     """PoCL, where a property does not depend on lanes."""
     return runtimes.device_or_skip("pocl")
 
 
 @pytest.fixture(scope="session")
-def intel() -> cgd.Device:
+def intel() -> Device:
     """Intel's CPU runtime, which has real sub-groups and builds quickly."""
     return runtimes.device_or_skip("intel")
 
 
 @pytest.fixture(scope="session")
-def any_device() -> cgd.Device:
+def any_device() -> Device:
     """The quickest CPU runtime there is, for what must hold anywhere."""
     for spec in ("intel", "pocl"):
         with contextlib.suppress(DeviceNotFoundError):
-            return cgd.device(spec)
+            return find_device(spec)
     return runtimes.device_or_skip("cpu")
 
 
 @pytest.fixture(scope="session")
-def gpu() -> cgd.Device:
+def gpu() -> Device:
     """The NVIDIA GPU; a test that uses it carries the marker ``gpu``."""
     found = runtimes.gpu_or_none()
     assert found is not None, "--run-gpu was given, but there is no NVIDIA GPU"

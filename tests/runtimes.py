@@ -13,7 +13,8 @@ from pathlib import Path
 import pynvml
 import pytest
 
-import clgraph.device as cgd
+from clgraph.device import Device
+from clgraph.device import device as find_device
 from clgraph.errors import DeviceNotFoundError
 
 RUNTIMES = ("pocl", "pocl+lanes8", "pocl+lanes32", "intel")
@@ -27,18 +28,18 @@ OCLGRIND_CHECKS = ("DATA_RACES", "UNINITIALIZED")
 Script = str | Path
 
 
-def device_or_skip(spec: str) -> cgd.Device:
+def device_or_skip(spec: str) -> Device:
     """Give a device, or skip the test where its runtime is not installed."""
     try:
-        return cgd.device(spec)
+        return find_device(spec)
     except DeviceNotFoundError:
         pytest.skip(f"no OpenCL runtime for {spec!r} here")
 
 
-def gpu_or_none() -> cgd.Device | None:
+def gpu_or_none() -> Device | None:
     """Give the NVIDIA device, if there is one."""
     try:
-        found = cgd.device("nvidia")
+        found = find_device("nvidia")
     except DeviceNotFoundError:
         return None
     return found if found.is_gpu else None

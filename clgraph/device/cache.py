@@ -42,7 +42,9 @@ class BinaryCache:
         Made with mode 0700 when first needed. If it cannot be made, belongs to someone else or
         others can write to it, the cache stays empty and says so once.
 
-    Notes ----- An entry is ``<key>.json``, which names ``<sha256>.bin`` by the checksum of its
+    Notes
+    -----
+    An entry is ``<key>.json``, which names ``<sha256>.bin`` by the checksum of its
     contents: processes that build the same program at the same time cannot mix their halves.
     Entries that are damaged or belong to another user are never used. When the folder passes 1 GiB
     the oldest half goes.

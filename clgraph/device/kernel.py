@@ -82,7 +82,9 @@ class Kernel:
         ClgraphError
             If the driver refuses the launch.
 
-        Notes ----- Some 3 us on a CPU runtime and 10 us on an H200. An argument that is the same
+        Notes
+        -----
+        Some 3 us on a CPU runtime and 10 us on an H200. An argument that is the same
         object as in the launch before is not handed over again.
         """
         if group_size < 1 or global_size < 1 or global_size % group_size:

@@ -268,7 +268,9 @@ class Memory:
     device : Device
         Whose memory to hand out.
 
-    Notes ----- The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
+    Notes
+    -----
+    The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
     this process holds already. ``CLGRAPH_MEMORY_LIMIT``, a number of bytes, lowers it. A device
     that shares the host's memory also stops at what the host has available.
     """

@@ -122,7 +122,9 @@ def load(
         If the file cannot be rendered, or the compiler refuses it: the message shows the rendered
         lines it complains about and where the whole rendered source was kept.
 
-    Notes ----- Rendering takes about a millisecond. Building takes 0.03 to 2 s once; afterwards the
+    Notes
+    -----
+    Rendering takes about a millisecond. Building takes 0.03 to 2 s once; afterwards the
     binary is on disk below `clgraph.device.folders.cache_root`. pyopencl's own cache, which
     unpickles what it finds, takes no part.
     """

@@ -52,6 +52,10 @@ class Resolved:
     launch_work: int
     spin_limit: int
     patience: int
+    wide_batch: int = 4
+    scan_batch: int = 1
+    prefetch_row: int = 16
+    prefetch_edges: int = 8
 
     def as_dict(self) -> dict[str, Any]:
         """Every decision by name, for records."""

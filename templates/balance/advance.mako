@@ -1,7 +1,8 @@
 ## advance: hand each edge out of a frontier to a visit body, exactly once.
 ##
-## Body sees     active, u, v, e: whether this lane has an edge; the entry's vertex (0 where entries
-##               carry rows only), the neighbour, the edge's place in `indices`
+## Body          visit(count): gets `count` edges per lane at once so that their loads overlap; sees
+##               active0, u0, v0, e0, active1, ...: whether this lane has an edge; the entry's vertex
+##               (0 where entries carry rows only), the neighbour, the edge's place in `indices`
 ## In scope      indices, now, slot, state, and the frontier queue's macros
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; the body runs in lane-uniform control flow and may use lane collectives
@@ -12,26 +13,30 @@
 <%namespace name="item_per_vertex" file="/balance/item_per_vertex.mako"/>
 <%namespace name="lanes_per_vertex" file="/balance/lanes_per_vertex.mako"/>
 <%namespace name="lane_scan" file="/balance/lane_scan.mako"/>
-<%!
-    BALANCERS = ("item_per_vertex", "lanes_per_vertex", "lane_scan")
-%>
 
-<%def name="strategy()"><%
-    return {"item_per_vertex": item_per_vertex, "lanes_per_vertex": lanes_per_vertex,
-            "lane_scan": lane_scan}[config.balance]
-%></%def>
-
-## Edges of the entries queue[0 .. count), taken from global memory by the whole grid.
+## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
+## are fewer than lane groups, `parts` (a power of two) of these share each entry.
 <%def name="each_edge(queue, count)">
-<%tiles:each_tile count="${count}" size="tile_size">
-    const uint index = tile_begin + lane_id();
-    ${tile_edges(queue, "tile_begin", "tile_end", caller.body)}
+% if config.distribution == "static":
+uint parts = 1;
+if (tile_size == 1)
+    while (parts < 256u && (${count}) * parts * 2 <= GROUP_LANES * now.members) parts *= 2;
+<%tiles:each_tile count="${count} * parts" size="tile_size">
+    const uint part = tile_begin & (parts - 1), first_entry = parts > 1 ? tile_begin / parts : tile_begin;
+    const uint past_entry = parts > 1 ? first_entry + 1 : tile_end;
+    ${tile_edges(queue, "first_entry", "past_entry", caller.visit)}
 </%tiles:each_tile>
+% else:
+const uint part = 0, parts = 1;
+<%tiles:each_tile count="${count}" size="tile_size">
+    ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
+</%tiles:each_tile>
+% endif
 </%def>
 
-## Edges of the entries queue[begin .. end), by one lane group.
+## Edges of the entries queue[begin .. end), by one lane group; its `part` of `parts` of each.
 <%def name="tile_edges(queue, begin, end, visit)">
-% if config.balance == "item_per_vertex" or config.lanes == 1:
+% if config.balance == "item_per_vertex":
 ${item_per_vertex.expand(queue, begin, end, visit)}
 % elif config.balance == "lanes_per_vertex":
 ${lanes_per_vertex.expand(queue, begin, end, visit)}
@@ -45,23 +50,30 @@ ${lane_scan.expand(queue, begin, end, visit)}
 <%def name="each_hub_edge(hubs, count)">
 {
     const uint units = GROUP_LANES * now.members, unit = LANE_GROUP * now.members + member;
+    const uint stride = ${config.wide_batch * config.lanes}u;
     uint turn = 0;
     for (uint first = 0; first < (${count}); first += LANES) {
-        entry_t mine = ${hubs}[min(first + lane_id(), (uint)(${count}) - 1u)];
-        const ulong my_begin = ENTRY_BEGIN(mine);
+        const entry_t mine = ${hubs}[min(first + lane_id(), (uint)(${count}) - 1u)];
+        const offset_t my_begin = ENTRY_BEGIN(mine);
         const uint my_degree = ENTRY_DEGREE(mine), my_vertex = ENTRY_VERTEX(mine);
         const uint here = min((uint)LANES, (uint)(${count}) - first);
         for (uint hub = 0; hub < here; ++hub) {
-            const ulong begin = lane_shuffle_ulong(my_begin, hub);
-            const uint degree = lane_shuffle(my_degree, hub), u = lane_shuffle(my_vertex, hub);
+            const offset_t begin = SHUFFLE_OFFSET(my_begin, hub);
+            const uint degree = lane_shuffle(my_degree, hub);
+            % for k in range(config.wide_batch):
+            const uint u${k} = lane_shuffle(my_vertex, hub);
+            % endfor
             const uint start = unit >= turn ? unit - turn : unit + units - turn;
-            for (uint i = start * LANES; i < degree; i += units * LANES) {
-                const int active = i + lane_id() < degree;
-                const ulong e = begin + i + lane_id();
-                const uint v = active ? indices[e] : 0u;
-                ${caller.body()}
+            for (uint i = start * stride; i < degree; i += units * stride) {
+                % for k in range(config.wide_batch):
+                const uint rank${k} = i + ${k * config.lanes}u + lane_id();
+                const int active${k} = rank${k} < degree;
+                const offset_t e${k} = begin + rank${k};
+                const uint v${k} = active${k} ? indices[e${k}] : 0u;
+                % endfor
+                ${caller.visit(config.wide_batch)}
             }
-            turn = (turn + (degree + LANES - 1u) / LANES) % units;
+            turn = (turn + (degree + stride - 1u) / stride) % units;
         }
     }
 }

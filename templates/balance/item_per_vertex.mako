@@ -7,14 +7,14 @@
 for (uint entry_index = ${begin} + lane_id(); lane_any(entry_index < (${end})); entry_index += LANES) {
     const int has_entry = entry_index < (${end});
     const entry_t entry = ${queue}[has_entry ? entry_index : (${begin})];
-    const uint u = ENTRY_VERTEX(entry);
+    const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
-    for (uint i = 0; lane_any(i < degree); ++i) {
-        const int active = i < degree;
-        const offset_t e = edge_begin + i;
-        const uint v = active ? indices[e] : 0u;
-        ${visit()}
+    for (uint i = part; lane_any(i < degree); i += parts) {
+        const int active0 = i < degree;
+        const offset_t e0 = edge_begin + i;
+        const uint v0 = active0 ? indices[e0] : 0u;
+        ${visit(1)}
     }
 }
 </%def>

@@ -2,7 +2,8 @@
 ##
 ## Each lane holds one entry; an exclusive scan of the degrees gives every edge a rank, and the lane
 ## that takes a rank finds the owner by binary search over the scan, in registers. Rows of
-## `config.wide` edges or more are walked by all lanes together first, where no search is needed.
+## `config.wide` edges or more are walked by all lanes together first, where no search is needed; where
+## there are more lane groups than entries, each takes its `part` of such a row.
 ##
 ## Contract      /balance/advance.mako
 ## Cost          log2(LANES) shuffles per LANES edges; no lane idles but in the last round
@@ -20,26 +21,34 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
     while (wide) {
         const uint owner = lanemask_first(wide);
         wide &= wide - 1;
-        const uint u = lane_shuffle(my_vertex, owner), degree = lane_shuffle(my_degree, owner);
+        const uint degree = lane_shuffle(my_degree, owner);
         const offset_t edge_begin = SHUFFLE_OFFSET(my_begin, owner);
-        for (uint i = 0; i < degree; i += LANES) {
-            const int active = i + lane_id() < degree;
-            const offset_t e = edge_begin + i + lane_id();
-            const uint v = active ? indices[e] : 0u;
-            ${visit()}
+        % for k in range(config.wide_batch):
+        const uint u${k} = lane_shuffle(my_vertex, owner);
+        % endfor
+        for (uint i = part * ${config.wide_batch * config.lanes}u; i < degree; i += parts * ${config.wide_batch * config.lanes}u) {
+            % for k in range(config.wide_batch):
+            const uint rank${k} = i + ${k * config.lanes}u + lane_id();
+            const int active${k} = rank${k} < degree;
+            const offset_t e${k} = edge_begin + rank${k};
+            const uint v${k} = active${k} ? indices[e${k}] : 0u;
+            % endfor
+            ${visit(config.wide_batch)}
         }
     }
-    my_degree = my_degree >= ${config.wide}u ? 0u : my_degree;
+    my_degree = my_degree >= ${config.wide}u || part ? 0u : my_degree;
     const uint my_rank = lane_scan_exclusive_add(my_degree);
     const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
-    for (uint first = 0; first < total; first += LANES) {
-        const uint rank = first + lane_id();
-        const int active = rank < total;
-        ${search.owner("owner", "my_rank", "rank")}
-        const uint u = lane_shuffle(my_vertex, owner);
-        const offset_t e = SHUFFLE_OFFSET(my_begin, owner) + (rank - lane_shuffle(my_rank, owner));
-        const uint v = active ? indices[e] : 0u;
-        ${visit()}
+    for (uint first = 0; first < total; first += ${config.scan_batch * config.lanes}u) {
+        % for k in range(config.scan_batch):
+        const uint rank${k} = first + ${k * config.lanes}u + lane_id();
+        const int active${k} = rank${k} < total;
+        ${search.owner(f"owner{k}", "my_rank", f"rank{k}")}
+        const uint u${k} = lane_shuffle(my_vertex, owner${k});
+        const offset_t e${k} = SHUFFLE_OFFSET(my_begin, owner${k}) + (rank${k} - lane_shuffle(my_rank, owner${k}));
+        const uint v${k} = active${k} ? indices[e${k}] : 0u;
+        % endfor
+        ${visit(config.scan_batch)}
     }
 }
 </%def>

@@ -6,14 +6,14 @@
 <%def name="expand(queue, begin, end, visit)">
 for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
     const entry_t entry = ${queue}[entry_index];
-    const uint u = ENTRY_VERTEX(entry);
+    const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     const uint degree = ENTRY_DEGREE(entry);
-    for (uint i = 0; i < degree; i += LANES) {
-        const int active = i + lane_id() < degree;
-        const offset_t e = edge_begin + i + lane_id();
-        const uint v = active ? indices[e] : 0u;
-        ${visit()}
+    for (uint i = part * LANES; i < degree; i += parts * LANES) {
+        const int active0 = i + lane_id() < degree;
+        const offset_t e0 = edge_begin + i + lane_id();
+        const uint v0 = active0 ? indices[e0] : 0u;
+        ${visit(1)}
     }
 }
 </%def>

@@ -105,7 +105,6 @@ if (${base} + (${count}) > n) {
     if (base != NO_SPACE)
         for (uint i = lane_id(); i < buffered; i += LANES) ${queue}[base + i] = buffer[i];
     % else:
-    group_barrier();
     uint offset = 0;
     if (lane_id() == 0 && (buffered | edges_here)) {
         offset = atomic_add(&group_count, buffered);
@@ -143,7 +142,6 @@ if (${base} + (${count}) > n) {
         EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
     }
     % else:
-    group_barrier();
     if (lane_id() == 0 && count_here) {
         atomic_add(&group_count, count_here);
         EDGES_ADD(&group_edges, edges_here);

@@ -10,7 +10,12 @@
 #define group_barrier_global()
 % else:
 #define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
+% if traits.memory_ops == "ptx":
+// The barrier orders the group's accesses to all memory; only fence_device() reaches further.
+#define group_barrier_global() barrier(CLK_LOCAL_MEM_FENCE)
+% else:
 #define group_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+% endif
 % endif
 % if config.wide_offsets:
 typedef ulong offset_t;

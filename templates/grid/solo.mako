@@ -4,7 +4,7 @@
 ## barriers are work-group barriers, and nobody is waited for. The others keep polling. It stops when
 ## the frontier or its edges outgrow the limits, a hub is found, or the search ends.
 ##
-## Body defs     visit(level): what to do with (active, u, v, e); it calls push through `keep`
+## Body defs     visit(count): as in /balance/advance.mako; it queues through `keep`
 ##               solo_level(length, edges): bookkeeping after each level, by all work-items; an
 ##               expression that is true to go on
 ## In scope      now, queue_from, queue_to, group_entries, balance templates
@@ -42,6 +42,7 @@ __local uint solo_hubs;
     __global entry_t *queue_to = now.queue ? queue_even : queue_odd;
     __global entry_t *hubs_to = now.queue ? hubs_even : hubs_odd;
     const int eager = 1;
+    const uint part = 0, parts = 1;
     for (uint i = lid; i < now.length; i += GROUP_SIZE) group_entries[i] = queue_from[i];
     if (lid < 3) {
         solo_lengths[lid] = 0;
@@ -54,7 +55,7 @@ __local uint solo_hubs;
     while (going) {
         const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.solo_capacity}u;
         const uint mine = side ? ${config.solo_capacity}u : 0u;
-        const uint share = max(1u, min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES));
+        const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
         if (lid == 0) {
             solo_lengths[(turn + 2) % 3u] = 0;

@@ -18,6 +18,10 @@
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
         uint appended = 0;
         for (uint i = 0; i < now.length; ++i) {
+            // Three dependent accesses, each fetched ahead of its use: row, then head, then label.
+            const uint ahead = now.length - 1 - i;
+            prefetch_global(indptr + queue_from[i + min(ahead, ${config.prefetch_row}u)]);
+            prefetch_global(indices + indptr[queue_from[i + min(ahead, ${config.prefetch_edges}u)]]);
             const entry_t entry = queue_from[i];
             const uint u = ENTRY_VERTEX(entry);
             const offset_t row = ENTRY_BEGIN(entry);

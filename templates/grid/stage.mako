@@ -13,6 +13,11 @@
 ##               generation, so a reader accepts them only together although they are two loads.
 ## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
 ##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
+## Body defs     work(): the stage; decide(): `next` and `stage_alone` from `now` and the counters, by
+##               one work-item; settle(): what it must keep for the next decider; alone(): stages run
+##               by the deciding group, by all its work-items
+## Barriers      three a stage besides those of the bodies; between a read of a local word by all and
+##               its next write by one there is always one of them
 ## Waiting       polls are bounded; a heartbeat extends the bound; on expiry ABORTED is raised and
 ##               every group leaves.
 ## Called by     all work-items, in uniform control flow; barriers inside
@@ -88,6 +93,9 @@ static int stage_wait(volatile __global uint *state, const uint generation, cons
             }
         }
         ++spins;
+        % if config.lanes == 1:
+        spin_hint();
+        % endif
         if ((spins & 63u) == 0) {
             spin_hint();
             if (load_relaxed(state + ABORTED)) return 0;
@@ -134,7 +142,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
 
 <%def name="setup()">
 __local ulong stage_words[2];
-__local int stage_verdict;
+__local int stage_present, stage_last, stage_alone;
 </%def>
 
 <%def name="run(initial)">
@@ -142,62 +150,55 @@ __local int stage_verdict;
     const uint lid = (uint)get_local_id(0);
     if (lid == 0) {
         ulong a = 0, b = 0;
-        stage_verdict = stage_enter(state, ${initial}, launch, flags, patience, spin_limit, &a, &b);
+        stage_present = stage_enter(state, ${initial}, launch, flags, patience, spin_limit, &a, &b);
         stage_words[0] = a;
         stage_words[1] = b;
     }
     group_barrier();
-    int present = stage_verdict;
+    int present = stage_present;
     stage_t now = stage_from_words(stage_words[0], stage_words[1]);
     present = present && !now.leave && now.mode != MODE_DONE;
-    group_barrier();
     while (present) {
         const uint slot = now.generation & 1u;
         ${caller.work()}
         group_barrier_global();
         if (lid == 0) {
             fence_device();
-            stage_verdict = atomic_inc(state + ARRIVED + slot * SLOT_STRIDE) + 1 == now.members;
-        }
-        group_barrier();
-        const int last = stage_verdict;
-        group_barrier();
-        if (last) {
-            if (lid == 0) {
+            stage_last = atomic_inc(state + ARRIVED + slot * SLOT_STRIDE) + 1 == now.members;
+            if (stage_last) {
                 fence_device();
                 stage_t next = now;
                 next.generation = (now.generation + 1) % GENERATIONS;
-                ${caller.decide()}
-                ${clear_slot("slot")}
                 if (flags & FLAG_OPEN) next.members = load_relaxed(state + JOINED);
+                ${caller.decide()}
+                // Whoever waits goes on now; what the next decider needs is fenced by this group's
+                // own arrival in the next stage.
+                if (!stage_alone) stage_publish(state, next);
+                ${caller.settle()}
+                ${clear_slot("slot")}
                 stage_words[0] = stage_word_a(next);
                 stage_words[1] = stage_word_b(next);
+            } else if (!(flags & FLAG_STEPPED)) {
+                ulong a = 0, b = 0;
+                stage_present = stage_wait(state, (now.generation + 1) % GENERATIONS, 0, 0,
+                                           launch & 7u, spin_limit, &a, &b);
+                stage_words[0] = a;
+                stage_words[1] = b;
             }
-            group_barrier_global();
-            now = stage_from_words(stage_words[0], stage_words[1]);
-            const int alone = stage_verdict;
-            group_barrier();
+        }
+        group_barrier_global();
+        const int last = stage_last;
+        if ((flags & FLAG_STEPPED) && !last) break;
+        now = stage_from_words(stage_words[0], stage_words[1]);
+        if (last && stage_alone) {
             ${caller.alone()}
             if (lid == 0) {
                 fence_device();
                 stage_publish(state, now);
             }
-            if (flags & FLAG_STEPPED) break;
-        } else {
-            if (flags & FLAG_STEPPED) break;
-            if (lid == 0) {
-                ulong a = 0, b = 0;
-                stage_verdict = stage_wait(state, (now.generation + 1) % GENERATIONS, 0, 0,
-                                           launch & 7u, spin_limit, &a, &b);
-                stage_words[0] = a;
-                stage_words[1] = b;
-            }
-            group_barrier_global();
-            present = stage_verdict;
-            now = stage_from_words(stage_words[0], stage_words[1]);
-            group_barrier();
         }
-        present = present && !now.leave && now.mode != MODE_DONE;
+        if (flags & FLAG_STEPPED) break;
+        present = stage_present && !now.leave && now.mode != MODE_DONE;
     }
     // The last group out leaves the state as a new search expects it; stepped launches and
     // expired ones are reset by the host.
@@ -206,9 +207,7 @@ __local int stage_verdict;
         if (atomic_inc(state + LEFT) + 1 == get_num_groups(0) && !load_relaxed(state + ABORTED)) {
             state[JOINED] = 0;
             state[LEFT] = 0;
-            if (state[STATUS] == STATUS_DONE) {
-                *(volatile __global ulong *)(state + STAGE_A) = NO_STAGE;
-            }
+            if (state[STATUS] == STATUS_DONE) *(volatile __global ulong *)(state + STAGE_A) = NO_STAGE;
         }
     }
 }

@@ -1,6 +1,6 @@
 ## visited: who has been reached, and claiming a vertex for exactly one finder.
 ##
-## claim         sets `claimed` for one of all the lanes of the grid that name v in this search
+## look, claim   declare a flag: v may be free; v is this lane's, true for one lane of the grid
 ## mark          (labels only) rebuilds the bitmap from the labels before bitmap stages
 ## Called by     `mark`: one-lane groups only, inside a tile of words
 ## In scope      the_visited (bitmap of this stage), labels, active, v, level
@@ -42,15 +42,22 @@ static inline uint word_select(word_t word, uint k) {
 }
 </%def>
 
-<%def name="claim(claimed, v, active, labels, unreached, level)">
+## A look before the claim: whether v may still be unclaimed. Looks of one batch overlap.
+<%def name="look(may_claim, v, active, labels, unreached)">
 % if config.visited == "bitmap":
-if (${active} && !(the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v}))) {
-    ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
-    if (${claimed}) ${labels}[${v}] = ${level};
-}
+const int ${may_claim} = ${active} && !(the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v}));
 % else:
-if (${active} && ${labels}[${v}] == ${unreached})
-    ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${level}) == ${unreached};
+const int ${may_claim} = ${active} && ${labels}[${v}] == ${unreached};
+% endif
+</%def>
+
+<%def name="claim(claimed, v, may_claim, labels, unreached, level)">
+int ${claimed} = 0;
+% if config.visited == "bitmap":
+if (${may_claim}) ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
+if (${claimed}) ${labels}[${v}] = ${level};
+% else:
+if (${may_claim}) ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${level}) == ${unreached};
 % endif
 </%def>
 

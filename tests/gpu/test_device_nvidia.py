@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from runtimes import clean_environment, run_python
 
-import clgraph.device as cgd
-from clgraph.device import program
+from clgraph.device import Memory, load, program, resident_groups, wait
+from clgraph.device import device as find_device
 from clgraph.device.lazy import cl
 from clgraph.device.nvidia import unit_limits
 from clgraph.device.occupancy import groups_per_unit
@@ -45,8 +45,11 @@ __kernel void keep(__global float *x, const uint rounds) {
 
 def test_found_without_a_registration_file(gpu):
     assert gpu.traits.lane_ops == "ptx"
-    assert cgd.device() == cgd.device("gpu") == gpu
-    done = run_python("import clgraph.device as d; print(d.device().name)", env=clean_environment())
+    assert find_device() == find_device("gpu") == gpu
+    done = run_python(
+        "import clgraph as cg; print(cg.device().name)",
+        env=clean_environment(),
+    )
     assert done.stdout.strip() == gpu.name
 
 
@@ -75,20 +78,20 @@ def test_traits_agree_with_the_cuda_driver(gpu):
 @pytest.mark.parametrize("count", [4, 32, 64])
 def test_registers_and_spills_come_from_the_build_log(gpu, tmp_path, count):
     (tmp_path / "keep.cl").write_text(KEEP)
-    kernel = cgd.load(gpu, "keep.cl", folders=(tmp_path,), count=count).kernel("keep")
+    kernel = load(gpu, "keep.cl", folders=(tmp_path,), count=count).kernel("keep")
     assert kernel.registers is not None
     assert count <= kernel.registers <= 255
     assert kernel.spill_bytes == 0
     size = kernel.max_group_size
-    values = cgd.Memory(gpu).upload("values", np.zeros(count * 1056, np.float32))
-    cgd.wait(kernel.launch(size, size, values, np.uint32(1)))
+    values = Memory(gpu).upload("values", np.zeros(count * 1056, np.float32))
+    wait(kernel.launch(size, size, values, np.uint32(1)))
     with pytest.raises(ClgraphError, match="could not be launched"):
         kernel.launch(size + 32, size + 32, values, np.uint32(1))
 
 
 def test_spills_are_seen(gpu, tmp_path):
     (tmp_path / "keep.cl").write_text(KEEP)
-    kernel = cgd.load(gpu, "keep.cl", folders=(tmp_path,), count=160).kernel("keep")
+    kernel = load(gpu, "keep.cl", folders=(tmp_path,), count=160).kernel("keep")
     assert kernel.spill_bytes > 0
 
 
@@ -98,8 +101,8 @@ def test_groups_up_to_the_limit_run(gpu, group_size):
     source = "__kernel void f(__global uint *a, const uint x) { a[get_global_id(0)] = x; }"
     kernel = program.build(gpu, source, label="f.cl").kernel("f")
     assert kernel.max_group_size == 1024
-    array = cgd.Memory(gpu).allocate("a", 1024, np.uint32)
-    cgd.wait(kernel.launch(group_size, group_size, array, np.uint32(group_size)))
+    array = Memory(gpu).allocate("a", 1024, np.uint32)
+    wait(kernel.launch(group_size, group_size, array, np.uint32(group_size)))
     assert (array.read(group_size) == group_size).all()
 
 
@@ -121,15 +124,15 @@ def test_figures_are_there_although_the_driver_has_the_kernel_cached(gpu, tmp_pa
 )
 def test_resident_groups_meet_and_one_more_a_unit_does_not(gpu, tmp_path, group_size, local_bytes):
     (tmp_path / "meet.cl").write_text(MEET)
-    kernel = cgd.load(gpu, "meet.cl", folders=(tmp_path,), group_size=group_size).kernel("meet")
-    resident = cgd.resident_groups(gpu, kernel, group_size, local_bytes)
+    kernel = load(gpu, "meet.cl", folders=(tmp_path,), group_size=group_size).kernel("meet")
+    resident = resident_groups(gpu, kernel, group_size, local_bytes)
     assert resident > 0
     more = resident + gpu.traits.compute_units
     late = {}
     for groups, patience in ((resident, 1 << 22), (more, 1 << 16)):
-        arrived = cgd.Memory(gpu).upload("arrived", np.zeros(2, np.uint32))
+        arrived = Memory(gpu).upload("arrived", np.zeros(2, np.uint32))
         args = (arrived, np.uint32(groups), np.uint32(patience), cl.LocalMemory(local_bytes))
-        cgd.wait(kernel.launch(groups * group_size, group_size, *args))
+        wait(kernel.launch(groups * group_size, group_size, *args))
         late[groups] = int(arrived.read()[1])
     assert late[resident] == 0, "groups that were said to be resident never met"
     assert late[more] > 0, "more groups are resident than was said: occupancy is left unused"
@@ -137,9 +140,9 @@ def test_resident_groups_meet_and_one_more_a_unit_does_not(gpu, tmp_path, group_
 
 def test_registers_limit_residency(gpu, tmp_path):
     (tmp_path / "keep.cl").write_text(KEEP)
-    kernel = cgd.load(gpu, "keep.cl", folders=(tmp_path,), count=64).kernel("keep")
+    kernel = load(gpu, "keep.cl", folders=(tmp_path,), count=64).kernel("keep")
     expected = groups_per_unit(gpu.traits.compute_capability, kernel.registers, 256, 0)
-    assert cgd.resident_groups(gpu, kernel, 256) == expected * gpu.traits.compute_units
+    assert resident_groups(gpu, kernel, 256) == expected * gpu.traits.compute_units
     assert expected < gpu.traits.threads_per_unit // 256
 
 
@@ -150,7 +153,7 @@ def test_binary_keeps_the_build_log(gpu, tmp_path, monkeypatch):
     for expected in (False, True):
         monkeypatch.setattr(program, "_programs", {})
         begin = time.perf_counter()
-        built = cgd.load(gpu, "keep.cl", folders=(tmp_path,), count=32)
+        built = load(gpu, "keep.cl", folders=(tmp_path,), count=32)
         times.append(time.perf_counter() - begin)
         assert built.from_cache is expected
         assert built.kernel("keep").registers
@@ -170,7 +173,7 @@ def test_assembler_error_is_shown(gpu):
 
 
 def test_more_memory_than_the_card_has(gpu):
-    memory = cgd.Memory(gpu)
+    memory = Memory(gpu)
     piece = gpu.traits.max_alloc_bytes // 4
     with pytest.raises(DeviceMemoryError, match="one allocation there may have"):
         memory.allocate("indices", piece + 1024, np.uint32)
@@ -188,13 +191,13 @@ def test_more_memory_than_the_card_has(gpu):
 def test_launch_and_wait_overhead(gpu):
     source = "__kernel void f(__global uint *a, const uint x) { a[get_global_id(0)] = x; }"
     kernel = program.build(gpu, source, label="f.cl").kernel("f")
-    array = cgd.Memory(gpu).allocate("a", 64, np.uint32)
+    array = Memory(gpu).allocate("a", 64, np.uint32)
     launches, totals = [], []
     for x in range(500):
         begin = time.perf_counter()
         event = kernel.launch(64, 32, array, np.uint32(x))
         middle = time.perf_counter()
-        cgd.wait(event)
+        wait(event)
         end = time.perf_counter()
         launches.append(middle - begin)
         totals.append(end - begin - (event.profile.end - event.profile.start) * 1e-9)

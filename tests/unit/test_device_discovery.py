@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from runtimes import INTEL, OCLGRIND, POCL, clean_environment, driver_library, run_python
 
-import clgraph.device as cgd
-from clgraph.device import discovery, drivers
+from clgraph.device import device as find_device
+from clgraph.device import devices, discovery, discovery_report, drivers
 from clgraph.device.drivers import Registration
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
@@ -83,7 +83,7 @@ EVERYTHING = (SIMULATOR, INTEL_CPU, POCL_ON_INTEL, ARC, NVIDIA)
 
 def test_devices_come_best_first(machine):
     machine(*EVERYTHING)
-    names = [found.cl for found in cgd.devices()]
+    names = [found.cl for found in devices()]
     assert names == [NVIDIA, ARC, POCL_ON_INTEL, INTEL_CPU, SIMULATOR]
 
 
@@ -97,7 +97,7 @@ def test_devices_come_best_first(machine):
 )
 def test_default_is_gpu_then_pocl_then_any(machine, handles, chosen):
     machine(*handles)
-    assert cgd.device().cl is chosen
+    assert find_device().cl is chosen
 
 
 @pytest.mark.parametrize(
@@ -118,80 +118,80 @@ def test_default_is_gpu_then_pocl_then_any(machine, handles, chosen):
 )
 def test_device_by_name(machine, spec, chosen):
     machine(*EVERYTHING)
-    assert cgd.device(spec).cl is chosen
+    assert find_device(spec).cl is chosen
 
 
 def test_intel_means_its_own_runtime_and_not_pocl_on_its_processor(machine):
     machine(POCL_ON_INTEL, INTEL_CPU)
-    assert cgd.device("intel").cl is INTEL_CPU
+    assert find_device("intel").cl is INTEL_CPU
 
 
 @pytest.mark.parametrize("maker", ["intel", "Intel"])
 def test_pocl_does_not_stand_in_for_the_maker_of_its_processor(machine, maker):
     machine(POCL_ON_INTEL)
     with pytest.raises(DeviceNotFoundError, match="there are: 0:0 pthread-Intel"):
-        cgd.device(maker)
-    assert cgd.device("xeon").cl is POCL_ON_INTEL
+        find_device(maker)
+    assert find_device("xeon").cl is POCL_ON_INTEL
 
 
 def test_simulator_is_given_only_by_name(machine):
     machine(SIMULATOR)
     for spec in (None, "gpu", "cpu", "bristol", "simulator"):
         with pytest.raises(DeviceNotFoundError, match="0:0 Oclgrind Simulator"):
-            cgd.device(spec)
-    assert cgd.device("oclgrind").is_simulator
-    assert not cgd.device("oclgrind").is_gpu
+            find_device(spec)
+    assert find_device("oclgrind").is_simulator
+    assert not find_device("oclgrind").is_gpu
 
 
 def test_gpu_is_never_replaced_by_a_cpu(machine):
     machine(POCL_ON_INTEL, INTEL_CPU)
     with pytest.raises(DeviceNotFoundError, match=r"'gpu'; there are: 0:0 pthread.*1:0 Intel"):
-        cgd.device("gpu")
+        find_device("gpu")
 
 
 def test_variable_chooses_and_is_named_in_errors(machine, monkeypatch):
     machine(*EVERYTHING)
     monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
-    assert cgd.device().cl is POCL_ON_INTEL
-    assert cgd.device("nvidia").cl is NVIDIA
+    assert find_device().cl is POCL_ON_INTEL
+    assert find_device("nvidia").cl is NVIDIA
     monkeypatch.setenv("CLGRAPH_DEVICE", "radeon")
     with pytest.raises(DeviceNotFoundError, match=r"'radeon' \(from CLGRAPH_DEVICE\)"):
-        cgd.device()
+        find_device()
 
 
 def test_no_device_says_what_to_install(machine):
     machine()
     for spec in (None, "gpu", "nvidia"):
         with pytest.raises(DeviceNotFoundError, match=r"pip install clgraph\[cpu\]"):
-            cgd.device(spec)
+            find_device(spec)
 
 
 @pytest.mark.parametrize("spec", ["9:9", "0:1", "-1:0", "a:b", "no such device", "'; rm -rf /"])
 def test_device_that_is_not_there(machine, spec):
     machine(*EVERYTHING)
     with pytest.raises(DeviceNotFoundError, match="there are: "):
-        cgd.device(spec)
+        find_device(spec)
 
 
 @pytest.mark.parametrize("spec", ["pocl+lanes", "pocl+8", "pocl+lanes7", "pocl+lanes128", "pocl+"])
 def test_malformed_emulation(spec, pocl):
     assert pocl.traits.lane_ops == "scalar"
     with pytest.raises(InvalidArgumentError, match="lanes"):
-        cgd.device(spec)
+        find_device(spec)
 
 
 @pytest.mark.parametrize("spec", [1, 2.5, ["gpu"], b"gpu"])
 def test_device_of_a_wrong_type(spec):
     with pytest.raises(InvalidArgumentError, match="must be a Device, a string or None"):
-        cgd.device(spec)
+        find_device(spec)
 
 
 def test_device_is_given_back_as_it_is(pocl):
-    assert cgd.device(pocl) is pocl
+    assert find_device(pocl) is pocl
 
 
 def test_emulation_shares_everything_but_the_traits(pocl):
-    emulating = cgd.device("pocl+lanes8")
+    emulating = find_device("pocl+lanes8")
     assert emulating.traits.lane_ops == "local"
     assert emulating.traits.lanes == 8
     assert emulating.context is pocl.context
@@ -236,7 +236,7 @@ def test_import_touches_no_driver():
 
 def found_names(**changes):
     """Names of the platforms that a process of its own finds."""
-    script = "import clgraph as c, clgraph.device as d\nfor x in d.devices(): print(x.platform)"
+    script = "import clgraph as cg\nfor x in cg.devices(): print(x.platform)"
     return run_python(script, env=clean_environment(**changes)).stdout.split("\n")
 
 
@@ -263,14 +263,14 @@ def test_works_without_a_home_folder(tmp_path):
     done = run_python(
         """
         import numpy as np
-        import clgraph.device as d
+        from clgraph.device import device as find_device, Memory, wait
         from clgraph.device.program import build
         source = "kernel void set(global uint *a) { a[get_global_id(0)] = 7; }"
         for spec in ("intel", "pocl"):
-            device = d.device(spec)
-            array = d.Memory(device).allocate("a", 4, np.uint32)
+            device = find_device(spec)
+            array = Memory(device).allocate("a", 4, np.uint32)
             kernel = build(device, source, label="set.cl").kernel("set")
-            d.wait(kernel.launch(4, 4, array))
+            wait(kernel.launch(4, 4, array))
             assert (array.read() == 7).all()
         """,
         env=env,
@@ -282,8 +282,8 @@ def test_environment_is_put_back_after_the_first_call():
     run_python(
         """
         import os
-        import clgraph.device as d
-        assert d.devices()
+        from clgraph.device import devices
+        assert devices()
         assert "OCL_ICD_VENDORS" not in os.environ
         """
     )
@@ -294,7 +294,7 @@ def test_processes_that_start_together_find_the_same(tmp_path):
     run_python(
         """
         import subprocess, sys
-        code = "import clgraph.device as d; print(len(d.devices()))"
+        code = "from clgraph.device import devices; print(len(devices()))"
         children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
                     for _ in range(4)]
         counts = {child.communicate()[0] for child in children}
@@ -377,7 +377,7 @@ def test_system_drivers_stay_visible(monkeypatch, tmp_path, cache):
 
 
 def test_report_names_loader_drivers_and_cache():
-    report = cgd.discovery_report()
+    report = discovery_report()
     assert "libOpenCL" in report.loader
     assert report.loader_version
     assert report.inventory.devices
@@ -390,8 +390,8 @@ def test_report_of_a_driver_that_cannot_be_loaded(tmp_path):
     (tmp_path / "ghost.icd").write_text("libghost-of-a-driver.so\n")
     done = run_python(
         """
-        import clgraph.device as d
-        for trial in d.discovery_report().drivers:
+        from clgraph.device import discovery_report
+        for trial in discovery_report().drivers:
             print(trial.source, trial.library, trial.error)
         """,
         env=clean_environment(OCL_ICD_VENDORS=str(tmp_path)),
@@ -403,12 +403,12 @@ def test_no_driver_at_all_is_reported(tmp_path):
     library = tmp_path / "libnothing.so"
     done = run_python(
         """
-        import clgraph.device as d
+        from clgraph.device import device as find_device, discovery_report
         from clgraph.errors import DeviceNotFoundError
-        report = d.discovery_report()
+        report = discovery_report()
         print(report.drivers[0].error, report.inventory.left_out[0].reason)
         try:
-            d.device()
+            find_device()
         except DeviceNotFoundError as error:
             print(error)
         """,
@@ -423,13 +423,13 @@ def test_simulator_is_left_for_those_who_name_it():
     library = driver_library(*OCLGRIND)
     done = run_python(
         """
-        import clgraph.device as d
+        from clgraph.device import device as find_device
         from clgraph.errors import DeviceNotFoundError
-        found = d.device("oclgrind")
+        found = find_device("oclgrind")
         assert found.is_simulator and not found.is_gpu and not found.traits.is_cpu
         assert "-cl-opt-disable" in found.traits.build_options
         try:
-            d.device("gpu")
+            find_device("gpu")
         except DeviceNotFoundError as error:
             print(error)
         """,

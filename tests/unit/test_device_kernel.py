@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-import clgraph.device as cgd
+from clgraph.device import Memory, wait
 from clgraph.device.lazy import cl
 from clgraph.device.program import build
 from clgraph.errors import ClgraphError, InvalidArgumentError
@@ -35,38 +35,38 @@ def program(device):
 
 
 def test_arguments_of_every_kind(device, program):
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     x = memory.upload("x", np.arange(16, dtype=U32))
     y = memory.allocate("y", 16, U64)
     kernel = program.kernel("affine")
     for a, b, scale in ((2, 3, 1), (2, 4, 1), (5, 4, 2), (5, 4, 2), (2, 3, 1)):
         args = (U32(a), U64(b), F32(scale), cl.LocalMemory(16))
-        cgd.wait(kernel.launch(16, 4, x, y, *args))
+        wait(kernel.launch(16, 4, x, y, *args))
         assert y.read().tolist() == [scale * (i * a + b) for i in range(16)]
-    cgd.wait(kernel.launch(16, 4, x.buffer, y.buffer, U32(9), *args[1:]))
+    wait(kernel.launch(16, 4, x.buffer, y.buffer, U32(9), *args[1:]))
     assert y.read().tolist() == [i * 9 + 3 for i in range(16)]
 
 
 def test_arguments_change_with_the_memory_behind_them(device, program):
     """A new array may get the address of one that was freed."""
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     kernel = program.kernel("affine")
     scalars = (U32(1), U64(0), F32(1), cl.LocalMemory(16))
     for value in range(20):
         x = memory.upload("x", np.full(4, value, U32))
         y = memory.allocate("y", 4, U64)
-        cgd.wait(kernel.launch(4, 4, x, y, *scalars))
+        wait(kernel.launch(4, 4, x, y, *scalars))
         assert y.read().tolist() == [value] * 4
         del x, y
         gc.collect()
 
 
 def test_kernels_of_one_program_have_arguments_of_their_own(device, program):
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     ones, twos = (memory.allocate(name, 4, U32) for name in ("ones", "twos"))
     first, second = program.kernel("fours"), program.kernel("fours")
-    cgd.wait(first.launch(4, 4, ones))
-    cgd.wait(second.launch(4, 4, twos))
+    wait(first.launch(4, 4, ones))
+    wait(second.launch(4, 4, twos))
     assert ones.read().tolist() == twos.read().tolist() == [1] * 4
 
 
@@ -82,7 +82,7 @@ def test_what_a_kernel_says_about_itself(device, program):
 
 
 def test_number_of_arguments(device, program):
-    out = cgd.Memory(device).allocate("out", 4, U32)
+    out = Memory(device).allocate("out", 4, U32)
     with pytest.raises(InvalidArgumentError, match="fours takes 1 arguments; 2 were given"):
         program.kernel("fours").launch(4, 4, out, U32(1))
 
@@ -94,7 +94,7 @@ def test_argument_of_a_wrong_kind(program, wrong):
 
 
 def test_scalar_of_a_wrong_width(device, program):
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     x, y = memory.allocate("x", 4, U32), memory.allocate("y", 4, U64)
     kernel = program.kernel("affine")
     with pytest.raises(ClgraphError, match=r"affine could not be launched .*INVALID_ARG_SIZE"):
@@ -102,28 +102,28 @@ def test_scalar_of_a_wrong_width(device, program):
 
 
 def test_released_array_is_refused(device, program):
-    out = cgd.Memory(device).allocate("out", 4, U32)
+    out = Memory(device).allocate("out", 4, U32)
     kernel = program.kernel("fours")
-    cgd.wait(kernel.launch(4, 4, out))
+    wait(kernel.launch(4, 4, out))
     out.release()
     with pytest.raises(InvalidArgumentError, match="'out' has been released"):
         kernel.launch(4, 4, out)
 
 
 def test_more_local_memory_than_there_is(device, program):
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     x, y = memory.allocate("x", 4, U32), memory.allocate("y", 4, U64)
     kernel = program.kernel("affine")
     wanted = device.traits.local_bytes + 4
     total = wanted + kernel.local_bytes
     with pytest.raises(InvalidArgumentError, match=f"affine would take {total} bytes of local"):
         kernel.launch(4, 4, x, y, U32(1), U64(1), F32(1), cl.LocalMemory(wanted))
-    cgd.wait(kernel.launch(4, 4, x, y, U32(1), U64(1), F32(1), cl.LocalMemory(16)))
+    wait(kernel.launch(4, 4, x, y, U32(1), U64(1), F32(1), cl.LocalMemory(16)))
 
 
 @pytest.mark.parametrize(("global_size", "group_size"), [(8, 8), (6, 4), (4, 0), (0, 4), (-4, 4)])
 def test_sizes_that_do_not_fit(device, program, global_size, group_size):
-    out = cgd.Memory(device).allocate("out", 8, U32)
+    out = Memory(device).allocate("out", 8, U32)
     with pytest.raises(ClgraphError, match=f"with {global_size} work-items in groups of"):
         program.kernel("fours").launch(global_size, group_size, out)
 
@@ -131,12 +131,12 @@ def test_sizes_that_do_not_fit(device, program, global_size, group_size):
 @pytest.mark.runtimes("pocl", "intel")
 def test_launching_costs_the_host_little(device, program):
     """Some 6 us where nothing changed; the bar leaves room for a busy machine."""
-    out = cgd.Memory(device).allocate("out", 4, U32)
+    out = Memory(device).allocate("out", 4, U32)
     kernel = program.kernel("fours")
     times = []
     for _ in range(200):
         start = time.perf_counter()
         event = kernel.launch(4, 4, out)
         times.append(time.perf_counter() - start)
-        cgd.wait(event)
+        wait(event)
     assert sorted(times)[len(times) // 4] < 60e-6

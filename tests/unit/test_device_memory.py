@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-import clgraph.device as cgd
+from clgraph.device import Memory
 from clgraph.device import memory as memory_module
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
@@ -17,7 +17,7 @@ from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 @pytest.fixture
 def memory(any_device):
     gc.collect()
-    return cgd.Memory(any_device)
+    return Memory(any_device)
 
 
 def leave_free(monkeypatch, device, size_bytes):
@@ -103,7 +103,7 @@ def test_free_bytes_follow_allocations(memory, any_device, monkeypatch):
     assert memory.free_bytes == 10_000
     first = memory.allocate("first", 1000, np.uint32)
     assert memory.free_bytes == 6_000
-    second = cgd.Memory(any_device).allocate("second", 500, np.uint64)
+    second = Memory(any_device).allocate("second", 500, np.uint64)
     assert memory.free_bytes == 2_000
     first.release()
     first.release()

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 from runtimes import run_under_pocl_threads
 
-import clgraph.device as cgd
-from clgraph.device import nvidia
+from clgraph.device import Device, discovery, nvidia, program, resident_groups
 from clgraph.device.nvidia import KernelUse, parse_build_log, unit_limits
 from clgraph.device.occupancy import groups_per_unit, largest_group
 from clgraph.device.program import build
@@ -98,40 +97,40 @@ def a_kernel(registers=40, local_bytes=0, max_group_size=1024):
 
 
 def test_resident_groups_of_an_h200():
-    assert cgd.resident_groups(a_gpu(), a_kernel(), 512) == 132 * 3
-    assert cgd.resident_groups(a_gpu(), a_kernel(32), 512) == 132 * 4
-    assert cgd.resident_groups(a_gpu(), a_kernel(32, 24 << 10), 256, 24 << 10) == 132 * 4
+    assert resident_groups(a_gpu(), a_kernel(), 512) == 132 * 3
+    assert resident_groups(a_gpu(), a_kernel(32), 512) == 132 * 4
+    assert resident_groups(a_gpu(), a_kernel(32, 24 << 10), 256, 24 << 10) == 132 * 4
 
 
 def test_kernel_that_cannot_run_has_no_resident_group():
-    assert cgd.resident_groups(a_gpu(), a_kernel(max_group_size=256), 512) == 0
-    assert cgd.resident_groups(a_gpu(), a_kernel(local_bytes=40 << 10), 512, 16 << 10) == 0
+    assert resident_groups(a_gpu(), a_kernel(max_group_size=256), 512) == 0
+    assert resident_groups(a_gpu(), a_kernel(local_bytes=40 << 10), 512, 16 << 10) == 0
 
 
 def test_one_group_per_unit_where_limits_are_unknown():
-    assert cgd.resident_groups(a_gpu(compute_capability=None), a_kernel(), 256) == 132
-    assert cgd.resident_groups(a_gpu(), a_kernel(registers=None), 256) == 132
+    assert resident_groups(a_gpu(compute_capability=None), a_kernel(), 256) == 132
+    assert resident_groups(a_gpu(), a_kernel(registers=None), 256) == 132
 
 
 def test_resident_groups_of_a_cpu(device):
     source = "__kernel void f(__global uint *a) { a[get_global_id(0)] = 1; }"
     kernel = build(device, source, label="f.cl").kernel("f")
-    assert cgd.resident_groups(device, kernel, 8) == device.traits.compute_units
-    assert cgd.resident_groups(device, kernel, 8, device.traits.local_bytes + 1) == 0
+    assert resident_groups(device, kernel, 8) == device.traits.compute_units
+    assert resident_groups(device, kernel, 8, device.traits.local_bytes + 1) == 0
 
 
 EIGHT_GROUPS_MEET = """
 import sys
 import numpy as np
-import clgraph.device as cgd
+from clgraph.device import device as find_device, Memory, resident_groups, wait
 from clgraph.device.program import build
 
-device = cgd.device()
+device = find_device()
 kernel = build(device, sys.argv[1], label="meet.cl").kernel("meet")
-groups = cgd.resident_groups(device, kernel, 1)
+groups = resident_groups(device, kernel, 1)
 assert groups == 8, groups
-arrived = cgd.Memory(device).upload("arrived", np.zeros(groups + 1, np.uint32))
-cgd.wait(kernel.launch(groups, 1, arrived, np.uint32(groups)))
+arrived = Memory(device).upload("arrived", np.zeros(groups + 1, np.uint32))
+wait(kernel.launch(groups, 1, arrived, np.uint32(groups)))
 assert arrived.read().tolist() == [groups] * (groups + 1)
 """
 MEET = """
@@ -218,25 +217,25 @@ def test_figures_are_asked_for_again_where_the_log_has_none(intel, monkeypatch, 
         asked.append(len(binary))
         return BUILD_LOG.replace("bfs_init", "f")
 
-    monkeypatch.setattr(cgd.program, "_assembler_log", assembler_log)
+    monkeypatch.setattr(program, "_assembler_log", assembler_log)
     capability = dataclasses.replace(intel.traits, compute_capability=HOPPER, max_group_size=1024)
-    device = cgd.Device(intel.cl, intel.index)
+    device = Device(intel.cl, intel.index)
     device.traits, device.context, device.queue = capability, intel.context, intel.queue
     for from_cache in (False, True):
-        monkeypatch.setattr(cgd.program, "_programs", {})
+        monkeypatch.setattr(program, "_programs", {})
         source = "__kernel void f(__global uint *a) { a[get_global_id(0)] = 1; }"
-        program = build(device, source, label="f.cl")
-        assert program.from_cache is from_cache
-        assert program.kernel("f").registers == 12
-        assert program.kernel("f").max_group_size == 1024
+        built = build(device, source, label="f.cl")
+        assert built.from_cache is from_cache
+        assert built.kernel("f").registers == 12
+        assert built.kernel("f").max_group_size == 1024
     assert len(asked) == 1
 
 
 def test_kernel_takes_its_figures_from_the_log(intel, monkeypatch):
     source = "__kernel void f(__global uint *a) { a[get_global_id(0)] = 1; }"
-    program = build(intel, source, label="f.cl")
-    monkeypatch.setattr(program, "_uses", {"f": KernelUse(40, 0, 8, 512)})
-    kernel = program.kernel("f")
+    built = build(intel, source, label="f.cl")
+    monkeypatch.setattr(built, "_uses", {"f": KernelUse(40, 0, 8, 512)})
+    kernel = built.kernel("f")
     assert (kernel.registers, kernel.spill_bytes, kernel.local_bytes) == (40, 8, 512)
 
 
@@ -256,7 +255,7 @@ class FakeNvidia:
 
 def test_traits_of_an_h200(monkeypatch):
     monkeypatch.setattr(nvidia, "cache_bytes", lambda _: 50 << 20)
-    traits = cgd.discovery.probe_traits(FakeNvidia())
+    traits = discovery.probe_traits(FakeNvidia())
     assert dataclasses.asdict(traits) == {
         "lanes": 32,
         "lane_ops": "ptx",

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from runtimes import clean_environment, run_python
 
-import clgraph.device as cgd
-from clgraph.device import builderror, cache, program, sources
+from clgraph.device import Memory, builderror, cache, load, program, sources, wait
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.errors import KernelBuildError
 
@@ -23,9 +22,9 @@ __kernel void add(__global uint *values, const uint amount) {
 
 
 def add_one(device, built):
-    memory = cgd.Memory(device)
+    memory = Memory(device)
     values = memory.upload("values", np.arange(8, dtype=np.uint32))
-    cgd.wait(built.kernel("add").launch(8, 4, values, np.uint32(1)))
+    wait(built.kernel("add").launch(8, 4, values, np.uint32(1)))
     return values.read().tolist()
 
 
@@ -58,18 +57,18 @@ def test_load_renders_with_traits_check_and_parameters(tmp_path, device, monkeyp
         "}\n"
     )
     (tmp_path / "part.mako").write_text("#define PART ${part}")
-    out = cgd.Memory(device).allocate("out", 3, np.uint32)
+    out = Memory(device).allocate("out", 3, np.uint32)
     for check in (0, 1):
         monkeypatch.setenv("CLGRAPH_CHECK", str(check))
-        built = cgd.load(device, "store.cl", folders=(tmp_path,), config={"x": 7}, part=30)
-        cgd.wait(built.kernel("store").launch(1, 1, out))
+        built = load(device, "store.cl", folders=(tmp_path,), config={"x": 7}, part=30)
+        wait(built.kernel("store").launch(1, 1, out))
         assert out.read().tolist() == [device.traits.lanes, check, 37]
         assert "#include" not in built.source
 
 
 def test_same_source_is_the_same_program(any_device, tmp_path):
     (tmp_path / "add.cl").write_text(ADD + "// ${x % 2}\n")
-    one, two, three = (cgd.load(any_device, "add.cl", folders=(tmp_path,), x=x) for x in (1, 2, 3))
+    one, two, three = (load(any_device, "add.cl", folders=(tmp_path,), x=x) for x in (1, 2, 3))
     assert one is three
     assert one is not two
     assert one.source_hash == three.source_hash != two.source_hash
@@ -89,12 +88,12 @@ def test_rendering_errors_name_the_file(any_device, tmp_path, text, message):
     with pytest.raises(
         KernelBuildError, match=rf"(?s)^bad\.cl could not be rendered: .*({message})"
     ):
-        cgd.load(any_device, "bad.cl", folders=(tmp_path,))
+        load(any_device, "bad.cl", folders=(tmp_path,))
 
 
 def test_missing_kernel_file(any_device):
     with pytest.raises(KernelBuildError, match=r"no_such_kernel\.cl could not be rendered"):
-        cgd.load(any_device, "no_such_kernel.cl")
+        load(any_device, "no_such_kernel.cl")
 
 
 @pytest.mark.runtimes("pocl", "intel")
@@ -298,12 +297,12 @@ def test_processes_that_build_the_same_together(tmp_path):
         """
         import subprocess, sys
         code = '''if True:
-            import logging, clgraph.device as d
+            import logging, clgraph as cg
             from clgraph.device.program import build
             logging.basicConfig(level="INFO")
             for n in range(3):
                 text = "kernel void f(global uint *a) { a[0] = %d; }" % n
-                build(d.device("intel"), text, label="f.cl").kernel("f")
+                build(cg.device("intel"), text, label="f.cl").kernel("f")
         '''
         children = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
                     for _ in range(3)]
@@ -326,13 +325,13 @@ def test_nothing_of_pyopencl_is_unpickled(tmp_path):
             raise AssertionError("something is unpickled")
         pickle.load = pickle.loads = pickle.Unpickler = refuse
         import numpy as np
-        import clgraph.device as d
+        from clgraph.device import device as find_device, Memory, wait
         from clgraph.device.program import build
         for spec in ("intel", "pocl"):
-            device = d.device(spec)
+            device = find_device(spec)
             built = build(device, "kernel void f(global uint *a) { a[0] = 1; }", label="f.cl")
-            array = d.Memory(device).allocate("a", 1, np.uint32)
-            d.wait(built.kernel("f").launch(1, 1, array))
+            array = Memory(device).allocate("a", 1, np.uint32)
+            wait(built.kernel("f").launch(1, 1, array))
             assert array.read()[0] == 1
         assert not {"pyopencl.invoker", "pyopencl.cache"} & set(sys.modules)
         """,
@@ -355,7 +354,7 @@ __kernel void broken(__global uint *a) {
 def test_build_error_shows_the_rendered_lines(device, empty_cache, tmp_path):
     (tmp_path / "broken.cl").write_text(BROKEN)
     with pytest.raises(KernelBuildError) as caught:
-        cgd.load(device, "broken.cl", folders=(tmp_path,), balance="item_per_vertex", group_size=64)
+        load(device, "broken.cl", folders=(tmp_path,), balance="item_per_vertex", group_size=64)
     message = str(caught.value)
     first, second, *rest = message.splitlines()
     assert first == (
@@ -381,10 +380,10 @@ def test_build_error_under_oclgrind(tmp_path):
     done = run_python(
         f"""
         import pathlib
-        import clgraph.device as d
+        from clgraph.device import device as find_device, load
         from clgraph.errors import KernelBuildError
         try:
-            d.load(d.device("oclgrind"), "broken.cl", folders=(pathlib.Path({str(tmp_path)!r}),))
+            load(find_device("oclgrind"), "broken.cl", folders=(pathlib.Path({str(tmp_path)!r}),))
         except KernelBuildError as error:
             print(error)
         """

@@ -6,13 +6,13 @@ from runtimes import run_python, run_under_oclgrind, run_under_pocl_threads
 LAUNCH = """
 import sys
 import numpy as np
-import clgraph.device as cgd
+from clgraph.device import device as find_device, Memory, wait
 from clgraph.device.program import build
-device = cgd.device()
+device = find_device()
 assert device.is_simulator
 kernel = build(device, sys.argv[1], label="f.cl").kernel("f")
-values = cgd.Memory(device).upload("values", np.zeros(8, np.uint32))
-cgd.wait(kernel.launch(8, 4, values))
+values = Memory(device).upload("values", np.zeros(8, np.uint32))
+wait(kernel.launch(8, 4, values))
 print(values.read())
 """
 FINE = "__kernel void f(__global uint *a) { a[get_global_id(0)] = 1; }"
@@ -42,5 +42,5 @@ def test_child_that_fails_fails_the_test():
 
 
 def test_pocl_gets_as_many_threads_as_asked():
-    script = "import clgraph.device as d; print(d.device().traits.compute_units)"
+    script = "import clgraph as cg; print(cg.device().traits.compute_units)"
     assert run_under_pocl_threads(script, threads=5).stdout == "5\n"

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from runtimes import clean_environment
 
-import clgraph.device as cgd
-from clgraph.device import waiting
+from clgraph.device import Memory, wait, waiting
 from clgraph.device.lazy import cl
 from clgraph.device.program import build
 from clgraph.errors import ClgraphError
@@ -28,26 +27,26 @@ __kernel void spin(volatile __global uint *out, const uint rounds) {
 @pytest.fixture
 def spin(any_device):
     kernel = build(any_device, SPIN, label="spin.cl").kernel("spin")
-    out = cgd.Memory(any_device).upload("out", np.zeros(4, np.uint32))
+    out = Memory(any_device).upload("out", np.zeros(4, np.uint32))
     return lambda rounds: kernel.launch(1, 1, out, np.uint32(rounds))
 
 
 def test_wait_until_the_command_has_finished(spin):
     event = spin(2_000_000)
-    cgd.wait(event)
+    wait(event)
     assert event.command_execution_status == cl.command_execution_status.COMPLETE
 
 
 def test_wait_for_several_and_for_none(spin):
     events = [spin(100_000) for _ in range(5)]
-    cgd.wait(iter(events))
+    wait(iter(events))
     assert all(event.command_execution_status == 0 for event in events)
-    cgd.wait([])
+    wait([])
 
 
 def test_events_carry_times(spin):
     event = spin(1_000_000)
-    cgd.wait(event)
+    wait(event)
     assert event.profile.end > event.profile.start > 0
 
 
@@ -75,14 +74,14 @@ class FakeEvent:
 @pytest.mark.parametrize("states", [(-5,), (3, 2, -36), (*[1] * 200, -9999)])
 def test_failure_is_told(states):
     with pytest.raises(ClgraphError, match=f"OpenCL error {states[-1]};"):
-        cgd.wait([FakeEvent(*states)])
+        wait([FakeEvent(*states)])
 
 
 def test_pauses_grow_and_stay_short(monkeypatch):
     pauses = []
     monkeypatch.setattr(waiting, "SPIN_S", 0.0)
     monkeypatch.setattr(waiting.time, "sleep", pauses.append)
-    cgd.wait([FakeEvent(*[1] * 100, 0)])
+    wait([FakeEvent(*[1] * 100, 0)])
     assert pauses[0] == pytest.approx(20e-6)
     assert pauses == sorted(pauses)
     assert pauses[-1] == pytest.approx(1e-3)
@@ -90,22 +89,22 @@ def test_pauses_grow_and_stay_short(monkeypatch):
 
 def test_short_command_is_waited_for_without_a_pause(monkeypatch):
     monkeypatch.setattr(waiting.time, "sleep", lambda _: pytest.fail("slept"))
-    cgd.wait([FakeEvent(3, 2, 1, 0)])
+    wait([FakeEvent(3, 2, 1, 0)])
 
 
 INTERRUPTED = """
 import sys, time
 import numpy as np
-import clgraph.device as cgd
+from clgraph.device import device as find_device, Memory, wait
 from clgraph.device.program import build
-device = cgd.device(sys.argv[1])
+device = find_device(sys.argv[1])
 kernel = build(device, sys.argv[2], label="spin.cl").kernel("spin")
-out = cgd.Memory(device).upload("out", np.zeros(4, np.uint32))
+out = Memory(device).upload("out", np.zeros(4, np.uint32))
 event = kernel.launch(1, 1, out, np.uint32(4_000_000_000))
 print("started", flush=True)
 begin = time.monotonic()
 try:
-    cgd.wait(event) if sys.argv[3] == "wait" else out.read()
+    wait(event) if sys.argv[3] == "wait" else out.read()
 except KeyboardInterrupt:
     print("interrupted", event.command_execution_status > 0, flush=True)
     import os
@@ -143,12 +142,12 @@ def test_ctrl_c_is_answered_while_a_kernel_runs(runtime, call, pocl, intel):
 def test_waiting_costs_the_host_little(device):
     """A few us beyond the kernel; the bar leaves room for a busy machine."""
     kernel = build(device, SPIN, label="spin.cl").kernel("spin")
-    out = cgd.Memory(device).upload("out", np.zeros(4, np.uint32))
+    out = Memory(device).upload("out", np.zeros(4, np.uint32))
     beyond = []
     for _ in range(200):
         start = time.perf_counter()
         event = kernel.launch(1, 1, out, np.uint32(1))
-        cgd.wait(event)
+        wait(event)
         total = time.perf_counter() - start
         beyond.append(total - (event.profile.end - event.profile.start) * 1e-9)
     assert sorted(beyond)[len(beyond) // 4] < 300e-6

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,9 +54,10 @@ def test_events_carry_times(spin):
 class FakeEvent:
     """An event that passes through the given states, one each time it is asked."""
 
-    def __init__(self, *states):
+    def __init__(self, *states, kind=cl.device_type.CPU):
         self.states = list(states)
         self.flushed = False
+        self.device = SimpleNamespace(type=kind)
 
     @property
     def command_queue(self):
@@ -77,14 +79,43 @@ def test_failure_is_told(states):
         wait([FakeEvent(*states)])
 
 
-def test_pauses_grow_and_stay_short(monkeypatch):
-    pauses = []
+class FakeTime:
+    """A clock that only sleeping moves, a microsecond at least."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.pauses = []
+
+    def perf_counter(self):
+        return self.now
+
+    def sleep(self, pause):
+        self.pauses.append(pause)
+        self.now += max(pause, 1e-6)
+
+
+@pytest.fixture
+def fake_time(monkeypatch):
+    fake = FakeTime()
+    monkeypatch.setattr(waiting, "time", fake)
     monkeypatch.setattr(waiting, "SPIN_S", 0.0)
-    monkeypatch.setattr(waiting.time, "sleep", pauses.append)
-    wait([FakeEvent(*[1] * 100, 0)])
-    assert pauses[0] == pytest.approx(20e-6)
-    assert pauses == sorted(pauses)
-    assert pauses[-1] == pytest.approx(1e-3)
+    return fake
+
+
+def test_pauses_grow_and_stay_short(fake_time):
+    wait([FakeEvent(*[1] * 500, 0)])
+    assert fake_time.pauses[0] == pytest.approx(20e-6)
+    assert fake_time.pauses == sorted(fake_time.pauses)
+    assert fake_time.pauses[-1] == pytest.approx(1e-3)
+
+
+def test_a_gpu_is_yielded_to_before_anyone_pauses(fake_time):
+    """A pause costs a search on a GPU up to its own length."""
+    wait([FakeEvent(*[1] * 25_000, 0, kind=cl.device_type.GPU)])
+    yields = fake_time.pauses.count(0)
+    assert fake_time.pauses[:yields] == [0] * yields
+    assert yields == pytest.approx(waiting.YIELD_S / 1e-6, rel=0.01)
+    assert min(fake_time.pauses[yields:]) == max(fake_time.pauses) == pytest.approx(1e-3)
 
 
 def test_short_command_is_waited_for_without_a_pause(monkeypatch):

@@ -1,12 +1,12 @@
 """Graphs from edge lists, scipy matrices, networkx graphs and pandas tables."""
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
+from clgraph.graph.arguments import whole
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
@@ -22,7 +22,6 @@ __all__ = [
     "with_reverses",
 ]
 
-_MAX_VERTICES = 1 << 40
 _FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edges to show for it
 _VERTICES_PER_EDGE = 64
 
@@ -132,12 +131,7 @@ def _vertex_count(tails: Array, heads: Array, n: int | None) -> int:
                 "renumber the vertices (numpy.unique with return_inverse=True), or pass n="
             )
         return largest + 1
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise InvalidArgumentError(f"n={n!r} is not an integer") from None
-    if not 0 <= n <= _MAX_VERTICES:
-        raise InvalidArgumentError(f"n={n} is not between 0 and {_MAX_VERTICES}")
+    n = whole("n", n, least=0)
     if largest >= n:
         edge = int(np.flatnonzero((tails >= n) | (heads >= n))[0])
         raise InvalidGraphError(

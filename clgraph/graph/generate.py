@@ -7,13 +7,13 @@ on every machine with the same NumPy.
 """
 
 import math
-import operator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
+from clgraph.graph.arguments import real, whole
 from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
@@ -58,6 +58,8 @@ def kron(
         Edges drawn per vertex; self-loops and repeats among them are dropped.
     a, b, c : float
         Chances of the quadrants (0, 0), (0, 1) and (1, 0); (1, 1) gets the rest.
+    seed, weights : int, (low, high)
+        As described for the module.
 
     Returns
     -------
@@ -89,6 +91,8 @@ def rmat(
     ----------
     scale, edge_factor, a, b, c
         As for ``kron``, but every edge drawn is an arc.
+    seed, weights : int, (low, high)
+        As described for the module.
 
     Returns
     -------
@@ -118,14 +122,16 @@ def random(
         Stored edges per vertex before self-loops and repeats are dropped.
     directed : bool
         Whether edges go one way.
+    seed, weights : int, (low, high)
+        As described for the module.
 
     Returns
     -------
     Graph
         Simple.
     """
-    n = _count("n", n)
-    count = _edge_count(n * _real("mean_degree", mean_degree) / (1 if directed else 2))
+    n = whole("n", n)
+    count = _edgewhole(n * real("mean_degree", mean_degree) / (1 if directed else 2))
     rng = _generator(seed)
     ids = csr.index_dtype(n)
     src, dst = (rng.integers(0, n, count, dtype=ids) for _ in range(2))
@@ -141,9 +147,11 @@ def grid2d(
     ----------
     width, height : int
         Size; a square without ``height``. Vertex (x, y) is number y * width + x.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    width = _count("width", width)
-    height = width if height is None else _count("height", height)
+    width = whole("width", width)
+    height = width if height is None else whole("height", height)
     return _lattice((height, width), seed, weights)
 
 
@@ -161,10 +169,12 @@ def grid3d(
     ----------
     width, height, depth : int
         Size; a cube without the last two. Vertex (x, y, z) is number (z * height + y) * width + x.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    width = _count("width", width)
-    height = width if height is None else _count("height", height)
-    depth = height if depth is None else _count("depth", depth)
+    width = whole("width", width)
+    height = width if height is None else whole("height", height)
+    depth = height if depth is None else whole("depth", depth)
     return _lattice((depth, height, width), seed, weights)
 
 
@@ -179,10 +189,12 @@ def geometric(
         Number of points; they are numbered row by row, so neighbours have close numbers.
     radius : float, optional
         Default is 0.55 sqrt(ln n / n), at which almost all points hang together.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    n = _count("n", n)
-    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else _real("radius", radius)
-    _edge_count(n * min(n * math.pi * radius**2, n) / 2)
+    n = whole("n", n)
+    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else real("radius", radius)
+    _edgewhole(n * min(n * math.pi * radius**2, n) / 2)
     rng = _generator(seed)
     points = rng.random((n, 2))
     rows = np.floor(points[:, 1] / max(radius, 1 / n))
@@ -208,13 +220,15 @@ def road(
         Size of the grid; a square without ``height``.
     drop : float
         Share of the edges taken out, 0 to 1. At 0.35 degrees and depth resemble road networks.
+    seed, weights : int, (low, high)
+        As described for the module.
 
     Returns
     -------
     Graph
         Connected, of fewer vertices than the grid.
     """
-    if not 0 <= _real("drop", drop) <= 1:
+    if not 0 <= real("drop", drop) <= 1:
         raise InvalidArgumentError(f"drop={drop} is not a share between 0 and 1")
     grid = grid2d(width, height)
     src, dst, _ = grid.listed_edges()
@@ -239,8 +253,10 @@ def path(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    return _lattice((_count("n", n),), seed, weights)
+    return _lattice((whole("n", n),), seed, weights)
 
 
 def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
@@ -250,8 +266,10 @@ def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    n = _count("n", n)
+    n = whole("n", n)
     leaves = np.arange(1, n, dtype=csr.index_dtype(n))
     return _undirected(n, np.zeros_like(leaves), leaves, _generator(seed), weights)
 
@@ -263,9 +281,11 @@ def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
+    seed, weights : int, (low, high)
+        As described for the module.
     """
-    n = _count("n", n)
-    _edge_count(n * (n - 1) / 2)
+    n = whole("n", n)
+    _edgewhole(n * (n - 1) / 2)
     src, dst = np.triu_indices(n, 1)
     return _undirected(n, src, dst, _generator(seed), weights)
 
@@ -274,12 +294,12 @@ def _rmat_edges(
     scale: int, edge_factor: float, chances: tuple[float, float, float], seed: int
 ) -> tuple[int, Array, Array, np.random.Generator]:
     """Draw the ends of all edges, one bit of their ids after the other."""
-    scale = _count("scale", scale, least=0, most=40)
-    a, b, c = (_real(name, chance) for name, chance in zip("abc", chances, strict=True))
+    scale = whole("scale", scale, least=0, most=40)
+    a, b, c = (real(name, chance) for name, chance in zip("abc", chances, strict=True))
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-12:
         raise InvalidArgumentError(f"a={a}, b={b}, c={c} are not chances that add up to at most 1")
     n = 1 << scale
-    m = _edge_count(n * _real("edge_factor", edge_factor))
+    m = _edgewhole(n * real("edge_factor", edge_factor))
     rng = _generator(seed)
     ids = csr.index_dtype(n)
     src, dst = np.zeros(m, ids), np.zeros(m, ids)
@@ -300,7 +320,7 @@ def _rmat_edges(
 def _lattice(shape: tuple[int, ...], seed: int, weights: WeightRange) -> Graph:
     """Grid of any dimension; the last axis is numbered fastest."""
     n = math.prod(shape)
-    _edge_count(n * len(shape))
+    _edgewhole(n * len(shape))
     number = np.arange(n, dtype=csr.index_dtype(n)).reshape(shape)
     src, dst = [], []
     for axis in range(len(shape)):
@@ -341,41 +361,20 @@ def _draw_weights(count: int, rng: np.random.Generator, weights: WeightRange) ->
         low, high = weights
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"weights={weights!r} is not a pair (low, high)") from None
-    whole = all(isinstance(bound, int | np.integer) for bound in (low, high))
-    limit = np.iinfo(np.int32).max if whole else np.finfo(np.float64).max / 2
-    if not -limit <= _real("weights", low) <= _real("weights", high) <= limit:
+    integers = all(isinstance(bound, int | np.integer) for bound in (low, high))
+    limit = np.iinfo(np.int32).max if integers else np.finfo(np.float64).max / 2
+    if not -limit <= real("weights", low) <= real("weights", high) <= limit:
         raise InvalidArgumentError(f"weights={weights!r} is not a rising pair within +-{limit:g}")
-    if whole:
+    if integers:
         return rng.integers(int(low), int(high), count, dtype=np.int32, endpoint=True)
     return rng.uniform(low, high, count)
 
 
 def _generator(seed: int) -> np.random.Generator:
-    return np.random.default_rng(_count("seed", seed, least=0, most=None))
+    return np.random.default_rng(whole("seed", seed, least=0, most=None))
 
 
-def _count(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer") from None
-    if number < least or (most is not None and number > most):
-        upper = "" if most is None else f" and at most {most}"
-        raise InvalidArgumentError(f"{name}={number} must be at least {least}{upper}")
-    return number
-
-
-def _real(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{name}={value!r} is not a number") from None
-    if not math.isfinite(number):
-        raise InvalidArgumentError(f"{name}={number} is not finite")
-    return number
-
-
-def _edge_count(count: float) -> int:
+def _edgewhole(count: float) -> int:
     if not 0 <= count <= _MAX_EDGES:
         raise InvalidArgumentError(
             f"{count:.3g} edges are asked for; 0 to {_MAX_EDGES} are possible"

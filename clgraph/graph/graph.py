@@ -1,7 +1,7 @@
 """The graph a user holds: checked, immutable CSR arrays in host memory."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -331,6 +331,16 @@ class Graph:
         once = tails <= self._indices
         costs = None if self._weights is None else self._weights[once]
         return tails[once], self._indices[once], costs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the host arrays; device copies stay behind."""
+        rebuild = partial(
+            Graph.trusted,
+            directed=self._directed,
+            labels=self._labels,
+            permutation=self._permutation,
+        )
+        return rebuild, ((self._indptr, self._indices, self._weights),)
 
     def __repr__(self) -> str:
         """Sizes and kind in one line."""

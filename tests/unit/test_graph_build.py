@@ -1,5 +1,6 @@
 """Edges, matrices and graphs of other libraries become the same graph here, and go back."""
 
+import copy
 import re
 from pathlib import Path
 
@@ -223,6 +224,19 @@ def test_parallel_edges_keep_their_order() -> None:
     graph = cgg.from_edges([1, 0, 0, 0], [0, 1, 1, 0], [9, 5, 3, 7])
     assert graph.indices.tolist() == [0, 1, 1, 0]
     assert graph.weights.tolist() == [7, 5, 3, 9]
+
+
+def test_copies_leave_the_device_behind() -> None:
+    graph = Graph([0, 1, 2], [1, 0], [2, 2], directed=False, labels=["a", "b"]).reordered("degree")
+    graph._resident["device"] = object()
+    again = copy.deepcopy(graph)
+    assert triples(again) == triples(graph)
+    assert again.labels.tolist() == graph.labels.tolist()
+    assert again.permutation.tolist() == graph.permutation.tolist()
+    assert not again.directed
+    assert not again._resident
+    assert not again.indices.flags.writeable
+    assert not np.shares_memory(again.indices, graph.indices)
 
 
 def test_repr_and_examples() -> None:

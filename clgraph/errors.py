@@ -12,6 +12,7 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "VerificationError",
 ]
 
 
@@ -45,3 +46,7 @@ class KernelBuildError(ClgraphError, RuntimeError):
 
 class KernelTimeoutError(ClgraphError, RuntimeError):
     """A kernel gave up waiting for another work-group and no fallback could finish the work."""
+
+
+class VerificationError(ClgraphError):
+    """A result breaks a rule of its kind; the message names the vertex or edge where it does."""

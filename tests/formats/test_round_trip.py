@@ -5,7 +5,7 @@ from pathlib import Path
 import graphs
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 import clgraph.graph as cgg
 from clgraph.errors import InvalidArgumentError
@@ -73,6 +73,7 @@ def test_shapes(tmp_path: Path, name: str, shape: str) -> None:
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(graph=graphs.graphs(weighted=None))
+@example(graph=cgg.from_edges([0] * 5, [0] * 5, symmetrize=True))
 def test_random_graphs(tmp_path_factory: pytest.TempPathFactory, name: str, graph: Graph) -> None:
     stored = storable(graph, name)
     if stored is not None:

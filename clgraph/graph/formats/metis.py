@@ -40,7 +40,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     that list arcs in one direction need ``directed=True``.
     """
     source.header(b"%")
-    head = _head(source, entries_per_edge=1 if directed else 2)
+    head = _head(source)
     lines = _Lines(head)
     longest = _NUMBER_BYTES * (head.skipped + 2 * head.edges * (1 + head.weighted))
     for block in source.blocks(longest_line=max(longest, _LEAST_LINE_BYTES)):
@@ -72,7 +72,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
         )
 
 
-def _head(source: Source, *, entries_per_edge: int) -> _Head:
+def _head(source: Source) -> _Head:
     text = source.read_line()
     words = text[:200].split()
     shown = text[:40].decode("utf-8", "replace").strip()
@@ -88,7 +88,7 @@ def _head(source: Source, *, entries_per_edge: int) -> _Head:
         source.fail(f"{constraints} weights for each vertex are more than {_MAX_SKIPPED}")
     skipped = int(fmt[0]) + int(fmt[1]) * constraints
     source.check_rows(n, 1, "vertices")
-    source.check_rows(edges, 2 * entries_per_edge, "edges")
+    source.check_rows(edges, 2, "edges")  # a self-loop stands in one line only
     source.check_vertices(n)
     return _Head(n, edges, skipped, fmt[2] == "1")
 

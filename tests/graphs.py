@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import clgraph.graph as cgg
@@ -16,6 +17,10 @@ from clgraph.graph import Graph
 
 DATA = Path(__file__).resolve().parent / "data"
 SHARED = DATA.parents[2] / "shared" / "data"  # a larger collection, used where it is present
+
+# First examples import libraries or build kernels, and machines are shared: no deadline per example.
+settings.register_profile("clgraph", deadline=None)
+settings.load_profile("clgraph")
 
 Loader = Callable[[], Graph]
 

@@ -18,7 +18,7 @@ from clgraph.graph import Graph
 DATA = Path(__file__).resolve().parent / "data"
 SHARED = DATA.parents[2] / "shared" / "data"  # a larger collection, used where it is present
 
-# First examples import libraries or build kernels, and machines are shared: no deadline per example.
+# First examples import libraries or build kernels, and machines are shared: no deadlines.
 settings.register_profile("clgraph", deadline=None)
 settings.load_profile("clgraph")
 

@@ -137,7 +137,7 @@ void bfs(
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        ${store_totals("next")}
+        ${settle_stage()}
     </%def>
     <%def name="alone()">
         ${run_solo()}
@@ -170,7 +170,7 @@ void bfs(
             </%advance:each_hub_edge>
         }
         % endif
-        ${queue.end_stage("queue_to")}
+        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
     }
     % if config.pull:
     else if (now.mode == PULL) {
@@ -196,7 +196,7 @@ void bfs(
             const int claimed0 = active;
             ${enqueue(1, False, keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%gather:each_added>
-        ${queue.end_stage("queue_to")}
+        ${queue.end_stage("queue_to", "0")}
     }
     % if config.visited == "labels":
     else if (now.mode == MARK) {
@@ -223,14 +223,14 @@ void bfs(
 </%def>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
-## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all. Uses reached and unexplored.
-<%def name="conclude(s, pulled, found, hubs, edges)">
+## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
+## edges are only estimated, which they are where they are too few for a pull. Uses explored.
+<%def name="conclude(s, pulled, may_pull, found, hubs, edges)">
 {
     const uint size = ${found} + ${hubs};
-    reached += size;
-    unexplored -= min(unexplored, (ulong)(${edges}));
     % if config.pull:
-    const int pull_pays = (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
+    const ulong unexplored = m - min(m, explored);
+    const int pull_pays = ${may_pull} && (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
     % endif
     ${s}.mode = size == 0 || ${s}.level >= max_level ? MODE_DONE
     % if config.pull:
@@ -247,22 +247,13 @@ void bfs(
                                      ${s}.length >> tile > ${s}.members * (GROUP_LANES * 4u))) ++tile;
     ${s}.tile = tile;
     % endif
-    if (get_local_id(0) == 0) {
-        ${record(f"{s}.level", "size", edges, f"{s}.mode")}
-    }
     ${s}.level += 1;
 }
 </%def>
 
-<%def name="record(distance, size, edges, mode)">
-if (${distance} < level_capacity)
-    levels[${distance}] = (uint4)(${size}, (uint)min((ulong)(${edges}), (ulong)0xffffffffu), ${mode}, device_clock_ns());
-</%def>
-
-<%def name="load_totals()">
-    uint reached = state[REACHED];
-    ulong unexplored = *(volatile __global ulong *)(state + UNEXPLORED);
-    ulong work = *(volatile __global ulong *)(state + WORK);
+<%def name="record(s)">
+if (${s}.level - 1 < level_capacity)
+    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, 0u, ${s}.mode, device_clock_ns());
 </%def>
 
 ## A launch ends at a stage boundary: because the search is done or because its budget is spent.
@@ -273,51 +264,75 @@ if (${distance} < level_capacity)
 
 <%def name="store_totals(s)">
     state[REACHED] = reached;
-    *(volatile __global ulong *)(state + UNEXPLORED) = unexplored;
+    *(volatile __global ulong *)(state + EXPLORED) = explored;
     *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
     state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
     if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
 </%def>
 
-## By one work-item: `next` from `now` and the counters of its slot.
+## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
+## that found little reads nothing here: how many edges lie ahead matters only where they could be
+## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="next_stage()">
-    const uint found = state[NEXT + slot * SLOT_STRIDE], hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
-    const edges_t edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
-    ${load_totals()}
-    edges_t solo_work = edges;
+    const int weigh = now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
+                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0;
+    uint found = queued, hubs = 0, reached = 0;
+    ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
     if (now.mode == FILL) {
         const offset_t row = indptr[source];
-        const uint degree = (uint)(indptr[source + 1] - row);
-        % if config.hub_degree:
-        const uint hub = degree >= ${config.hub_degree}u;
-        % else:
-        const uint hub = 0;
-        % endif
-        (hub ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, degree);
-        reached = 0;
-        unexplored = m;
-        work = 0;
-        solo_work = degree;
-        ${conclude("next", "0", "(1u - hub)", "hub", "degree")}
-        if (next.mode == PULL) next.mode = PUSH;   // a bitmap of one vertex is not worth reading
+        edges = (ulong)(indptr[source + 1] - row);
+        hubs = edges >= ${config.hub_degree or 2**32}ul;
+        found = 1 - hubs;
+        (hubs ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, (uint)edges);
+    } else if (weigh) {
+        hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+        edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        ${load_totals()}
+    }
+    const int counted = now.mode <= PULL;   // FILL, PUSH and PULL give distances
+    if (counted) {
+        const int pulled = now.mode == PULL;
+        explored += edges;
+        reached += found + hubs;
+        work += edges + (pulled ? n : 0u);
+        if (now.mode != FILL) {
+            next.queue ^= !pulled;
+            next.visited ^= pulled;
+        }
+        // The source alone is never worth reading a bitmap for.
+        ${conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges")}
     } else if (now.mode == MARK) {
         next.mode = PULL;
-    } else if (now.mode == GATHER) {
+    } else {
         next.mode = PUSH;
         next.queue ^= 1;
         next.length = found;
         next.hubs = hubs;
-    } else {
-        const int pulled = now.mode == PULL;
-        next.queue ^= !pulled;
-        next.visited ^= pulled;
-        ${conclude("next", "pulled", "found", "hubs", "edges")}
-        work += (ulong)edges + (pulled ? n : 0u);
     }
     work += (ulong)now.length + ${config.stage_work}u;
     ${finish("next")}
     stage_alone = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
-                    next.length <= ${config.solo_enter}u && solo_work <= ${config.solo_edges}u;
+                  next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
+</%def>
+
+<%def name="load_totals()">
+    reached = state[REACHED];
+    explored = *(volatile __global ulong *)(state + EXPLORED);
+    work = *(volatile __global ulong *)(state + WORK);
+</%def>
+
+## By the same work-item, while the next stage is already running.
+<%def name="settle_stage()">
+    if (!weigh) {
+        reached += state[REACHED];
+        explored += *(volatile __global ulong *)(state + EXPLORED) - edges +
+                    *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        work += *(volatile __global ulong *)(state + WORK);
+    }
+    ${store_totals("next")}
+    if (counted) {
+        ${record("next")}
+    }
 </%def>
 
 ## By all work-items of the group that decided, when it may go on alone.
@@ -325,6 +340,8 @@ if (${distance} < level_capacity)
 % if config.solo:
 {
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
+    uint reached;
+    ulong explored, work;
     ${load_totals()}
     <%solo:levels>
     <%def name="visit(count)">
@@ -339,8 +356,13 @@ if (${distance} < level_capacity)
     </%def>
     <%def name="edges_of(v)">(indptr[${v} + 1] - indptr[${v}])</%def>
     <%def name="solo_level()">
-        ${conclude("now", "0", "now.length", "solo_hubs_found", "edges")}
+        reached += now.length + solo_hubs_found;
+        explored += edges;
         work += (ulong)edges + ${config.stage_work}u;
+        ${conclude("now", "0", "1", "now.length", "solo_hubs_found", "edges")}
+        if (lid == 0) {
+            ${record("now")}
+        }
         going = now.mode == PUSH && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
                 edges <= ${config.solo_edges}u && work <= budget;
     </%def>

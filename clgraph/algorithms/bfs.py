@@ -179,7 +179,7 @@ class BFS:
         self.device = find_device(device)
         n, m = self.graph.n, self.graph.m
         self.config = resolve(
-            wanted, self.device.traits, n=n, m=m, predecessors=self.with_predecessors
+            wanted, self.device.traits, m=m, predecessors=self.with_predecessors
         )
         self._memory = Memory(self.device)
         self._lock = threading.Lock()

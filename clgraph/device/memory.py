@@ -190,6 +190,24 @@ class Allocation:
             )
         return array
 
+    def read_into(self, array: NDArray[Any], offset: int) -> None:
+        """Copy elements from `offset` on into `array`, blocking: for few, on an idle device.
+
+        Parameters
+        ----------
+        array : numpy.ndarray
+            C-contiguous, of this allocation's type; filled.
+        offset : int
+            First element.
+        """
+        cl.enqueue_copy(
+            self._device.queue,
+            array,
+            self.buffer,
+            src_offset=offset * self.dtype.itemsize,
+            is_blocking=True,
+        )
+
     def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
         """Copy a host array over the first elements.
 

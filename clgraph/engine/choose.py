@@ -45,13 +45,14 @@ class Resolved:
     alpha: int
     pull_floor: int
     solo_capacity: int
-    solo_enter: int
     solo_edges: int
     eager_limit: int
     stage_work: int
     launch_work: int
     spin_limit: int
     patience: int
+    direct_limit: int
+    solo_eager: int
     wide_batch: int = 4
     scan_batch: int = 1
     prefetch_row: int = 16
@@ -63,9 +64,9 @@ class Resolved:
 
 
 def resolve(
-    config: TraversalConfig, traits: DeviceTraits, *, n: int, m: int, predecessors: bool
+    config: TraversalConfig, traits: DeviceTraits, *, m: int, predecessors: bool
 ) -> Resolved:
-    """Complete a configuration for a graph of `n` vertices and `m` edges.
+    """Complete a configuration for a graph of `m` edges.
 
     Raises
     ------
@@ -127,9 +128,10 @@ def resolve(
         alpha=config.alpha or 14,
         pull_floor=config.pull_floor or 16,
         solo_capacity=solo_capacity,
-        solo_enter=min(solo_capacity, n),
-        solo_edges=_pick(config.solo_edges, 1 << 12),
+        solo_edges=_pick(config.solo_edges, 1 << 11),
         eager_limit=_pick(config.eager_limit, 1 << 14),
+        direct_limit=1 << 14,
+        solo_eager=256,
         stage_work=200 if traits.is_cpu else 60_000,
         launch_work=200_000_000 if traits.is_cpu else 20_000_000_000,
         spin_limit=config.spin_limit or (2**31 - 1 if traits.is_cpu else 1 << 22),

@@ -40,7 +40,7 @@ STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stag
 
 _STATUS = STATE_WORDS["STATUS"]
 _ABORTED = STATE_WORDS["ABORTED"]
-_SEEN = slice(_ABORTED, STATE_WORDS["UNEXPLORED"] + 2)  # the words a look at the state reads
+_SEEN = slice(_ABORTED, STATE_WORDS["EXPLORED"] + 2)  # the words a look at the state reads
 
 
 
@@ -133,7 +133,7 @@ class Driver:
             while True:
                 event = self._launch(args, launch, flags)
                 events.append(event)
-                self._look()
+                self._look(event)
                 if self._word(_ABORTED):
                     self._reset()
                     return None
@@ -156,7 +156,7 @@ class Driver:
                 for _ in range(STEPS_AHEAD):
                     events.append(self._launch(args, launch, flags))
                     launch += 1
-                self._look()
+                self._look(events[-1])
                 if self._word(_STATUS) == STATUS_DONE:
                     return self._outcome("stepped", events)
                 del events[1:-1]  # the first and the last hold the times
@@ -178,18 +178,14 @@ class Driver:
             np.uint64(config.launch_work),
         )
 
-    def _look(self) -> None:
-        """Read the words of the state that tell how far the search is."""
-        import pyopencl as cl
+    def _look(self, event: cl.Event) -> None:
+        """Wait for a launch, then read the words of the state that tell how far the search is.
 
-        event = cl.enqueue_copy(
-            self._device.queue,
-            self._seen,
-            self._state.buffer,
-            src_offset=4 * _SEEN.start,
-            is_blocking=False,
-        )
+        The read may block: the device is idle by then, and a driver that is asked to read
+        asynchronously into ordinary memory blocks too, but for the whole launch.
+        """
         wait(event)
+        self._state.read_into(self._seen, _SEEN.start)
 
     def _word(self, index: int) -> int:
         return int(self._seen[index - _SEEN.start])

@@ -22,8 +22,8 @@ STATUS_RUNNING, STATUS_DONE, STATUS_PAUSED = 0, 1, 2
 NO_STAGE = np.uint32(0xFFFFFFFF)
 
 # Counters of one stage; two copies of each, used in turn, SLOT_STRIDE apart.
-SLOT_WORDS = ("ARRIVED", "CLAIM", "NEXT", "NEXT_EDGES", "NEXT_EDGES_HIGH", "NEXT_HUBS")
-_SLOT_STRIDE = 5 * _LINE
+SLOT_WORDS = ("NEXT", "ARRIVED", "CLAIM", "NEXT_EDGES", "NEXT_EDGES_HIGH", "NEXT_HUBS")
+_SLOT_STRIDE = 4 * _LINE
 
 STATE_WORDS: dict[str, int] = {
     "STATUS_RUNNING": STATUS_RUNNING,
@@ -40,14 +40,16 @@ STATE_WORDS: dict[str, int] = {
     "DEPTH": 4 * _LINE + 1,
     "REACHED": 4 * _LINE + 2,
     "OVERFLOWED": 4 * _LINE + 3,
-    "UNEXPLORED": 4 * _LINE + 4,
+    "EXPLORED": 4 * _LINE + 4,
     "WORK": 4 * _LINE + 6,
-    "ARRIVED": 5 * _LINE,
+    # One 64-bit word: what the queue holds so far, and above it how many groups have arrived, so
+    # that whoever arrives last knows both at once.
+    "NEXT": 5 * _LINE,
+    "ARRIVED": 5 * _LINE + 1,
     "CLAIM": 6 * _LINE,
-    "NEXT": 7 * _LINE,
-    "NEXT_EDGES": 8 * _LINE,
-    "NEXT_EDGES_HIGH": 8 * _LINE + 1,
-    "NEXT_HUBS": 9 * _LINE,
+    "NEXT_EDGES": 7 * _LINE,
+    "NEXT_EDGES_HIGH": 7 * _LINE + 1,
+    "NEXT_HUBS": 8 * _LINE,
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE

@@ -52,7 +52,7 @@ edges_t found_edges = 0;  // out-edges of what this lane found
 </%def>
 
 <%def name="reserve(count, base)">
-uint ${base} = atomic_add(state + NEXT + slot * SLOT_STRIDE, ${count});
+uint ${base} = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)(${count}));
 if (${base} + (${count}) > n) {
     state[OVERFLOWED] = 1;
     ${base} = NO_SPACE;
@@ -88,45 +88,45 @@ if (${base} + (${count}) > n) {
 }
 </%def>
 
-<%def name="end_stage(queue)">
+<%def name="end_stage(queue, small)">
 {
-    // One reservation for what all lane groups of the work-group have left.
     const edges_t edges_here = EDGES_REDUCE(found_edges);
     % if config.group_size == config.lanes:
-    uint base = 0;
-    if (lane_id() == 0) {
-        if (buffered) {
-            ${reserve("buffered", "reserved")}
-            base = reserved;
-        }
-        if (edges_here) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
-    }
-    base = lane_broadcast(base, 0);
-    if (base != NO_SPACE)
-        for (uint i = lane_id(); i < buffered; i += LANES) ${queue}[base + i] = buffer[i];
+    if (1) {
     % else:
-    uint offset = 0;
-    if (lane_id() == 0 && (buffered | edges_here)) {
-        offset = atomic_add(&group_count, buffered);
-        EDGES_ADD(&group_edges, edges_here);
+    if (${small}) {
+    % endif
+        // Few entries in all: an atomic per lane group costs less than bringing them together.
+        if (buffered) ${flush_lanes(queue)}
+        if (lane_id() == 0 && edges_here)
+            EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
     }
-    offset = lane_broadcast(offset, 0);
-    group_barrier();
-    if (get_local_id(0) == 0 && (group_count | group_edges)) {
-        uint base = 0;
-        if (group_count) {
-            ${reserve("group_count", "reserved")}
-            base = reserved;
+    % if config.group_size > config.lanes:
+    else {
+        // One reservation for what all lane groups of the work-group have left.
+        uint offset = 0;
+        if (lane_id() == 0 && (buffered | edges_here)) {
+            offset = atomic_add(&group_count, buffered);
+            EDGES_ADD(&group_edges, edges_here);
         }
-        if (group_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), group_edges);
-        group_base = base;
-        group_count = 0;
-        group_edges = 0;
+        offset = lane_broadcast(offset, 0);
+        group_barrier();
+        if (get_local_id(0) == 0 && (group_count | group_edges)) {
+            uint base = 0;
+            if (group_count) {
+                ${reserve("group_count", "reserved")}
+                base = reserved;
+            }
+            if (group_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), group_edges);
+            group_base = base;
+            group_count = 0;
+            group_edges = 0;
+        }
+        group_barrier();
+        if (buffered && group_base != NO_SPACE)
+            for (uint i = lane_id(); i < buffered; i += LANES)
+                ${queue}[group_base + offset + i] = buffer[i];
     }
-    group_barrier();
-    if (buffered && group_base != NO_SPACE)
-        for (uint i = lane_id(); i < buffered; i += LANES)
-            ${queue}[group_base + offset + i] = buffer[i];
     % endif
 }
 </%def>
@@ -138,7 +138,7 @@ if (${base} + (${count}) > n) {
     const edges_t edges_here = EDGES_REDUCE(found_edges);
     % if config.group_size == config.lanes:
     if (lane_id() == 0 && count_here) {
-        atomic_add(state + NEXT + slot * SLOT_STRIDE, count_here);
+        atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)count_here);
         EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
     }
     % else:
@@ -148,7 +148,7 @@ if (${base} + (${count}) > n) {
     }
     group_barrier();
     if (get_local_id(0) == 0 && group_count) {
-        atomic_add(state + NEXT + slot * SLOT_STRIDE, group_count);
+        atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)group_count);
         EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), group_edges);
         group_count = 0;
         group_edges = 0;

@@ -41,7 +41,6 @@ __local uint solo_hubs;
     __global entry_t *queue_from = now.queue ? queue_odd : queue_even;
     __global entry_t *queue_to = now.queue ? queue_even : queue_odd;
     __global entry_t *hubs_to = now.queue ? hubs_even : hubs_odd;
-    const int eager = 1;
     const uint part = 0, parts = 1;
     for (uint i = lid; i < now.length; i += GROUP_SIZE) group_entries[i] = queue_from[i];
     if (lid < 3) {
@@ -57,6 +56,7 @@ __local uint solo_hubs;
         const uint mine = side ? ${config.solo_capacity}u : 0u;
         const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
+        const int eager = now.length <= ${config.solo_eager}u;
         if (lid == 0) {
             solo_lengths[(turn + 2) % 3u] = 0;
             solo_edges[(turn + 2) % 3u] = 0;

@@ -13,8 +13,8 @@
 ##               generation, so a reader accepts them only together although they are two loads.
 ## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
 ##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
-## Body defs     work(): the stage; decide(): `next` and `stage_alone` from `now` and the counters, by
-##               one work-item; settle(): what it must keep for the next decider; alone(): stages run
+## Body defs     work(): the stage; decide(): `next` and `stage_alone` from `now`, `queued` (entries in
+##               the next queue) and other counters, by one work-item, everyone else waiting for it; settle(): what it must keep for the next decider; alone(): stages run
 ##               by the deciding group, by all its work-items
 ## Barriers      three a stage besides those of the bodies; between a read of a local word by all and
 ##               its next write by one there is always one of them
@@ -164,9 +164,11 @@ __local int stage_present, stage_last, stage_alone;
         group_barrier_global();
         if (lid == 0) {
             fence_device();
-            stage_last = atomic_inc(state + ARRIVED + slot * SLOT_STRIDE) + 1 == now.members;
+            const ulong before = atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul << 32);
+            stage_last = (uint)(before >> 32) + 1 == now.members;
             if (stage_last) {
                 fence_device();
+                const uint queued = (uint)before;
                 stage_t next = now;
                 next.generation = (now.generation + 1) % GENERATIONS;
                 if (flags & FLAG_OPEN) next.members = load_relaxed(state + JOINED);

@@ -384,8 +384,14 @@ class Memory:
         device = self.device
         buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
         try:
-            zero = np.zeros(1, np.uint32)
-            wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
+            if device.is_simulator:
+                # It never fails late, but takes a buffer of which the host wrote a part for one
+                # that kernels never initialise.
+                zeros = np.zeros(size_bytes, np.uint8)
+                wait(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
+            else:
+                zero = np.zeros(1, np.uint32)
+                wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
         except BaseException:
             buffer.release()
             raise

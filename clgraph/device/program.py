@@ -30,6 +30,8 @@ __all__ = ["Program", "build", "load"]
 
 log = logging.getLogger("clgraph")
 
+POCL_PLATFORM = "Portable Computing Language"
+
 
 class Program:
     """A built source; made by `load` and `build`.
@@ -125,8 +127,8 @@ def load(
     Notes
     -----
     Rendering takes about a millisecond. Building takes 0.03 to 2 s once; afterwards the
-    binary is on disk below `clgraph.device.folders.cache_root`. pyopencl's own cache, which
-    unpickles what it finds, takes no part.
+    binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps its own.
+    pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     check = os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
     source = render(name, {"traits": device.traits, "check": check, **params}, folders)
@@ -165,8 +167,7 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
 
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:
-    # Oclgrind builds in no time, and its reports quote the source that it built from.
-    cache = None if device.is_simulator else default_cache()
+    cache = default_cache() if _gains_from_disk(device) else None
     key = _cache_key(device, source)
     cached = cache.load(key) if cache else None
     if cached is not None:
@@ -178,15 +179,24 @@ def _obtain(device: Device, source: str, label: str, config: str) -> Program:
             program = Program(device, label, source, built, cached)
             program.from_cache = True
             return program
-    built, fresh = _from_source(device, source, label, config)
+    built, fresh = _from_source(device, source, label, config, keep=cache is not None)
     if cache and fresh.binary:
         about = {"label": label, "device": device.name, "driver": device.driver}
         cache.store(key, fresh, about)
     return Program(device, label, source, built, fresh)
 
 
+def _gains_from_disk(device: Device) -> bool:
+    """Tell whether to keep a device's binaries on disk.
+
+    Oclgrind builds in no time, and its reports quote the source that it built from. PoCL keeps what
+    it builds itself, and compiles a further variant of every kernel when asked for its binaries.
+    """
+    return not device.is_simulator and device.platform != POCL_PLATFORM
+
+
 def _from_source(
-    device: Device, source: str, label: str, config: str
+    device: Device, source: str, label: str, config: str, *, keep: bool
 ) -> tuple[cl.Program, CachedBinary]:
     handle = _raw_program()(device.context, source)
     try:
@@ -195,10 +205,10 @@ def _from_source(
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, config, source, _sha256(source), text) from error
     built = cl.Program(handle)
-    binary = bytes(built.binaries[0])
+    binary = bytes(built.binaries[0]) if keep else b""
     text = _build_log(device, handle)
     if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
-        text = _assembler_log(device, binary)
+        text = _assembler_log(device, binary or bytes(built.binaries[0]))
     return built, CachedBinary(binary, text)
 
 

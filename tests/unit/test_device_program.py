@@ -207,9 +207,7 @@ DAMAGES = (
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_entry_is_rebuilt_with_one_log_line(
-    damage, intel, empty_cache, forget, caplog
-):
+def test_damaged_entry_is_rebuilt_with_one_log_line(damage, intel, empty_cache, forget, caplog):
     program.build(intel, ADD, label="add.cl")
     (description,) = empty_cache.glob("*.json")
     (binary,) = empty_cache.glob("*.bin")
@@ -252,9 +250,7 @@ def test_binary_that_the_driver_refuses_is_rebuilt(intel, empty_cache, forget, c
 
 
 @pytest.mark.parametrize("problem", ["file", "link", "open"])
-def test_folder_that_cannot_be_trusted_is_not_used(
-    problem, intel, empty_cache, tmp_path, caplog
-):
+def test_folder_that_cannot_be_trusted_is_not_used(problem, intel, empty_cache, tmp_path, caplog):
     empty_cache.parent.mkdir()
     if problem == "file":
         empty_cache.write_text("")

@@ -46,7 +46,7 @@ ${stage.declarations()}
     % if config.entry != "vertex":
     % for k in range(count):
     if (eager && may_claim${k}) {
-        row${k} = indptr[v${k}];
+        row${k} = LOAD_ROW(indptr + v${k});
         degree${k} = (uint)(indptr[v${k} + 1] - row${k});
     }
     % endfor
@@ -242,9 +242,9 @@ void bfs(
     ${s}.hubs = ${hubs};
     % if config.distribution == "static":
     // Entries per lane group: enough for one round of lanes, or more where there is work for all.
-    uint tile = 0;
-    while ((2u << tile) <= LANES && (((ulong)(${edges}) << (tile + 1)) <= (ulong)size * LANES ||
-                                     ${s}.length >> tile > ${s}.members * (GROUP_LANES * 4u))) ++tile;
+    const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
+    const int crowding = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
+    const uint tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
     ${s}.tile = tile;
     % endif
     ${s}.level += 1;
@@ -285,6 +285,7 @@ if (${s}.level - 1 < level_capacity)
         found = 1 - hubs;
         (hubs ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, (uint)edges);
     } else if (weigh) {
+        fence_device();
         hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
         edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
         ${load_totals()}

@@ -51,11 +51,61 @@ class _Buffers:
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
 
 
+class _Found:
+    """What a search found, read from the device when first asked for.
+
+    A result and its stats share one; when both are gone its buffers are free for the next search.
+    """
+
+    def __init__(self, plan: BFS, buffers: _Buffers, depth: int, free: list[_Buffers]) -> None:
+        self._graph = plan.graph
+        self._with_tree = plan.with_predecessors
+        self._depth = depth
+        self._buffers: _Buffers | None = buffers
+        self._give_back = weakref.finalize(self, free.append, buffers)
+
+    def detach(self) -> None:
+        if self._buffers is not None:
+            _ = self.distances, self.predecessors, self.levels
+            self._buffers = None
+            self._give_back()
+
+    def _held(self) -> _Buffers:
+        if self._buffers is None:
+            raise RuntimeError("detach() has read every array before it let go of the buffers")
+        return self._buffers
+
+    @cached_property
+    def distances(self) -> NDArray[np.int32]:
+        return self._held().distances.read()
+
+    @cached_property
+    def predecessors(self) -> NDArray[np.int32] | None:
+        return self._held().predecessors.read() if self._with_tree else None
+
+    @cached_property
+    def levels(self) -> NDArray[np.uint32]:
+        """uint32 [levels, 4]: frontier, nothing, direction, clock."""
+        words = self._held().levels
+        rows = min(self._depth + 2, words.count // 4)
+        return words.read(4 * rows).reshape(-1, 4)
+
+    @cached_property
+    def edges_by_level(self) -> NDArray[np.int64]:
+        """Out-edges of the vertices at each distance, int64 [depth + 1]."""
+        here = self.distances >= 0
+        degrees = self._graph.degrees[here]
+        sums = np.bincount(self.distances[here], weights=degrees, minlength=self._depth + 1)
+        return sums.astype(np.int64)
+
+
 class BFSResult:
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
     ----------
+    source : int
+        Where the search began.
     depth : int
         Largest distance that is reached.
     reached : int
@@ -64,61 +114,29 @@ class BFSResult:
         Times, counts and the configuration that ran.
     """
 
-    def __init__(
-        self, plan: BFS, buffers: _Buffers, outcome: Outcome, total_ms: float, source: int
-    ) -> None:
-        self._graph = plan.graph
-        self._buffers: _Buffers | None = buffers
-        self._free = plan._free_buffers
-        self._finalizer = weakref.finalize(self, self._free.append, buffers)
-        self._with_tree = plan.with_predecessors
+    def __init__(self, found: _Found, outcome: Outcome, stats: TraversalStats, source: int) -> None:
+        self._found = found
         self.source = source
         self.depth = outcome.depth
         self.reached = outcome.reached
-        self.stats = TraversalStats(
-            outcome=outcome,
-            total_ms=total_ms,
-            config=plan.config.as_dict(),
-            read_levels=self._read_levels,
-            count_edges=self._count_edges,
-        )
+        self.stats = stats
 
     def __repr__(self) -> str:
         return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
-    @cached_property
+    @property
     def distances(self) -> NDArray[np.int32]:
         """int32 [n] in hops; -1 where there is no path."""
-        return self._held().distances.read()
+        return self._found.distances
 
-    @cached_property
+    @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n], the vertex before on a shortest path, -1 where none, the source its own; or None."""
-        return self._held().predecessors.read() if self._with_tree else None
+        return self._found.predecessors
 
     def detach(self) -> None:
         """Copy everything to the host and give the device buffers back to the plan."""
-        if self._buffers is None:
-            return
-        _ = self.distances, self.predecessors, self.stats.per_level
-        self._buffers = None
-        self._finalizer()
-
-    def _held(self) -> _Buffers:
-        assert self._buffers is not None  # detach() has read every array before letting go
-        return self._buffers
-
-    def _read_levels(self) -> NDArray[np.uint32]:
-        levels = self._held().levels
-        rows = min(self.depth + 2, levels.count // 4)
-        return levels.read(4 * rows).reshape(-1, 4)
-
-    def _count_edges(self) -> NDArray[np.int64]:
-        """Out-edges of the vertices at each distance, int64 [depth + 1]."""
-        here = self.distances >= 0
-        return np.bincount(
-            self.distances[here], weights=self._graph.degrees[here], minlength=self.depth + 1
-        ).astype(np.int64)
+        self._found.detach()
 
 
 class BFS:
@@ -184,7 +202,7 @@ class BFS:
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
         self._free_buffers: list[_Buffers] = []
-        self._results: weakref.WeakSet[BFSResult] = weakref.WeakSet()
+        self._living: weakref.WeakSet[_Found] = weakref.WeakSet()
         self._compile()
         if n:
             self._allocate()
@@ -219,7 +237,7 @@ class BFS:
         def entries(name: str, count: int) -> Allocation:
             return memory.allocate(name, count * entry // 4, np.uint32)
 
-        self._levels = min(n + 1, LEVEL_CAPACITY)
+        self._level_capacity = np.uint32(min(n + 1, LEVEL_CAPACITY))
         bitmap = words.size if config.pull or config.visited == "bitmap" else 1
         self._graph_args = (
             *(out.indptr, out.indices, back.indptr, back.indices),
@@ -241,7 +259,7 @@ class BFS:
 
     def _new_buffers(self) -> _Buffers:
         return _Buffers(
-            self._memory, self.graph.n, self._levels, predecessors=self.with_predecessors
+            self._memory, self.graph.n, int(self._level_capacity), predecessors=self.with_predecessors
         )
 
     def _take_buffers(self) -> _Buffers:
@@ -253,8 +271,8 @@ class BFS:
         try:
             return self._new_buffers()
         except DeviceMemoryError:
-            for result in list(self._results):
-                result.detach()
+            for found in list(self._living):
+                found.detach()
             if not self._free_buffers:
                 raise
             return self._free_buffers.pop()
@@ -295,16 +313,16 @@ class BFS:
                     buffers.predecessors,
                     *self._scratch,
                     buffers.levels,
-                    np.uint32(self._levels),
+                    self._level_capacity,
                 )
             except BaseException:
                 self._free_buffers.append(buffers)
                 raise
-            result = BFSResult(
-                self, buffers, outcome, 1e3 * (time.perf_counter() - start), source
-            )
-            self._results.add(result)
-            return result
+            found = _Found(self, buffers, outcome.depth, self._free_buffers)
+            self._living.add(found)
+        total_ms = 1e3 * (time.perf_counter() - start)
+        stats = TraversalStats(found, outcome, total_ms, self.config)
+        return BFSResult(found, outcome, stats, source)
 
 
 def _vertex(source: Any, n: int) -> int:

@@ -3,6 +3,7 @@
 from clgraph.device.discovery import Device, device, devices
 from clgraph.device.kernel import Kernel
 from clgraph.device.memory import Allocation, Memory
+from clgraph.device.mirror import Mirror
 from clgraph.device.occupancy import resident_groups
 from clgraph.device.program import Program, load
 from clgraph.device.report import DiscoveryReport, discovery_report
@@ -16,6 +17,7 @@ __all__ = [
     "DiscoveryReport",
     "Kernel",
     "Memory",
+    "Mirror",
     "Program",
     "device",
     "devices",

@@ -185,28 +185,10 @@ class Allocation:
         for first in range(0, count, step):
             piece = array[first : first + step]
             offset = first * self.dtype.itemsize
-            _finish_copy(
+            finish_copy(
                 cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
             )
         return array
-
-    def read_into(self, array: NDArray[Any], offset: int) -> None:
-        """Copy elements from `offset` on into `array`, blocking: for few, on an idle device.
-
-        Parameters
-        ----------
-        array : numpy.ndarray
-            C-contiguous, of this allocation's type; filled.
-        offset : int
-            First element.
-        """
-        cl.enqueue_copy(
-            self._device.queue,
-            array,
-            self.buffer,
-            src_offset=offset * self.dtype.itemsize,
-            is_blocking=True,
-        )
 
     def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
         """Copy a host array over the first elements.
@@ -234,7 +216,7 @@ class Allocation:
         for first in range(0, source.size, step):
             piece = source[first : first + step]
             offset = first * self.dtype.itemsize
-            _finish_copy(
+            finish_copy(
                 cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
             )
             if progress is not None:
@@ -264,7 +246,14 @@ def _book_out(_buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
 _interrupted: list[cl.Event] = []
 
 
-def _finish_copy(event: cl.Event) -> None:
+def finish_copy(event: cl.Event) -> None:
+    """Wait for a copy to or from host memory; if interrupted, keep it until it is done.
+
+    Parameters
+    ----------
+    event : pyopencl.Event
+        Of a copy that does not block. Dropping it unfinished would block until it is done.
+    """
     try:
         wait(event)
     except BaseException:

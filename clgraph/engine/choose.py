@@ -53,8 +53,9 @@ class Resolved:
     patience: int
     direct_limit: int
     solo_eager: int
-    wide_batch: int = 4
-    scan_batch: int = 1
+    wide_batch: int = 2
+    scan_batch: int = 2
+    near_bytes: int = 0
     prefetch_row: int = 16
     prefetch_edges: int = 8
 

@@ -8,12 +8,12 @@ again in stepped mode, where no group ever waits.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.device import Memory, resident_groups, wait
+from clgraph.device import Memory, Mirror, resident_groups
 from clgraph.engine.choose import MAX_GROUPS
 from clgraph.engine.state import (
     STATE_WORDS,
@@ -24,11 +24,10 @@ from clgraph.engine.state import (
 from clgraph.errors import ClgraphError, KernelTimeoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
+    from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
 
 __all__ = ["Driver", "Outcome"]
@@ -44,14 +43,11 @@ _SEEN = slice(_ABORTED, STATE_WORDS["EXPLORED"] + 2)  # the words a look at the 
 
 
 
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run left behind.
 
     Attributes
     ----------
-    kernel_ms : float
-        Device time from the first launch's start to the last one's end, in milliseconds.
     mode : {"persistent", "stepped"}
         How the stages were run in the end.
     launches : int
@@ -60,11 +56,20 @@ class Outcome:
         Largest distance that was given out, and to how many vertices any was.
     """
 
-    kernel_ms: float
-    mode: str
-    launches: int
-    depth: int
-    reached: int
+    def __init__(
+        self, mode: str, events: tuple[cl.Event, cl.Event], launches: int, depth: int, reached: int
+    ) -> None:
+        self.mode = mode
+        self.launches = launches
+        self.depth = depth
+        self.reached = reached
+        self._events = events
+
+    @cached_property
+    def kernel_ms(self) -> float:
+        """Device time from the first launch's start to the last one's end, in milliseconds."""
+        first, last = self._events
+        return float(last.profile.end - first.profile.start) / 1e6
 
 
 class Driver:
@@ -86,7 +91,15 @@ class Driver:
         self._config = config
         self._resident = resident_groups(device, kernel, config.group_size)
         self._state = Memory(device).upload("state", initial_state())
-        self._seen = np.empty(_SEEN.stop - _SEEN.start, np.uint32)
+        self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
+        # The same objects in every launch, so that they are handed over once.
+        self._limits = (
+            np.uint32(config.patience),
+            np.uint32(config.spin_limit),
+            np.uint64(config.launch_work),
+        )
+        self._first_launch = np.uint32(0)
+        self._flags = {flags: np.uint32(flags) for flags in range(8)}
 
     @property
     def resident(self) -> int:
@@ -98,7 +111,7 @@ class Driver:
         """Work-groups that a persistent launch has."""
         return min(self._config.groups or self._resident, MAX_GROUPS)
 
-    def run(self, *args: object) -> Outcome:
+    def run(self, *args: Argument) -> Outcome:
         """Run a traversal with these leading kernel arguments.
 
         Raises
@@ -122,73 +135,59 @@ class Driver:
             )
         return self._stepped(args)
 
-    def _persistent(self, args: tuple[object, ...]) -> Outcome | None:
+    def _persistent(self, args: tuple[Argument, ...]) -> Outcome | None:
         config = self._config
         flags = FLAG_SOLO if config.solo else 0
         if config.membership == "open":
             flags |= FLAG_OPEN
-        events = []
-        launch = 0
+        launches = 1
         try:
+            first = last = self._launch(args, 0, flags)
             while True:
-                event = self._launch(args, launch, flags)
-                events.append(event)
-                self._look(event)
+                self._mirror.refresh()
                 if self._word(_ABORTED):
                     self._reset()
                     return None
                 status = self._word(_STATUS)
                 if status == STATUS_DONE:
-                    return self._outcome("persistent", events)
+                    return self._outcome("persistent", (first, last), launches)
                 if status != STATUS_PAUSED:
                     raise KernelTimeoutError(self._unfinished())
-                launch += 1
+                last = self._launch(args, launches, flags)
+                launches += 1
         except BaseException:
             self._reset()
             raise
 
-    def _stepped(self, args: tuple[object, ...]) -> Outcome:
+    def _stepped(self, args: tuple[Argument, ...]) -> Outcome:
         flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
-        events = []
-        launch = 0
+        launches = 1
         try:
+            first = self._launch(args, 0, flags)
             while True:
                 for _ in range(STEPS_AHEAD):
-                    events.append(self._launch(args, launch, flags))
-                    launch += 1
-                self._look(events[-1])
+                    last = self._launch(args, launches, flags)
+                    launches += 1
+                self._mirror.refresh()
                 if self._word(_STATUS) == STATUS_DONE:
-                    return self._outcome("stepped", events)
-                del events[1:-1]  # the first and the last hold the times
+                    return self._outcome("stepped", (first, last), launches)
         finally:
             self._reset()
 
-    def _launch(self, args: tuple[object, ...], launch: int, flags: int) -> cl.Event:
-        config = self._config
-        groups = self.groups
+    def _launch(self, args: tuple[Argument, ...], launch: int, flags: int) -> cl.Event:
+        group_size = self._config.group_size
         return self._kernel.launch(
-            groups * config.group_size,
-            config.group_size,
+            self.groups * group_size,
+            group_size,
             *args,
             self._state,
-            np.uint32(launch),
-            np.uint32(flags),
-            np.uint32(config.patience),
-            np.uint32(config.spin_limit),
-            np.uint64(config.launch_work),
+            np.uint32(launch) if launch else self._first_launch,
+            self._flags[flags],
+            *self._limits,
         )
 
-    def _look(self, event: cl.Event) -> None:
-        """Wait for a launch, then read the words of the state that tell how far the search is.
-
-        The read may block: the device is idle by then, and a driver that is asked to read
-        asynchronously into ordinary memory blocks too, but for the whole launch.
-        """
-        wait(event)
-        self._state.read_into(self._seen, _SEEN.start)
-
     def _word(self, index: int) -> int:
-        return int(self._seen[index - _SEEN.start])
+        return int(self._mirror.words[index - _SEEN.start])
 
     def _reset(self) -> None:
         self._state.write(initial_state())
@@ -199,7 +198,7 @@ class Driver:
             f"(status {self._word(_STATUS)}); please report this with the output of `clgraph doctor`."
         )
 
-    def _outcome(self, mode: str, events: list[cl.Event]) -> Outcome:
+    def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
         if self._word(STATE_WORDS["OVERFLOWED"]):
             self._reset()
             raise ClgraphError(
@@ -207,11 +206,9 @@ class Driver:
                 "that is atomic cannot do; please report this with the output of `clgraph doctor`."
             )
         return Outcome(
-            kernel_ms=(events[-1].profile.end - events[0].profile.start) / 1e6,
             mode=mode,
-            launches=len(events),
+            events=events,
+            launches=launches,
             depth=self._word(STATE_WORDS["DEPTH"]),
             reached=self._word(STATE_WORDS["REACHED"]),
         )
-
-

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
 
 __all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
@@ -24,13 +23,23 @@ LEVEL_RECORD = np.dtype(
 )
 
 
+class Findings(Protocol):
+    """What stats need of a search's results."""
+
+    @property
+    def levels(self) -> NDArray[np.uint32]:
+        """uint32 [levels, 4]: frontier, nothing, direction, clock; the last row is the end."""
+
+    @property
+    def edges_by_level(self) -> NDArray[np.int64]:
+        """int64 [levels]: out-edges of the vertices at each distance."""
+
+
 class TraversalStats:
     """Times, counts and configuration of one traversal.
 
     Attributes
     ----------
-    kernel_ms : float
-        Device time from the start of the search to its result in device memory.
     total_ms : float
         Host wall clock of ``run``.
     levels : int
@@ -39,39 +48,36 @@ class TraversalStats:
         How the stages were run.
     launches : int
         Kernel launches.
-    config : dict
-        Every dimension of the configuration as decided.
     energy : object or None
         Filled in by whoever measured the run.
     """
 
     def __init__(
-        self,
-        *,
-        outcome: Outcome,
-        total_ms: float,
-        config: dict[str, Any],
-        read_levels: Callable[[], NDArray[np.uint32]],
-        count_edges: Callable[[], NDArray[np.int64]],
+        self, findings: Findings, outcome: Outcome, total_ms: float, config: Resolved
     ) -> None:
-        self.kernel_ms = outcome.kernel_ms
+        self._findings = findings
+        self._outcome = outcome
+        self._config = config
         self.total_ms = total_ms
         self.levels = outcome.depth + 1
         self.mode = outcome.mode
         self.launches = outcome.launches
-        self.config = config
         self.energy: Any = None
-        self._read_levels = read_levels
-        self._count_edges = count_edges
 
-    @cached_property
-    def _edges_by_level(self) -> NDArray[np.int64]:
-        return self._count_edges()
+    @property
+    def kernel_ms(self) -> float:
+        """Device time from the start of the search to its result in device memory, milliseconds."""
+        return self._outcome.kernel_ms
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Every dimension of the configuration as decided."""
+        return self._config.as_dict()
 
     @cached_property
     def edges_traversed(self) -> int:
         """Out-edges of reached vertices."""
-        return int(self._edges_by_level.sum())
+        return int(self._findings.edges_by_level.sum())
 
     @property
     def teps(self) -> float:
@@ -85,11 +91,11 @@ class TraversalStats:
         Structured array of :data:`LEVEL_RECORD`. Microseconds are NaN on devices without a clock that
         kernels can read; only the first 65,536 levels are kept.
         """
-        raw = self._read_levels()
+        raw = self._findings.levels
         rows = min(self.levels, len(raw))
         table = np.zeros(rows, LEVEL_RECORD)
         table["frontier"] = raw[:rows, 0]
-        table["edges"] = self._edges_by_level[:rows]
+        table["edges"] = self._findings.edges_by_level[:rows]
         table["direction"] = np.array(DIRECTIONS)[raw[:rows, 2]]
         clock = raw[:, 3].astype(np.uint32)
         table["microseconds"] = np.nan

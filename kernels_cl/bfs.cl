@@ -46,7 +46,7 @@ ${stage.declarations()}
     % if config.entry != "vertex":
     % for k in range(count):
     if (eager && may_claim${k}) {
-        row${k} = LOAD_ROW(indptr + v${k});
+        row${k} = indptr[v${k}];
         degree${k} = (uint)(indptr[v${k} + 1] - row${k});
     }
     % endfor

@@ -33,6 +33,7 @@ __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
 
 UNREACHED = -1
 QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
 LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
 
 
@@ -49,6 +50,7 @@ class _Buffers:
         self.distances = memory.allocate("distances", n, np.int32)
         self.predecessors = memory.allocate("predecessors", n if predecessors else 1, np.int32)
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
+        self.owner: weakref.ref[_Found] | None = None
 
 
 class _Found:
@@ -62,13 +64,21 @@ class _Found:
         self._with_tree = plan.with_predecessors
         self._depth = depth
         self._buffers: _Buffers | None = buffers
-        self._give_back = weakref.finalize(self, free.append, buffers)
+        self._free = free
+        buffers.owner = weakref.ref(self)
+
+    def __del__(self) -> None:
+        self._give_back()
 
     def detach(self) -> None:
         if self._buffers is not None:
             _ = self.distances, self.predecessors, self.levels
-            self._buffers = None
             self._give_back()
+
+    def _give_back(self) -> None:
+        buffers, self._buffers = self._buffers, None
+        if buffers is not None:
+            self._free.append(buffers)
 
     def _held(self) -> _Buffers:
         if self._buffers is None:
@@ -202,7 +212,7 @@ class BFS:
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
         self._free_buffers: list[_Buffers] = []
-        self._living: weakref.WeakSet[_Found] = weakref.WeakSet()
+        self._all_buffers: list[_Buffers] = []
         self._compile()
         if n:
             self._allocate()
@@ -258,9 +268,14 @@ class BFS:
         self._free_buffers.append(self._new_buffers())
 
     def _new_buffers(self) -> _Buffers:
-        return _Buffers(
-            self._memory, self.graph.n, int(self._level_capacity), predecessors=self.with_predecessors
+        buffers = _Buffers(
+            self._memory,
+            self.graph.n,
+            int(self._level_capacity),
+            predecessors=self.with_predecessors,
         )
+        self._all_buffers.append(buffers)
+        return buffers
 
     def _take_buffers(self) -> _Buffers:
         """Buffers that no living result needs: used ones, else new ones, else a result's."""
@@ -271,8 +286,10 @@ class BFS:
         try:
             return self._new_buffers()
         except DeviceMemoryError:
-            for found in list(self._living):
-                found.detach()
+            for buffers in self._all_buffers:
+                found = buffers.owner() if buffers.owner else None
+                if found is not None:
+                    found.detach()
             if not self._free_buffers:
                 raise
             return self._free_buffers.pop()
@@ -308,7 +325,7 @@ class BFS:
                 outcome = self._driver.run(
                     *self._graph_args,
                     np.uint32(source),
-                    np.uint32(limit),
+                    limit,
                     buffers.distances,
                     buffers.predecessors,
                     *self._scratch,
@@ -319,7 +336,6 @@ class BFS:
                 self._free_buffers.append(buffers)
                 raise
             found = _Found(self, buffers, outcome.depth, self._free_buffers)
-            self._living.add(found)
         total_ms = 1e3 * (time.perf_counter() - start)
         stats = TraversalStats(found, outcome, total_ms, self.config)
         return BFSResult(found, outcome, stats, source)
@@ -339,9 +355,9 @@ def _vertex(source: Any, n: int) -> int:
     return vertex
 
 
-def _depth_limit(max_depth: Any) -> int:
+def _depth_limit(max_depth: Any) -> np.uint32:
     if max_depth is None:
-        return 2**31 - 2
+        return NO_LIMIT
     try:
         depth = operator.index(max_depth)
     except TypeError:
@@ -350,7 +366,7 @@ def _depth_limit(max_depth: Any) -> int:
         ) from None
     if depth < 0:
         raise InvalidArgumentError(f"max_depth={depth} is negative; pass 0 or more, or None.")
-    return min(depth, 2**31 - 2)
+    return np.uint32(min(depth, int(NO_LIMIT)))
 
 
 def bfs(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["wait"]
 
 SPIN_S = 50e-6
+BUSY_S = 1e-3  # yielding costs up to 50 us on a virtual machine
 YIELD_S = 20e-3  # a pause costs a GPU search up to its length; until then only yield
 FIRST_PAUSE_S = 20e-6
 PAUSE_SHARE = 1 / 16  # of the time waited so far
@@ -38,8 +39,8 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     Notes
     -----
     Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls: some 50 us
-    without a pause, within which most searches end; then, for a GPU, up to 20 ms yielding the
-    processor between polls; then with pauses of a sixteenth of the time waited, up to 1 ms.
+    without a pause, within which most searches end; then, for a GPU, up to 1 ms more of the same
+    and up to 20 ms yielding the processor between polls; then with pauses of a sixteenth of the time waited, up to 1 ms.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()
@@ -76,6 +77,6 @@ def _poll(event: cl.Event) -> int:
         elapsed = clock() - start
         if patient or elapsed > YIELD_S:
             time.sleep(min(max(elapsed * PAUSE_SHARE, FIRST_PAUSE_S), LONGEST_PAUSE_S))
-        else:
+        elif elapsed > BUSY_S:
             time.sleep(0)
     return status

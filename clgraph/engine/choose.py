@@ -55,7 +55,6 @@ class Resolved:
     solo_eager: int
     wide_batch: int = 2
     scan_batch: int = 2
-    near_bytes: int = 0
     prefetch_row: int = 16
     prefetch_edges: int = 8
 
@@ -123,7 +122,7 @@ def resolve(
         hub_degree=_hub_degree(traits) if config.hub_degree is None else config.hub_degree,
         pull=direction == "switching",
         pull_tile=64,
-        pull_probes=config.pull_probes or 8,
+        pull_probes=config.pull_probes or 16,
         push_tile=64 if alone else lanes,
         fill_tile=16384 if alone else 32 * lanes,
         alpha=config.alpha or 14,
@@ -132,7 +131,7 @@ def resolve(
         solo_edges=_pick(config.solo_edges, 1 << 11),
         eager_limit=_pick(config.eager_limit, 1 << 14),
         direct_limit=1 << 14,
-        solo_eager=256,
+        solo_eager=1024,
         stage_work=200 if traits.is_cpu else 60_000,
         launch_work=200_000_000 if traits.is_cpu else 20_000_000_000,
         spin_limit=config.spin_limit or (2**31 - 1 if traits.is_cpu else 1 << 22),

@@ -19,14 +19,12 @@
 % endif
 % if config.wide_offsets:
 typedef ulong offset_t;
-#define LOAD_ROW(p) (*(p))
 #define SHUFFLE_OFFSET(x, lane) lane_shuffle_ulong(x, lane)
 typedef ulong edges_t;    // a sum of degrees
 #define EDGES_REDUCE(x) lane_reduce_add_ulong(x)
 #define EDGES_ADD(p, x) atom_add((p), (x))
 % else:
 typedef uint offset_t;
-#define LOAD_ROW(p) ${"load_near(p)" if config.near_bytes else "(*(p))"}
 #define SHUFFLE_OFFSET(x, lane) lane_shuffle(x, lane)
 typedef uint edges_t;    // a sum of degrees
 #define EDGES_REDUCE(x) lane_reduce_add(x)

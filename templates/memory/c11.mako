@@ -36,7 +36,6 @@ static inline void store_${order}${suffix}(volatile __global ${kind} *p, ${kind}
 
 % endfor
 % endfor
-static inline uint load_near(const __global uint *p) { return *p; }
 static inline uint load_streaming(const __global uint *p) { return *p; }
 
 static inline void prefetch_global(const __global void *p) {

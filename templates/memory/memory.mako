@@ -13,7 +13,6 @@
 ## void fence_device()                           acquire and release at device scope
 ## uint load_streaming(const __global uint *p)   data that no work-item writes during the launch and
 ##                                               that is read once: kept out of the nearest cache
-## uint load_near(const __global uint *p)        the same, where what lies around is wanted soon too
 ## void prefetch_global(const __global void *p)  a hint; p lies inside a buffer
 ## void spin_hint()                              once in each turn of a loop that waits
 

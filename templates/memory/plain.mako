@@ -72,5 +72,4 @@ static inline void spin_hint(void) {}
 
 #endif
 
-static inline uint load_near(const __global uint *p) { return *p; }
 static inline uint load_streaming(const __global uint *p) { return *p; }

@@ -45,12 +45,6 @@ static inline uint load_streaming(const __global uint *p) {
     return x;
 }
 
-static inline uint load_near(const __global uint *p) {
-    uint x;
-    asm("ld.global.nc${".L2::256B" if modern else ""}.u32 %0, [%1];" : "=r"(x) : "l"(p));
-    return x;
-}
-
 static inline void prefetch_global(const __global void *p) {
     asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
 }

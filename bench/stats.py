@@ -1,0 +1,76 @@
+"""Statistics of repeated measurements: harmonic means, quartiles, bootstrap intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["bootstrap_interval", "harmonic_mean", "relative_error", "summary"]
+
+RESAMPLES = 2000
+
+
+def harmonic_mean(values: Sequence[float]) -> float | None:
+    """Harmonic mean, the mean of rates over equal work; None without values or with one of 0."""
+    rates = np.asarray(values, float)
+    if not rates.size or (rates <= 0).any():
+        return None
+    return float(rates.size / (1.0 / rates).sum())
+
+
+def bootstrap_interval(
+    values: Sequence[float], *, confidence: float = 0.95, seed: int = 0
+) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of the median.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The measurements, any number.
+    confidence : float
+        Share of resampled medians within the interval.
+    seed : int
+        Of the resampling, so that one record gives one interval.
+
+    Returns
+    -------
+    (low, high) or None
+        None without values.
+    """
+    measured = np.asarray(values, float)
+    if not measured.size:
+        return None
+    rng = np.random.default_rng(seed)
+    drawn = measured[rng.integers(0, measured.size, (RESAMPLES, measured.size))]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(np.median(drawn, axis=1), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def relative_error(values: Sequence[float]) -> float | None:
+    """Give the standard error of the mean over the mean; None for fewer than two values."""
+    measured = np.asarray(values, float)
+    if measured.size < 2 or measured.mean() == 0:
+        return None
+    return float(measured.std(ddof=1) / np.sqrt(measured.size) / measured.mean())
+
+
+def summary(values: Sequence[float]) -> dict[str, Any] | None:
+    """Give count, median with 95 % bootstrap interval, quartiles, extremes, mean; None if empty."""
+    measured = np.asarray(values, float)
+    if not measured.size:
+        return None
+    low, quarter, median, three_quarters, high = np.quantile(measured, [0, 0.25, 0.5, 0.75, 1])
+    return {
+        "count": int(measured.size),
+        "median": float(median),
+        "interval": bootstrap_interval(values),
+        "quartiles": [float(quarter), float(three_quarters)],
+        "min": float(low),
+        "max": float(high),
+        "mean": float(measured.mean()),
+    }

@@ -1,0 +1,74 @@
+"""What is measured: cases by suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SUITES", "Case"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One algorithm on one graph.
+
+    Attributes
+    ----------
+    algorithm : str
+        Name of the function that is measured.
+    graph : str
+        Name in `graphs.GRAPHS`.
+    shows : str
+        Why the case is there.
+    metric : str
+        What the headline figure counts.
+    """
+
+    algorithm: str
+    graph: str
+    shows: str
+    metric: str = "edges/s"
+
+    def key(self, config: str) -> str:
+        """Name under which runs with one preset are compared and resumed."""
+        return f"{self.algorithm}/{self.graph}/{config}"
+
+
+QUICK = (
+    Case("bfs", "kron16", shows="skewed degrees: balance of advance, direction switching"),
+    Case("bfs", "unif17", shows="even degrees, few levels: bandwidth of random reads"),
+    Case("bfs", "rgg16", shows="local edges, many levels of middling size"),
+    Case("bfs", "grid500", shows="long diameter: cost of a level"),
+    Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
+)
+
+PAPERS = (
+    Case("bfs", "kron20", shows="skewed degrees, state within the cache"),
+    Case("bfs", "kron22", shows="skewed degrees, state beyond the cache: the Graph500 shape"),
+    Case("bfs", "kron20x64", shows="dense and skewed: how much a pull level skips"),
+    Case("bfs", "unif22", shows="even degrees, few levels: bandwidth of random reads"),
+    Case("bfs", "rgg", shows="local edges, many levels of middling size"),
+    Case("bfs", "mesh", shows="planar mesh, long diameter: cost of a level"),
+    Case("bfs", "grid3d", shows="wide frontiers over hundreds of levels"),
+    Case("bfs", "grid2d", shows="long diameter: cost of a level"),
+    Case("bfs", "road", shows="long diameter and degree two: cost of a level"),
+    Case("bfs", "usa-road-d-ny", shows="real roads, New York"),
+    Case("bfs", "usa-road-bay", shows="real roads, San Francisco Bay"),
+    Case("bfs", "usa-road-col", shows="real roads, Colorado"),
+    Case("bfs", "usa-road-fla", shows="real roads, Florida"),
+    Case("bfs", "usa-road-nw", shows="real roads, the Northwest"),
+    Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
+    Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
+)
+
+FULL = (
+    *PAPERS,
+    Case("bfs", "luxembourg-osm", shows="real roads, degree two: the deepest for its size"),
+    Case("bfs", "delaunay-n16", shows="triangulation of random points"),
+    Case("bfs", "dblp-2010", shows="real co-authors, many components"),
+    Case("bfs", "email-enron", shows="real e-mail, skewed and small"),
+    Case("bfs", "cit-hepph", shows="real citations, directed"),
+    Case("bfs", "as-caida20071105", shows="real internet, small: a search that is all launch"),
+    Case("bfs", "ego-facebook", shows="real social circles, small and dense"),
+)
+
+SUITES: dict[str, tuple[Case, ...]] = {"quick": QUICK, "papers": PAPERS, "full": FULL}

@@ -128,6 +128,7 @@ void bfs(
     ${pull.setup()}
     ${solo.setup()}
     const uint words = (n + WORD_MASK) >> WORD_SHIFT, member = (uint)get_group_id(0);
+    const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">
     <%def name="work()">
@@ -153,6 +154,7 @@ void bfs(
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
     __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
     ${queue.begin_stage()}
+    % if "push" in stages:
     if (now.mode == PUSH) {
         const int eager = now.length <= ${config.eager_limit}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
@@ -172,8 +174,9 @@ void bfs(
         % endif
         ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
     }
-    % if config.pull:
-    else if (now.mode == PULL) {
+    % endif
+    % if "pull" in stages:
+    if (now.mode == PULL) {
         __global const word_t *const from_visited = the_visited;
         __global word_t *const to_visited = other_visited;
         uint found_count = 0;
@@ -187,7 +190,10 @@ void bfs(
         </%def>
         </%pull:each_unvisited>
         ${queue.end_count("found_count")}
-    } else if (now.mode == GATHER) {
+    }
+    % endif
+    % if "gather" in stages:
+    if (now.mode == GATHER) {
         const int eager = 0;
         <%gather:each_added before="other_visited" after="the_visited" words="words">
             offset_t row0 = 0;
@@ -198,15 +204,16 @@ void bfs(
         </%gather:each_added>
         ${queue.end_stage("queue_to", "0")}
     }
-    % if config.visited == "labels":
-    else if (now.mode == MARK) {
+    % endif
+    % if "mark" in stages:
+    if (now.mode == MARK) {
         <%tiles:each_tile count="words" size="${config.pull_tile}">
             ${visited.mark("distances", "UNREACHED")}
         </%tiles:each_tile>
     }
     % endif
-    % endif
-    else {
+    % if "fill" in stages:
+    if (now.mode == FILL) {
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 distances[v] = v == source ? 0 : UNREACHED;
@@ -220,6 +227,7 @@ void bfs(
             % endif
         </%tiles:each_tile>
     }
+    % endif
 </%def>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in

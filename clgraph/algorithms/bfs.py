@@ -218,17 +218,28 @@ class BFS:
             self._allocate()
 
     def _compile(self) -> None:
-        program = load(
-            self.device,
-            "bfs.cl",
-            config=self.config,
-            problem=SimpleNamespace(predecessors=self.with_predecessors),
-            UNREACHED=UNREACHED,
-            state_words=STATE_WORDS,
-            slot_words=SLOT_WORDS,
-        )
-        self.source_hash = program.source_hash
-        self._driver = Driver(self.device, program.kernel("bfs"), self.config)
+        config = self.config
+        stages = ["fill", "push"]
+        if config.pull:
+            stages += ["pull", "gather"]
+            if config.visited == "labels":
+                stages.append("mark")
+        together = [stages] if config.kernels == "fused" else [[stage] for stage in stages]
+        programs = [
+            load(
+                self.device,
+                "bfs.cl",
+                config=config,
+                problem=SimpleNamespace(predecessors=self.with_predecessors),
+                stages=tuple(names),
+                UNREACHED=UNREACHED,
+                state_words=STATE_WORDS,
+                slot_words=SLOT_WORDS,
+            )
+            for names in together
+        ]
+        self.source_hash = programs[0].source_hash
+        self._driver = Driver(self.device, [program.kernel("bfs") for program in programs], config)
 
     def _allocate(self) -> None:
         graph, config, memory = self.graph, self.config, self._memory

@@ -31,6 +31,7 @@ class Resolved:
     solo: bool
     visited: str
     distribution: str
+    kernels: str
     entry: str
     buffer: int
     word_bits: int
@@ -53,8 +54,8 @@ class Resolved:
     patience: int
     direct_limit: int
     solo_eager: int
-    wide_batch: int = 2
-    scan_batch: int = 2
+    wide_batch: int
+    scan_batch: int
     prefetch_row: int = 16
     prefetch_edges: int = 8
 
@@ -100,20 +101,29 @@ def resolve(
             "visited='labels' is for one-lane devices with group_size=1; choose 'bitmap' here."
         )
     alone = group_size == 1
+    # Two edges a lane at a time halve the waiting and still fit 64 registers; four spill. Emulated
+    # lanes gain nothing, and their compilers suffer from every further collective.
+    batch = 1 if scalar or traits.lane_ops == "local" else 2
     entry = "vertex" if alone else "full" if predecessors or wide_offsets else "row"
     direction = config.direction or "switching"
     solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, entry)
+    # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
+    emulated = traits.lane_ops == "local"
+    synchronisation = config.synchronisation or ("stepped" if emulated else "persistent")
+    in_steps = synchronisation == "stepped"
+    kernels = config.kernels or ("split" if emulated and in_steps else "fused")
     return Resolved(
         lanes=lanes,
         group_size=group_size,
         groups=config.groups,
         balance=config.balance or ("item_per_vertex" if scalar else "lane_scan"),
         direction=direction,
-        synchronisation=config.synchronisation or "persistent",
+        synchronisation=synchronisation,
         membership=config.membership or ("fixed" if traits.grid_barrier else "open"),
-        solo=True if config.solo is None else config.solo,
+        solo=kernels == "fused" if config.solo is None else config.solo,
         visited=visited,
         distribution=config.distribution or ("claimed" if alone else "static"),
+        kernels=kernels,
         entry=entry,
         buffer=512 if scalar else 2 * lanes,
         word_bits=64 if alone else 32,
@@ -132,6 +142,8 @@ def resolve(
         eager_limit=_pick(config.eager_limit, 1 << 14),
         direct_limit=1 << 14,
         solo_eager=1024,
+        wide_batch=batch,
+        scan_batch=batch,
         stage_work=200 if traits.is_cpu else 60_000,
         launch_work=200_000_000 if traits.is_cpu else 20_000_000_000,
         spin_limit=config.spin_limit or (2**31 - 1 if traits.is_cpu else 1 << 22),

@@ -22,6 +22,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "membership": ("fixed", "open"),
     "visited": ("bitmap", "labels"),
     "distribution": ("static", "claimed"),
+    "kernels": ("fused", "split"),
 }
 
 # Smallest legal value of each dimension that is a number.
@@ -64,6 +65,8 @@ class TraversalConfig:
         Where a stage looks up who has been reached.
     distribution : {"static", "claimed"}, optional
         Whether work is shared by position or taken from a counter.
+    kernels : {"fused", "split"}, optional
+        One kernel for all stages, or one each, for compilers that large kernels overwhelm.
     group_size : int, optional
         Work-items in a work-group; a multiple of the device's lanes.
     groups : int, optional
@@ -95,6 +98,7 @@ class TraversalConfig:
     solo: bool | None = None
     visited: str | None = None
     distribution: str | None = None
+    kernels: str | None = None
     group_size: int | None = None
     groups: int | None = None
     hub_degree: int | None = None
@@ -181,6 +185,12 @@ class TraversalConfig:
             raise InvalidArgumentError(
                 "membership='open' is about work-groups that wait for each other, which those of "
                 "synchronisation='stepped' never do; leave one of them out."
+            )
+
+        if self.synchronisation == "persistent" and self.kernels == "split":
+            raise InvalidArgumentError(
+                "kernels='split' has a launch for every stage, so synchronisation='persistent' needs "
+                "kernels='fused'."
             )
 
     def as_dict(self) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from clgraph.engine.state import (
 from clgraph.errors import ClgraphError, KernelTimeoutError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
@@ -79,17 +81,20 @@ class Driver:
     ----------
     device : Device
         Where it runs.
-    kernel : Kernel
-        Entry point; its arguments end with state, launch, flags, patience, spin_limit, budget.
+    kernels : sequence of Kernel
+        Entry points that share the stages among them, one that begins a traversal first; their
+        arguments end with state, launch, flags, patience, spin_limit, budget. Only a single one
+        can run persistently.
     config : Resolved
         Group size, number of groups, synchronisation and limits.
     """
 
-    def __init__(self, device: Device, kernel: Kernel, config: Resolved) -> None:
+    def __init__(self, device: Device, kernels: Sequence[Kernel], config: Resolved) -> None:
         self._device = device
-        self._kernel = kernel
+        self._kernels = kernels
+        self._kernel = kernels[0]
         self._config = config
-        self._resident = resident_groups(device, kernel, config.group_size)
+        self._resident = resident_groups(device, kernels[0], config.group_size)
         self._state = Memory(device).upload("state", initial_state())
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         # The same objects in every launch, so that they are handed over once.
@@ -166,17 +171,20 @@ class Driver:
             first = self._launch(args, 0, flags)
             while True:
                 for _ in range(STEPS_AHEAD):
-                    last = self._launch(args, launches, flags)
-                    launches += 1
+                    for kernel in self._kernels:
+                        last = self._launch(args, launches, flags, kernel)
+                        launches += 1
                 self._mirror.refresh()
                 if self._word(_STATUS) == STATUS_DONE:
                     return self._outcome("stepped", (first, last), launches)
         finally:
             self._reset()
 
-    def _launch(self, args: tuple[Argument, ...], launch: int, flags: int) -> cl.Event:
+    def _launch(
+        self, args: tuple[Argument, ...], launch: int, flags: int, kernel: Kernel | None = None
+    ) -> cl.Event:
         group_size = self._config.group_size
-        return self._kernel.launch(
+        return (kernel or self._kernel).launch(
             self.groups * group_size,
             group_size,
             *args,

@@ -21,7 +21,7 @@
 ## Waiting       polls are bounded; a heartbeat extends the bound; on expiry ABORTED is raised and
 ##               every group leaves.
 ## Called by     all work-items, in uniform control flow; barriers inside
-## In scope      state, launch, flags, spin_limit
+## In scope      state, launch, flags, patience, spin_limit; my_modes: the modes rendered here, a bit each
 
 <%def name="declarations()">
 // State words (32-bit); contended ones sit on lines of their own.
@@ -156,7 +156,8 @@ __local int stage_present, stage_last, stage_alone;
     group_barrier();
     int present = stage_present;
     stage_t now = stage_from_words(stage_words[0], stage_words[1]);
-    present = present && !now.leave && now.mode != MODE_DONE;
+    // A stepped launch of a kernel that was rendered for other stages leaves this one to them.
+    present = present && !now.leave && (my_modes >> now.mode & 1u);
     while (present) {
         const uint slot = now.generation & 1u;
         ${caller.work()}

@@ -15,6 +15,7 @@ from clgraph import BFS, energy, verify
 
 from .floors import floor
 from .graphs import SEED
+from .peers import compare
 from .reference import reference
 from .stats import harmonic_mean, relative_error, summary
 
@@ -146,6 +147,8 @@ def measure(loaded: Loaded, device: Device, settings: Settings, machine: Record)
         "verified": verified,
     }
     del first
+    if settings.peers:
+        record["peers"] = compare(plan, sources, settings.peers)
     if settings.energy_s > 0:
         record["energy"] = _joules(plan, sources, settings, float(np.mean(searches["edges"])))
     return record

@@ -69,35 +69,40 @@ class Pinned:
     checksums: Mapping[str, str] = field(default_factory=dict)
 
 
+def _given(found: str) -> Pinned:
+    """Pin a real graph."""
+    return Pinned(checksums={"file": found})
+
+
 GRAPHS: dict[str, Pinned] = {
-    "kron16": Pinned("kron", (16, 16), "kron:16,16"),
-    "unif17": Pinned("random", (1 << 17, 32), "unif:131072,32"),
-    "rgg16": Pinned("geometric", (1 << 16,), "rgg:65536"),
-    "grid500": Pinned("grid2d", (500, 500), "grid2d:500,500"),
-    "road500": Pinned("road", (500, 500), "road:500,500"),
-    "kron20": Pinned("kron", (20, 16), "kron:20,16"),
+    "kron16": Pinned("kron", (16, 16), "kron:16,16", {"generated": "74a09d10f507bda5"}),
+    "unif17": Pinned("random", (1 << 17, 32), "unif:131072,32", {"generated": "8fbd061345145288"}),
+    "rgg16": Pinned("geometric", (1 << 16,), "rgg:65536", {"generated": "97aefaf065e9e537"}),
+    "grid500": Pinned("grid2d", (500, 500), "grid2d:500,500", {"generated": "a141874e3e93fa7c"}),
+    "road500": Pinned("road", (500, 500), "road:500,500", {"generated": "e1eba4c1f6cab3e0"}),
+    "kron20": Pinned("kron", (20, 16), "kron:20,16", {"bcsr": "daaf0cbefadf3daa"}),
     "kron22": Pinned("kron", (22, 16), "kron:22,16"),
-    "kron20x64": Pinned("kron", (20, 64), "kron:20,64"),
-    "unif22": Pinned("random", (1 << 22, 32), "unif:4194304,32"),
-    "rgg": Pinned("geometric", (1 << 20,), "rgg:1048576"),
-    "mesh": Pinned(None, (), "mesh:1500,1500"),
-    "grid3d": Pinned("grid3d", (160, 160, 160), "grid3d:160,160,160"),
-    "grid2d": Pinned("grid2d", (2000, 2000), "grid2d:2000,2000"),
-    "road": Pinned("road", (2000, 2000), "road:2000,2000"),
-    "usa-road-d-ny": Pinned(),
-    "usa-road-bay": Pinned(),
-    "usa-road-col": Pinned(),
-    "usa-road-fla": Pinned(),
-    "usa-road-nw": Pinned(),
-    "soc-slashdot0902": Pinned(),
-    "web-notredame": Pinned(),
-    "luxembourg-osm": Pinned(),
-    "delaunay-n16": Pinned(),
-    "dblp-2010": Pinned(),
-    "email-enron": Pinned(),
-    "cit-hepph": Pinned(),
-    "as-caida20071105": Pinned(),
-    "ego-facebook": Pinned(),
+    "kron20x64": Pinned("kron", (20, 64), "kron:20,64", {"bcsr": "028f1dbddecde872"}),
+    "unif22": Pinned("random", (1 << 22, 32), "unif:4194304,32", {"bcsr": "1407d7877452c122"}),
+    "rgg": Pinned("geometric", (1 << 20,), "rgg:1048576", {"bcsr": "a8e0e59ee1a1e0a4"}),
+    "mesh": Pinned(None, (), "mesh:1500,1500", {"bcsr": "e1a170a6897a6ea4"}),
+    "grid3d": Pinned("grid3d", (160, 160, 160), "grid3d:160,160,160", {"bcsr": "3de14a0d4c9b3d8d"}),
+    "grid2d": Pinned("grid2d", (2000, 2000), "grid2d:2000,2000", {"bcsr": "29171075513ddff3"}),
+    "road": Pinned("road", (2000, 2000), "road:2000,2000", {"bcsr": "3f6b9a8f66c78e81"}),
+    "usa-road-d-ny": _given("beecceb8d22e7576"),
+    "usa-road-bay": _given("d1ed4304c61ab3ea"),
+    "usa-road-col": _given("8b2420e2d3713d16"),
+    "usa-road-fla": _given("8b1c52184685825b"),
+    "usa-road-nw": _given("fa6bc1de0af48e24"),
+    "soc-slashdot0902": _given("58c05652dfa12a55"),
+    "web-notredame": _given("549ee315457193c6"),
+    "luxembourg-osm": _given("f04e1a29d4b66b90"),
+    "delaunay-n16": _given("8c97c8a01b67ef49"),
+    "dblp-2010": _given("08bea527ce3aad25"),
+    "email-enron": _given("c929553f8442dd3b"),
+    "cit-hepph": _given("aeef91655d53e997"),
+    "as-caida20071105": _given("0187a50373f4513e"),
+    "ego-facebook": _given("8affae358b0f7e95"),
 }
 
 

@@ -11,12 +11,15 @@ from . import published
 if TYPE_CHECKING:
     from .records import Record
 
-__all__ = ["HEAD", "figure", "headline", "line", "render"]
+__all__ = ["HEAD", "figure", "headline", "line", "render", "told"]
 
 HEAD = (
     *("graph", "n", "m", "levels", "median ms", "quartiles", "GTEPS", "us/level", "overhead us"),
     *("J/search", "x floor", "x best public"),
 )
+
+
+PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles")
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -50,6 +53,16 @@ def headline(case: Record, device: str) -> dict[str, Any]:
     }
 
 
+def told(case: Record) -> str:
+    """One line on a case that is done."""
+    if case["status"] == "ok":
+        shown = headline(case, "")
+        said = f"{figure(shown['median_ms'])} ms, {figure(shown['gteps'])} GTEPS"
+    else:
+        said = f"{case['status']}: {case['reason']}"
+    return f"{case['key']}: {said} ({case['seconds']:.1f} s)"
+
+
 def line(case: Record, device: str) -> list[str]:
     """One row of the table."""
     name = case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"]
@@ -73,6 +86,28 @@ def line(case: Record, device: str) -> list[str]:
     ]
 
 
+def _peer_rows(record: Record) -> list[list[str]]:
+    rows = []
+    for case in record["cases"]:
+        for name, peer in case.get("peers", {}).items():
+            ratio = peer.get("ratio")
+            if ratio is None:
+                rows.append([case["graph"]["name"], name, peer.get("reason", ""), "", "", ""])
+                continue
+            low, high = ratio["quartiles"]
+            rows.append(
+                [
+                    case["graph"]["name"],
+                    f"{name} {peer['version']}",
+                    figure(peer["ms"]["median"]),
+                    figure(peer["convert_s"]),
+                    figure(ratio["median"]),
+                    f"{figure(low)}-{figure(high)}",
+                ]
+            )
+    return rows
+
+
 def render(record: Record) -> str:
     """Whole run: where, the table, and what could not run."""
     about = record["machine"]
@@ -87,6 +122,9 @@ def render(record: Record) -> str:
         ),
         table(HEAD, [line(case, device) for case in record["cases"]]),
     ]
+    rivals = _peer_rows(record)
+    if rivals:
+        parts.append(table(PEER_HEAD, rivals))
     parts += [
         f"{case['key']} {case['status']}: {case['reason']}"
         for case in record["cases"]

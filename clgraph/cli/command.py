@@ -45,6 +45,8 @@ class Command:
         Makes readable text of the record.
     status : callable
         Exit status for the record.
+    json_file : bool
+        Whether ``--json`` may name a file, which `run` writes then.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Command:
     run: Callable[[argparse.Namespace], Record]
     render: Callable[[Record], str]
     status: Callable[[Record], int] = lambda _: 0
+    json_file: bool = False
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

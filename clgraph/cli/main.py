@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from clgraph.cli import bfs, convert, devices, doctor, generate, info
+from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info
 from clgraph.cli.text import as_json
 from clgraph.errors import (
     ClgraphError,
@@ -34,6 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     bfs.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
+    bench.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
@@ -58,7 +59,16 @@ def build_parser() -> Parser:
             command.name, help=command.summary, description=command.summary + "."
         )
         command.add_arguments(sub)
-        sub.add_argument("--json", action="store_true", help="print one JSON object")
+        if command.json_file:
+            sub.add_argument(
+                "--json",
+                nargs="?",
+                const=bench.STDOUT,
+                metavar="FILE",
+                help="write the record to FILE, or print it as one JSON object",
+            )
+        else:
+            sub.add_argument("--json", action="store_true", help="print one JSON object")
         sub.add_argument("--verbose", "-v", action="store_true", help="log what is done to stderr")
         sub.set_defaults(chosen=command)
     return parser
@@ -135,7 +145,7 @@ def _run(argv: Sequence[str]) -> int:
     command: Command = args.chosen
     with _logging(verbose=args.verbose):
         record = command.run(args)
-    _print(as_json(record) if args.json else command.render(record))
+    _print(as_json(record) if args.json in (True, bench.STDOUT) else command.render(record))
     return command.status(record)
 
 

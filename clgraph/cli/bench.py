@@ -1,0 +1,190 @@
+"""``clgraph bench``: measure the suites, beside other libraries, and compare two records.
+
+The runner is a package of its own: ``clgraph/bench`` in an installed wheel, ``bench`` beside the
+package in a checkout. It is loaded only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clgraph.cli.command import Command, Record
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["COMMAND", "load_runner"]
+
+PACKAGE = Path(__file__).resolve().parent.parent
+NAME = "clgraph.bench"
+STDOUT = "-"
+SUITES = ("quick", "papers", "full")
+REGRESSION, CASE_FAILED = 1, 1
+
+
+def load_runner(module: str) -> Any:
+    """Import a module of the runner, under one name wherever it lies.
+
+    Parameters
+    ----------
+    module : str
+        Name within the package.
+
+    Returns
+    -------
+    module
+        ``clgraph.bench.<module>``.
+
+    Raises
+    ------
+    ImportError
+        If this installation was made without the runner.
+    """
+    if NAME not in sys.modules and not (PACKAGE / "bench").is_dir():
+        folder = PACKAGE.parent / "bench"
+        spec = importlib.util.spec_from_file_location(
+            NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None or not (folder / "__init__.py").exists():
+            raise ImportError(f"the benchmark runner is not installed: there is no {folder}.")
+        package = importlib.util.module_from_spec(spec)
+        sys.modules[NAME] = package
+        spec.loader.exec_module(package)
+    return importlib.import_module(f"{NAME}.{module}")
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words", nargs="*", metavar="compare A B", help="compare two records instead of measuring"
+    )
+    parser.add_argument(
+        "--suite", choices=SUITES, default="quick", help="which cases (default quick)"
+    )
+    parser.add_argument("--only", metavar="GRAPHS", help="names of graphs, separated by commas")
+    parser.add_argument(
+        "--peers",
+        metavar="NAMES",
+        help="libraries to measure beside, for example scipy,igraph; all",
+    )
+    parser.add_argument("--config", default="auto", metavar="PRESET", help="default auto")
+    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser.add_argument(
+        "--sources", type=_positive, default=64, metavar="N", help="searches per pass (default 64)"
+    )
+    parser.add_argument(
+        "--passes", type=_positive, default=3, metavar="N", help="most passes (default 3)"
+    )
+    parser.add_argument(
+        "--budget", type=float, default=5.0, metavar="S", help="seconds of passes per case"
+    )
+    parser.add_argument(
+        "--validate", type=int, default=2, metavar="N", help="searches checked in full (default 2)"
+    )
+    parser.add_argument("--energy", action="store_true", help="measure joules per search")
+    parser.add_argument(
+        "--energy-seconds", type=float, default=2.5, metavar="S", help="window (default 2.5)"
+    )
+    parser.add_argument("--graphs", type=Path, metavar="DIR", help="folder of NAME.bcsr graphs")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of real graphs")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the cases of this record")
+    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _run(args: argparse.Namespace) -> Record:
+    if args.words:
+        return _compare(args)
+    peers = _peers(args.peers)
+    settings = load_runner("bfs").Settings(
+        sources=args.sources,
+        passes=args.passes,
+        budget_s=args.budget,
+        validate=args.validate,
+        energy_s=args.energy_seconds if args.energy else 0.0,
+        config=args.config,
+        peers=peers,
+    )
+    runner = load_runner("runner")
+    file = Path(args.json) if args.json not in {None, STDOUT} else None
+    inputs = runner.Inputs(args.graphs, args.data, file, args.resume, args.commit)
+    for output in (file, args.html):
+        if output is not None and not output.parent.is_dir():
+            raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")
+    record: Record = runner.run(
+        args.suite,
+        settings,
+        device=args.device,
+        inputs=inputs,
+        only=args.only.split(",") if args.only else (),
+        tell=_tell,
+    )
+    if args.html is not None:
+        page = load_runner("html").page([record])
+        args.html.write_text(page, encoding="utf-8")
+    return record
+
+
+def _peers(names: str | None) -> tuple[str, ...]:
+    if not names:
+        return ()
+    peers = load_runner("peers")
+    if names == "all":
+        found: tuple[str, ...] = peers.available()
+        return found
+    unknown = [name for name in names.split(",") if name not in peers.PEERS]
+    if unknown:
+        raise InvalidArgumentError(
+            f"--peers: {', '.join(unknown)} is not one of {', '.join(peers.PEERS)}, or all."
+        )
+    return tuple(names.split(","))
+
+
+def _compare(args: argparse.Namespace) -> Record:
+    if len(args.words) != 3 or args.words[0] != "compare":
+        raise InvalidArgumentError(
+            f"'clgraph bench {' '.join(args.words)}' is not known; say 'clgraph bench compare A B' "
+            "with two records, or only options."
+        )
+    records = load_runner("records")
+    before, after = (records.load(path) for path in args.words[1:])
+    found: Record = load_runner("compare").compare(before, after)
+    return found
+
+
+def _tell(case: Record) -> None:
+    """Show on stderr that a case is done."""
+    sys.stderr.write(load_runner("text").told(case) + "\n")
+
+
+def _render(record: Record) -> str:
+    shown: str = load_runner("text" if "schema" in record else "compare").render(record)
+    return shown
+
+
+def _status(record: Record) -> int:
+    if "schema" not in record:
+        return REGRESSION if record["regressions"] else 0
+    return CASE_FAILED if any(case["status"] == "failed" for case in record["cases"]) else 0
+
+
+COMMAND = Command(
+    "bench",
+    "Measure the benchmark suites, or compare two records",
+    _add_arguments,
+    _run,
+    _render,
+    _status,
+    json_file=True,
+)

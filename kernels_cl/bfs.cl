@@ -363,6 +363,12 @@ if (${s}.level - 1 < level_capacity)
         predecessors[v] = claimed ? (int)u : predecessors[v];
         % endif
     </%def>
+    <%def name="prefetch_label(v)">
+        prefetch_global(distances + ${v});
+        % if problem.predecessors:
+        prefetch_global(predecessors + ${v});
+        % endif
+    </%def>
     <%def name="edges_of(v)">(indptr[${v} + 1] - indptr[${v}])</%def>
     <%def name="solo_level()">
         reached += now.length + solo_hubs_found;

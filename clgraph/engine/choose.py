@@ -56,8 +56,10 @@ class Resolved:
     solo_eager: int
     wide_batch: int
     scan_batch: int
-    prefetch_row: int = 16
-    prefetch_edges: int = 8
+    prefetch_row: int = 32
+    prefetch_edges: int = 16
+    solo_batch: int = 256
+    solo_row: int = 64
 
     def as_dict(self) -> dict[str, Any]:
         """Every decision by name, for records."""
@@ -138,7 +140,7 @@ def resolve(
         alpha=config.alpha or 14,
         pull_floor=config.pull_floor or 16,
         solo_capacity=solo_capacity,
-        solo_edges=_pick(config.solo_edges, 1 << 11),
+        solo_edges=_pick(config.solo_edges, 1 << 16 if alone else 1 << 11),
         eager_limit=_pick(config.eager_limit, 1 << 14),
         direct_limit=1 << 14,
         solo_eager=1024,

@@ -1,45 +1,61 @@
 ## solo_sequential: the solo mode of one-lane groups: a plain loop over the queues, no atomics.
 ##
 ## Contract      /grid/solo.mako; the body defs are
-##               visit_alone(): sets `claimed` for (u, v, e); v is appended if it is true
+##               visit_alone(): sets `claimed` for (u, v); v is appended if it is true
+##               prefetch_label(v): asks for what the visit of v will read
 ##               edges_of(v): an expression, the out-degree of a queued vertex
 ##               solo_level(): bookkeeping after each level, sets `going`
-## Branches      what a search over a sparse graph waits for is mispredicted branches: rows of up to
-##               four edges are visited without any, repeating the last edge, and the append is
-##               unconditional with a conditional step. Queues hold QUEUE_SLACK more entries for it.
+## Branches      what a search over a sparse graph waits for is mispredicted branches and memory, so
+##               the frontier is taken in batches: first its neighbours are copied together, four at
+##               a time however many a row has, then their labels are asked for, then all are
+##               visited in one long loop that appends unconditionally with a conditional step.
+##               Queues hold QUEUE_SLACK more entries for it.
+## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
+## Private       two words for each of config.solo_batch + config.solo_row + 4 edges
 
-<%def name="setup()"></%def>
+<%def name="setup()">
+typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
+</%def>
 
 <%def name="levels()">
 {
+    uint heads[${config.solo_batch + config.solo_row + 4}], tails[${config.solo_batch + config.solo_row + 4}];
+    // Rows that begin here may be read up to a multiple of four without leaving the array.
+    const ulong copied_end = m < ${config.solo_row + 4} ? 0 : m - ${config.solo_row + 4};
     int going = 1;
     while (going) {
         __global const entry_t *const queue_from = now.queue ? queue_odd : queue_even;
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
-        uint appended = 0;
-        for (uint i = 0; i < now.length; ++i) {
-            // Three dependent accesses, each fetched ahead of its use: row, then head, then label.
-            const uint ahead = now.length - 1 - i;
-            prefetch_global(indptr + queue_from[i + min(ahead, ${config.prefetch_row}u)]);
-            prefetch_global(indices + indptr[queue_from[i + min(ahead, ${config.prefetch_edges}u)]]);
-            const entry_t entry = queue_from[i];
-            const uint u = ENTRY_VERTEX(entry);
-            const offset_t row = ENTRY_BEGIN(entry);
-            const uint degree = ENTRY_DEGREE(entry);
-            if (degree - 1u < 4u) {
-                % for k in range(4):
-                {
-                    const offset_t e = row + min(${k}u, degree - 1u);
-                    const uint v = indices[e];
-                    ${append(caller.visit_alone)}
+        uint appended = 0, taken = 0;
+        while (taken < now.length) {
+            uint copied = 0;
+            for (; taken < now.length && copied < ${config.solo_batch}u; ++taken) {
+                ${prefetch_rows()}
+                const entry_t entry = queue_from[taken];
+                const uint u = ENTRY_VERTEX(entry);
+                const offset_t row = ENTRY_BEGIN(entry);
+                const uint degree = ENTRY_DEGREE(entry);
+                if (degree <= ${config.solo_row}u && row < copied_end) {
+                    uint k = 0;
+                    do {
+                        *(unaligned_uint4 *)(heads + copied + k) = *(__global const unaligned_uint4 *)(indices + row + k);
+                        *(unaligned_uint4 *)(tails + copied + k) = (uint4)(u);
+                        k += 4;
+                    } while (k < degree);
+                    copied += degree;
+                } else {
+                    for (uint k = 0; k < degree; ++k) {
+                        const uint v = indices[row + k];
+                        ${append(caller.visit_alone)}
+                    }
                 }
-                % endfor
-            } else {
-                for (uint k = 0; k < degree; ++k) {
-                    const offset_t e = row + k;
-                    const uint v = indices[e];
-                    ${append(caller.visit_alone)}
-                }
+            }
+            for (uint k = 0; k < copied; ++k) {
+                ${caller.prefetch_label("heads[k]")}
+            }
+            for (uint k = 0; k < copied; ++k) {
+                const uint u = tails[k], v = heads[k];
+                ${append(caller.visit_alone)}
             }
         }
         // Sums of degrees are only worth a pass where they could end the solo run.
@@ -52,9 +68,17 @@
         const uint solo_hubs_found = 0;
         now.queue ^= 1;
         ${caller.solo_level()}
-        store_relaxed(state + HEARTBEAT, now.level);
+        // Others read this line while they wait, so it is not written every level.
+        if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
 }
+</%def>
+
+## Ask for the row offsets of an entry far ahead and for the row of one not so far.
+<%def name="prefetch_rows()">
+const uint ahead = now.length - 1 - taken;
+prefetch_global(indptr + queue_from[taken + (ahead < ${config.prefetch_row}u ? ahead : ${config.prefetch_row}u)]);
+prefetch_global(indices + indptr[queue_from[taken + (ahead < ${config.prefetch_edges}u ? ahead : ${config.prefetch_edges}u)]]);
 </%def>
 
 <%def name="append(visit)">

@@ -5,18 +5,18 @@ from __future__ import annotations
 import operator
 import threading
 import time
-import weakref
-from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, device as find_device, load
+from clgraph.device import Memory, load
+from clgraph.device import device as find_device
 from clgraph.engine.choose import resolve
 from clgraph.engine.config import TraversalConfig
 from clgraph.engine.driver import Driver
-from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
+from clgraph.engine.findings import Findings, SearchBuffers
+from clgraph.engine.resident import resident, unreachable_words
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
 from clgraph.engine.stats import TraversalStats
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
     from clgraph.engine.driver import Outcome
     from clgraph.graph import Graph
 
@@ -38,75 +39,9 @@ LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
 
 
 class BFSConfig(TraversalConfig):
-    """A configuration of breadth-first search; see :class:`~clgraph.engine.config.TraversalConfig`."""
+    """A configuration of breadth-first search; see `clgraph.engine.config.TraversalConfig`."""
 
     __slots__ = ()
-
-
-class _Buffers:
-    """What one search writes: its result stays here until it is read or forgotten."""
-
-    def __init__(self, memory: Memory, n: int, level_capacity: int, *, predecessors: bool) -> None:
-        self.distances = memory.allocate("distances", n, np.int32)
-        self.predecessors = memory.allocate("predecessors", n if predecessors else 1, np.int32)
-        self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
-        self.owner: weakref.ref[_Found] | None = None
-
-
-class _Found:
-    """What a search found, read from the device when first asked for.
-
-    A result and its stats share one; when both are gone its buffers are free for the next search.
-    """
-
-    def __init__(self, plan: BFS, buffers: _Buffers, depth: int, free: list[_Buffers]) -> None:
-        self._graph = plan.graph
-        self._with_tree = plan.with_predecessors
-        self._depth = depth
-        self._buffers: _Buffers | None = buffers
-        self._free = free
-        buffers.owner = weakref.ref(self)
-
-    def __del__(self) -> None:
-        self._give_back()
-
-    def detach(self) -> None:
-        if self._buffers is not None:
-            _ = self.distances, self.predecessors, self.levels
-            self._give_back()
-
-    def _give_back(self) -> None:
-        buffers, self._buffers = self._buffers, None
-        if buffers is not None:
-            self._free.append(buffers)
-
-    def _held(self) -> _Buffers:
-        if self._buffers is None:
-            raise RuntimeError("detach() has read every array before it let go of the buffers")
-        return self._buffers
-
-    @cached_property
-    def distances(self) -> NDArray[np.int32]:
-        return self._held().distances.read()
-
-    @cached_property
-    def predecessors(self) -> NDArray[np.int32] | None:
-        return self._held().predecessors.read() if self._with_tree else None
-
-    @cached_property
-    def levels(self) -> NDArray[np.uint32]:
-        """uint32 [levels, 4]: frontier, nothing, direction, clock."""
-        words = self._held().levels
-        rows = min(self._depth + 2, words.count // 4)
-        return words.read(4 * rows).reshape(-1, 4)
-
-    @cached_property
-    def edges_by_level(self) -> NDArray[np.int64]:
-        """Out-edges of the vertices at each distance, int64 [depth + 1]."""
-        here = self.distances >= 0
-        degrees = self._graph.degrees[here]
-        sums = np.bincount(self.distances[here], weights=degrees, minlength=self._depth + 1)
-        return sums.astype(np.int64)
 
 
 class BFSResult:
@@ -124,7 +59,9 @@ class BFSResult:
         Times, counts and the configuration that ran.
     """
 
-    def __init__(self, found: _Found, outcome: Outcome, stats: TraversalStats, source: int) -> None:
+    def __init__(
+        self, found: Findings, outcome: Outcome, stats: TraversalStats, source: int
+    ) -> None:
         self._found = found
         self.source = source
         self.depth = outcome.depth
@@ -132,6 +69,7 @@ class BFSResult:
         self.stats = stats
 
     def __repr__(self) -> str:
+        """Tell source, depth and number of reached vertices."""
         return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
     @property
@@ -141,7 +79,10 @@ class BFSResult:
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:
-        """int32 [n], the vertex before on a shortest path, -1 where none, the source its own; or None."""
+        """int32 [n]: the vertex before on a shortest path, the source its own, -1 where none.
+
+        None if the plan labels no tree.
+        """
         return self._found.predecessors
 
     def detach(self) -> None:
@@ -162,6 +103,8 @@ class BFS:
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
@@ -183,13 +126,14 @@ class BFS:
 
     Notes
     -----
-    Compiles and uploads once; :meth:`run` only launches. Uses 4 bytes per edge (twice that if the graph
-    is directed and stages may pull) and 13 to 50 bytes per vertex of device memory. A plan serves one
-    thread at a time; others wait.
+    Compiles and uploads once; `run` only launches. Uses 4 bytes per edge (twice that if the graph
+    is directed and stages may pull) and 17 to 50 bytes per vertex of device memory. A plan serves
+    one thread at a time; others wait.
 
     References
     ----------
-    .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
+    .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search",
+           SC 2012.
     .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
     """
 
@@ -200,22 +144,22 @@ class BFS:
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         device: Device | str | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
         self.with_predecessors = bool(predecessors)
         wanted = BFSConfig.of(config)
         self.device = find_device(device)
-        n, m = self.graph.n, self.graph.m
         self.config = resolve(
-            wanted, self.device.traits, m=m, predecessors=self.with_predecessors
+            wanted, self.device.traits, m=self.graph.m, predecessors=self.with_predecessors
         )
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
-        self._free_buffers: list[_Buffers] = []
-        self._all_buffers: list[_Buffers] = []
+        self._free_buffers: list[SearchBuffers] = []
+        self._all_buffers: list[SearchBuffers] = []
         self._compile()
-        if n:
-            self._allocate()
+        if self.graph.n:
+            self._allocate(progress)
 
     def _compile(self) -> None:
         config = self.config
@@ -241,15 +185,15 @@ class BFS:
         self.source_hash = programs[0].source_hash
         self._driver = Driver(self.device, [program.kernel("bfs") for program in programs], config)
 
-    def _allocate(self) -> None:
+    def _allocate(self, progress: Progress | None) -> None:
         graph, config, memory = self.graph, self.config, self._memory
         n = graph.n
-        out = resident(graph, self.device)
+        out = resident(graph, self.device, progress)
         back = out
         in_degrees = graph.degrees
         if graph.directed and config.pull:
             transpose = graph.transpose()
-            back = resident(transpose, self.device)
+            back = resident(transpose, self.device, progress)
             in_degrees = transpose.degrees
         words = unreachable_words(in_degrees, config.word_bits)
         entry = {"vertex": 4, "row": 8, "full": 16}[config.entry]
@@ -276,10 +220,11 @@ class BFS:
             entries("hubs_even", hubs + QUEUE_SLACK),
             entries("hubs_odd", hubs + QUEUE_SLACK),
         )
+        self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._free_buffers.append(self._new_buffers())
 
-    def _new_buffers(self) -> _Buffers:
-        buffers = _Buffers(
+    def _new_buffers(self) -> SearchBuffers:
+        buffers = SearchBuffers(
             self._memory,
             self.graph.n,
             int(self._level_capacity),
@@ -288,7 +233,7 @@ class BFS:
         self._all_buffers.append(buffers)
         return buffers
 
-    def _take_buffers(self) -> _Buffers:
+    def _take_buffers(self) -> SearchBuffers:
         """Buffers that no living result needs: used ones, else new ones, else a result's."""
         try:
             return self._free_buffers.pop()
@@ -338,7 +283,7 @@ class BFS:
                     np.uint32(source),
                     limit,
                     buffers.distances,
-                    buffers.predecessors,
+                    buffers.predecessors or self._no_tree,
                     *self._scratch,
                     buffers.levels,
                     self._level_capacity,
@@ -346,7 +291,7 @@ class BFS:
             except BaseException:
                 self._free_buffers.append(buffers)
                 raise
-            found = _Found(self, buffers, outcome.depth, self._free_buffers)
+            found = Findings(self.graph, buffers, outcome.depth, self._free_buffers)
         total_ms = 1e3 * (time.perf_counter() - start)
         stats = TraversalStats(found, outcome, total_ms, self.config)
         return BFSResult(found, outcome, stats, source)
@@ -409,7 +354,8 @@ def bfs(
     Returns
     -------
     BFSResult
-        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or None.
+        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or
+        None.
 
     Raises
     ------
@@ -420,9 +366,9 @@ def bfs(
 
     Notes
     -----
-    O(n + m) work. Distances are deterministic; among several shortest paths the predecessor may differ
-    from run to run. Pull stages of a directed graph need its transpose, which is built once and kept
-    with the graph.
+    O(n + m) work. Distances are deterministic; among several shortest paths the predecessor may
+    differ from run to run. Pull stages of a directed graph need its transpose, which is built once
+    and kept with the graph.
     """
     graph = as_graph(graph)
     _vertex(source, graph.n)

@@ -10,6 +10,8 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device.discovery import Device
     from clgraph.device.memory import Allocation
 
@@ -45,10 +47,16 @@ class Mirror:
         self._offset = 4 * first
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         self._pinned = cl.Buffer(device.context, flags, 4 * count)
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        self.words, _ = cl.enqueue_map_buffer(
-            self._queue, self._pinned, access, 0, (count,), np.uint32, is_blocking=True
+        mapped = cl.enqueue_map_buffer(
+            self._queue,
+            self._pinned,
+            cl.map_flags.WRITE,
+            0,
+            (count,),
+            np.dtype(np.uint32),
+            is_blocking=True,
         )
+        self.words: NDArray[np.uint32] = mapped[0]
 
     def refresh(self) -> None:
         """Copy the words after everything that was enqueued before, and wait for it.

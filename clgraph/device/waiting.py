@@ -40,7 +40,8 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     -----
     Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls: some 50 us
     without a pause, within which most searches end; then, for a GPU, up to 1 ms more of the same
-    and up to 20 ms yielding the processor between polls; then with pauses of a sixteenth of the time waited, up to 1 ms.
+    and up to 20 ms yielding the processor between polls; then with pauses of a sixteenth of the
+    time waited, up to 1 ms.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()

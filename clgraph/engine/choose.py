@@ -91,7 +91,8 @@ def resolve(
         )
     if group_size > traits.max_group_size:
         raise InvalidArgumentError(
-            f"group_size={group_size} exceeds the {traits.max_group_size} work-items this device allows."
+            f"group_size={group_size} exceeds the {traits.max_group_size} work-items that this "
+            "device allows."
         )
     if traits.lane_ops == "local" and group_size != lanes:
         raise InvalidArgumentError(

@@ -115,6 +115,7 @@ class TraversalConfig:
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
 
     def __post_init__(self) -> None:
+        """Refuse what is not legal as soon as it is written down."""
         self.validate()
 
     @classmethod
@@ -161,21 +162,14 @@ class TraversalConfig:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in choices:
-                raise InvalidArgumentError(
-                    f"{name}={value!r} is not one of {', '.join(choices)}."
-                )
+                raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
         for name, least in _AT_LEAST.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
-            if not least <= value < 2**31:
-                raise InvalidArgumentError(
-                    f"{name}={value} is out of range; it must be at least {least} and below 2**31."
-                )
+            _check_number(name, getattr(self, name), least)
         if self.solo is not None and not isinstance(self.solo, bool):
             raise InvalidArgumentError(f"solo={self.solo!r} is neither True nor False.")
+        self._validate_combination()
+
+    def _validate_combination(self) -> None:
         if self.pull_probes is not None and self.pull_probes % 4:
             raise InvalidArgumentError(
                 f"pull_probes={self.pull_probes} is not a multiple of 4, and lanes probe four "
@@ -186,13 +180,23 @@ class TraversalConfig:
                 "membership='open' is about work-groups that wait for each other, which those of "
                 "synchronisation='stepped' never do; leave one of them out."
             )
-
         if self.synchronisation == "persistent" and self.kernels == "split":
             raise InvalidArgumentError(
-                "kernels='split' has a launch for every stage, so synchronisation='persistent' needs "
-                "kernels='fused'."
+                "kernels='split' has a launch for every stage, so synchronisation='persistent' "
+                "needs kernels='fused'."
             )
 
     def as_dict(self) -> dict[str, Any]:
         """Every dimension by name, for records."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _check_number(name: str, value: Any, least: int) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
+    if not least <= value < 2**31:
+        raise InvalidArgumentError(
+            f"{name}={value} is out of range; it must be at least {least} and below 2**31."
+        )

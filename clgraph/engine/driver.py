@@ -1,15 +1,15 @@
 """Running the stages of a traversal: in one launch on the device, or launch by launch from here.
 
-A persistent launch runs until the search is done or its budget of work is spent; then it is resumed.
-Should a work-group wait in vain for another, the launch gives up by itself, and the search is run
-again in stepped mode, where no group ever waits.
+A persistent launch runs until the search is done or its budget of work is spent; then it is
+resumed. Should a work-group wait in vain for another, the launch gives up by itself, and the search
+is run again in stepped mode, where no group ever waits.
 """
 
 from __future__ import annotations
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -42,7 +42,6 @@ STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stag
 _STATUS = STATE_WORDS["STATUS"]
 _ABORTED = STATE_WORDS["ABORTED"]
 _SEEN = slice(_ABORTED, STATE_WORDS["EXPLORED"] + 2)  # the words a look at the state reads
-
 
 
 class Outcome:
@@ -131,8 +130,8 @@ class Driver:
             if outcome is not None:
                 return outcome
             log.warning(
-                "%s on %s: a work-group waited in vain for another of %d (%d are resident at once); "
-                "running stepped instead",
+                "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
+                " running stepped instead",
                 self._kernel.name,
                 self._device.name,
                 self.groups,
@@ -157,7 +156,7 @@ class Driver:
                 if status == STATUS_DONE:
                     return self._outcome("persistent", (first, last), launches)
                 if status != STATUS_PAUSED:
-                    raise KernelTimeoutError(self._unfinished())
+                    self._raise_unfinished()
                 last = self._launch(args, launches, flags)
                 launches += 1
         except BaseException:
@@ -200,18 +199,20 @@ class Driver:
     def _reset(self) -> None:
         self._state.write(initial_state())
 
-    def _unfinished(self) -> str:
-        return (
+    def _raise_unfinished(self) -> NoReturn:
+        raise KernelTimeoutError(
             f"{self._kernel.name} on {self._device.name} ended without a result "
-            f"(status {self._word(_STATUS)}); please report this with the output of `clgraph doctor`."
+            f"(status {self._word(_STATUS)}); please report this with the output of `clgraph "
+            "doctor`."
         )
 
     def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
         if self._word(STATE_WORDS["OVERFLOWED"]):
             self._reset()
             raise ClgraphError(
-                f"{self._kernel.name} found more than its queue of n vertices can hold, which a claim "
-                "that is atomic cannot do; please report this with the output of `clgraph doctor`."
+                f"{self._kernel.name} found more than its queue of n vertices can hold, which a "
+                "claim that is atomic cannot do; please report this with the output of `clgraph "
+                "doctor`."
             )
         return Outcome(
             mode=mode,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
 __all__ = ["ResidentGraph", "offsets_dtype", "resident", "unreachable_words"]
@@ -38,13 +39,27 @@ class ResidentGraph:
     indices: Allocation
 
 
-def offsets_dtype(m: int) -> np.dtype[np.unsignedinteger]:
+def offsets_dtype(m: int) -> np.dtype[Any]:
     """Type of row offsets on a device for `m` edges."""
     return np.dtype(np.uint64 if m >= 2**32 else np.uint32)
 
 
-def resident(graph: Graph, device: Device) -> ResidentGraph:
+def resident(graph: Graph, device: Device, progress: Progress | None = None) -> ResidentGraph:
     """Give `graph` on `device`, uploading it on first use.
+
+    Parameters
+    ----------
+    graph : Graph
+        What to give.
+    device : Device
+        Where.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+
+    Returns
+    -------
+    ResidentGraph
+        The same one for the same graph and device, as long as the graph lives.
 
     Raises
     ------
@@ -59,13 +74,19 @@ def resident(graph: Graph, device: Device) -> ResidentGraph:
     held = _copies.setdefault(graph, {})
     if device not in held:
         memory = Memory(device)
-        indptr = memory.upload("indptr", graph.indptr.astype(offsets_dtype(graph.m), copy=False))
-        indices = memory.upload("indices", graph.indices.astype(np.uint32, copy=False))
+        indptr = memory.upload(
+            "indptr",
+            graph.indptr.astype(offsets_dtype(graph.m), copy=False),
+            progress=progress,
+        )
+        indices = memory.upload(
+            "indices", graph.indices.astype(np.uint32, copy=False), progress=progress
+        )
         held[device] = ResidentGraph(indptr, indices)
     return held[device]
 
 
-def unreachable_words(in_degrees: NDArray[np.integer], word_bits: int) -> NDArray[np.unsignedinteger]:
+def unreachable_words(in_degrees: NDArray[Any], word_bits: int) -> NDArray[Any]:
     """Bitmap of vertices that no edge leads to, with the bits beyond the last vertex set.
 
     Parameters

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
 
-# By stage mode as kernels number them; gathering belongs to the push that follows, marking to the pull.
+# By stage mode as kernels number them; gathering is part of the push that follows, marking of the
+# pull.
 DIRECTIONS = ("end", "push", "push", "pull", "push", "pull")
 
 LEVEL_RECORD = np.dtype(
@@ -88,7 +89,7 @@ class TraversalStats:
     def per_level(self) -> NDArray[Any]:
         """One row per distance from 0: frontier, its out-edges, direction, microseconds.
 
-        Structured array of :data:`LEVEL_RECORD`. Microseconds are NaN on devices without a clock that
+        Structured array of `LEVEL_RECORD`. Microseconds are NaN on devices without a clock that
         kernels can read; only the first 65,536 levels are kept.
         """
         raw = self._findings.levels

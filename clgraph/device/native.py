@@ -101,6 +101,16 @@ def loader_version() -> str:
     return " ".join(words)
 
 
+def wait_for_event(event: int) -> None:
+    """Block until the command of the event at this address has ended, well or not.
+
+    Unlike pyopencl's ``wait`` this has no C++ frames, which a thread that the interpreter ends at
+    exit must not have on its stack.
+    """
+    place = _pointer(event)
+    _function("clWaitForEvents", _uint, _pointer)(1, ctypes.byref(place))
+
+
 class KernelHandle:
     """An OpenCL kernel object, released with this one.
 

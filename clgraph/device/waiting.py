@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from clgraph.device.lazy import cl
+from clgraph.device.native import wait_for_event
 from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
@@ -16,9 +19,9 @@ __all__ = ["wait"]
 SPIN_S = 50e-6
 BUSY_S = 1e-3  # yielding costs up to 50 us on a virtual machine
 YIELD_S = 20e-3  # a pause costs a GPU search up to its length; until then only yield
-FIRST_PAUSE_S = 20e-6
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
+LONGEST_DEAFNESS_S = 0.1
 
 
 def wait(events: cl.Event | Iterable[cl.Event]) -> None:
@@ -39,9 +42,10 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     Notes
     -----
     Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls: some 50 us
-    without a pause, within which most searches end; then, for a GPU, up to 1 ms more of the same
-    and up to 20 ms yielding the processor between polls; then with pauses of a sixteenth of the
-    time waited, up to 1 ms.
+    without a pause, within which many commands end; then, for a GPU, up to 1 ms more of the same,
+    up to 20 ms yielding the processor between polls, and pauses of a sixteenth of the time waited,
+    up to 1 ms. A CPU device computes on the very cores that polling would take, and some drivers
+    lend it the thread that blocks in them: there a thread of its own then blocks in the driver.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()
@@ -72,12 +76,56 @@ def _poll(event: cl.Event) -> int:
         status = int(event.command_execution_status)
         if status <= 0:
             return status
-    # A CPU device computes on the very cores that polling would take.
-    patient = bool(event.command_queue.device.type & cl.device_type.CPU)
+    if event.command_queue.device.type & cl.device_type.CPU:
+        _block(event)
+        return int(event.command_execution_status)
     while (status := int(event.command_execution_status)) > 0:
         elapsed = clock() - start
-        if patient or elapsed > YIELD_S:
-            time.sleep(min(max(elapsed * PAUSE_SHARE, FIRST_PAUSE_S), LONGEST_PAUSE_S))
+        if elapsed > YIELD_S:
+            time.sleep(min(elapsed * PAUSE_SHARE, LONGEST_PAUSE_S))
         elif elapsed > BUSY_S:
             time.sleep(0)
     return status
+
+
+class _Helper(threading.Thread):
+    """A thread that blocks in the driver, so that the one it helps can be interrupted."""
+
+    def __init__(self) -> None:
+        super().__init__(name="clgraph-wait", daemon=True)
+        self._events: SimpleQueue[cl.Event | None] = SimpleQueue()
+        self._ended = threading.Lock()
+        self._ended.acquire()
+        self.start()
+
+    def run(self) -> None:
+        while (event := self._events.get()) is not None:
+            wait_for_event(event.int_ptr)
+            del event
+            self._ended.release()
+
+    def block(self, event: cl.Event) -> None:
+        self._events.put(event)
+        # Not every system interrupts a lock that is waited for without a limit.
+        while not self._ended.acquire(timeout=LONGEST_DEAFNESS_S):
+            pass
+
+    def leave(self) -> None:
+        """Have the thread end, once what it waits for has."""
+        self._events.put(None)
+
+
+_idle_helpers: list[_Helper] = []
+
+
+def _block(event: cl.Event) -> None:
+    try:
+        helper = _idle_helpers.pop()
+    except IndexError:
+        helper = _Helper()
+    try:
+        helper.block(event)
+    except BaseException:
+        helper.leave()
+        raise
+    _idle_helpers.append(helper)

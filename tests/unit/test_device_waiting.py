@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -54,7 +55,7 @@ def test_events_carry_times(spin):
 class FakeEvent:
     """An event that passes through the given states, one each time it is asked."""
 
-    def __init__(self, *states, kind=cl.device_type.CPU):
+    def __init__(self, *states, kind=cl.device_type.GPU):
         self.states = list(states)
         self.flushed = False
         self.device = SimpleNamespace(type=kind)
@@ -99,19 +100,13 @@ def fake_time(monkeypatch):
     fake = FakeTime()
     monkeypatch.setattr(waiting, "time", fake)
     monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    monkeypatch.setattr(waiting, "BUSY_S", 0.0)
     return fake
-
-
-def test_pauses_grow_and_stay_short(fake_time):
-    wait([FakeEvent(*[1] * 500, 0)])
-    assert fake_time.pauses[0] == pytest.approx(20e-6)
-    assert fake_time.pauses == sorted(fake_time.pauses)
-    assert fake_time.pauses[-1] == pytest.approx(1e-3)
 
 
 def test_a_gpu_is_yielded_to_before_anyone_pauses(fake_time):
     """A pause costs a search on a GPU up to its own length."""
-    wait([FakeEvent(*[1] * 25_000, 0, kind=cl.device_type.GPU)])
+    wait([FakeEvent(*[1] * 25_000, 0)])
     yields = fake_time.pauses.count(0)
     assert fake_time.pauses[:yields] == [0] * yields
     assert yields == pytest.approx(waiting.YIELD_S / 1e-6, rel=0.01)
@@ -121,6 +116,55 @@ def test_a_gpu_is_yielded_to_before_anyone_pauses(fake_time):
 def test_short_command_is_waited_for_without_a_pause(monkeypatch):
     monkeypatch.setattr(waiting.time, "sleep", lambda _: pytest.fail("slept"))
     wait([FakeEvent(3, 2, 1, 0)])
+
+
+def test_a_cpu_device_keeps_its_cores(spin, monkeypatch):
+    """Neither polls nor pauses take them once a command turns out to be long."""
+    monkeypatch.setattr(waiting.time, "sleep", lambda _: pytest.fail("slept"))
+    monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    spent = time.thread_time()
+    event = spin(100_000_000)
+    wait(event)
+    assert event.command_execution_status == 0
+    assert event.profile.end - event.profile.start > 10e6
+    assert time.thread_time() - spent < 5e-3
+
+
+def test_threads_may_wait_together(spin):
+    """Each needs a helper of its own, and gives it back."""
+    events = [spin(20_000_000) for _ in range(4)]
+    waiters = [threading.Thread(target=wait, args=(event,)) for event in events]
+    for waiter in waiters:
+        waiter.start()
+    for waiter in waiters:
+        waiter.join()
+    assert all(event.command_execution_status == 0 for event in events)
+    helpers = [thread for thread in threading.enumerate() if thread.name == "clgraph-wait"]
+    assert len(helpers) == len(waiting._idle_helpers) <= 5
+
+
+def test_interrupted_helper_leaves(spin, monkeypatch):
+    class Interrupted(BaseException):
+        pass
+
+    class Lock:
+        def acquire(self, **_):
+            raise Interrupted
+
+        def release(self):
+            pass
+
+    helper = waiting._Helper()
+    monkeypatch.setattr(helper, "_ended", Lock())
+    monkeypatch.setattr(waiting, "_idle_helpers", [helper])
+    monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    event = spin(20_000_000)
+    with pytest.raises(Interrupted):
+        wait(event)
+    assert waiting._idle_helpers == []
+    helper.join(timeout=20)
+    assert not helper.is_alive()
+    assert event.command_execution_status == 0
 
 
 INTERRUPTED = """

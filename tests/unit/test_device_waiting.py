@@ -100,7 +100,7 @@ def fake_time(monkeypatch):
     fake = FakeTime()
     monkeypatch.setattr(waiting, "time", fake)
     monkeypatch.setattr(waiting, "SPIN_S", 0.0)
-    monkeypatch.setattr(waiting, "BUSY_S", 0.0)
+    monkeypatch.setattr(waiting, "BUSY_S", -1.0)
     return fake
 
 

@@ -19,6 +19,7 @@ from clgraph.errors import (
     InvalidGraphError,
     KernelBuildError,
     KernelTimeoutError,
+    VerificationError,
 )
 from clgraph.graph import (
     Graph,
@@ -44,6 +45,7 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "VerificationError",
     "bfs",
     "device",
     "devices",

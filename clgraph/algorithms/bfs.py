@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.bfs_verify import verify_search
 from clgraph.device import Memory, load
 from clgraph.device import device as find_device
 from clgraph.engine.choose import resolve
@@ -250,7 +251,7 @@ class BFS:
                 raise
             return self._free_buffers.pop()
 
-    def run(self, source: int, *, max_depth: int | None = None) -> BFSResult:
+    def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
         """Search from one vertex.
 
         Parameters
@@ -259,6 +260,8 @@ class BFS:
             Vertex id in [0, n).
         max_depth : int, optional
             Vertices farther than this many hops stay unreached.
+        verify : bool
+            Whether to check the result on the device, outside the times in its stats.
 
         Returns
         -------
@@ -271,6 +274,8 @@ class BFS:
             If `source` is not a vertex or `max_depth` is negative.
         KernelTimeoutError
             If the device does not finish.
+        VerificationError
+            If the result was to be checked and is wrong.
         """
         start = time.perf_counter()
         source = _vertex(source, self.graph.n)
@@ -293,6 +298,16 @@ class BFS:
                 raise
             found = Findings(self.graph, buffers, outcome.depth, self._free_buffers)
         total_ms = 1e3 * (time.perf_counter() - start)
+        if verify:
+            verify_search(
+                self.device,
+                resident(self.graph, self.device),
+                buffers.distances,
+                buffers.predecessors,
+                source=source,
+                limit=int(limit),
+                unreached=UNREACHED,
+            )
         stats = TraversalStats(found, outcome, total_ms, self.config)
         return BFSResult(found, outcome, stats, source)
 
@@ -333,6 +348,8 @@ def bfs(
     max_depth: int | None = None,
     config: BFSConfig | str | None = None,
     device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
 ) -> BFSResult:
     """Hop distances, and optionally one shortest-path tree, from a source vertex.
 
@@ -350,6 +367,10 @@ def bfs(
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    verify : bool
+        Whether to check the result on the device.
 
     Returns
     -------
@@ -363,6 +384,8 @@ def bfs(
         If ``source`` is not a vertex of ``graph``, or ``config`` is not a legal combination.
     DeviceMemoryError
         If graph and search state do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -372,5 +395,5 @@ def bfs(
     """
     graph = as_graph(graph)
     _vertex(source, graph.n)
-    plan = BFS(graph, predecessors=predecessors, config=config, device=device)
-    return plan.run(source, max_depth=max_depth)
+    plan = BFS(graph, predecessors=predecessors, config=config, device=device, progress=progress)
+    return plan.run(source, max_depth=max_depth, verify=verify)

@@ -30,7 +30,7 @@ _AT_LEAST = {
     "group_size": 1,
     "groups": 1,
     "hub_degree": 0,
-    "wide": 1,
+    "wide": 0,
     "alpha": 1,
     "pull_floor": 1,
     "pull_probes": 4,
@@ -74,7 +74,8 @@ class TraversalConfig:
     hub_degree : int, optional
         Vertices of this degree and above are spread over the whole grid; 0 for none.
     wide : int, optional
-        Rows of this many edges and above are walked by a whole SIMD group (``lane_scan``).
+        Rows of this many edges and above are walked by a whole SIMD group (``lane_scan``); 0
+        for none.
     alpha, pull_floor : int, optional
         A stage pulls when the frontier's edges exceed ``unexplored / alpha + n / pull_floor``.
     pull_probes : int, optional

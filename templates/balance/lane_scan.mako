@@ -2,7 +2,7 @@
 ##
 ## Each lane holds one entry; an exclusive scan of the degrees gives every edge a rank, and the lane
 ## that takes a rank finds the owner by binary search over the scan, in registers. Rows of
-## `config.wide` edges or more are walked by all lanes together first, where no search is needed; where
+## `config.wide` edges or more (0: none) are walked by all lanes together first, where no search is needed; where
 ## there are more lane groups than entries, each takes its `part` of such a row.
 ##
 ## Contract      /balance/advance.mako
@@ -17,6 +17,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
     const uint my_vertex = ENTRY_VERTEX(entry);
     const offset_t my_begin = ENTRY_BEGIN(entry);
     uint my_degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    % if config.wide:
     lanemask_t wide = lane_ballot(my_degree >= ${config.wide}u);
     while (wide) {
         const uint owner = lanemask_first(wide);
@@ -36,7 +37,9 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
             ${visit(config.wide_batch)}
         }
     }
-    my_degree = my_degree >= ${config.wide}u || part ? 0u : my_degree;
+    my_degree = my_degree >= ${config.wide}u ? 0u : my_degree;
+    % endif
+    if (part) my_degree = 0;
     const uint my_rank = lane_scan_exclusive_add(my_degree);
     const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
     for (uint first = 0; first < total; first += ${config.scan_batch * config.lanes}u) {

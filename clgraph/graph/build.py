@@ -26,7 +26,7 @@ _FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edg
 _VERTICES_PER_EDGE = 64
 
 
-def from_edges(  # noqa: PLR0913 - the public API fixes these
+def from_edges(
     src: Any,
     dst: Any,
     weights: Any = None,

@@ -32,7 +32,7 @@ def compare(before: Record, after: Record) -> dict[str, Any]:
     -------
     dict
         ``cases``: per case of either record its ``verdict`` and what it rests on; ``regressions``:
-        how many are slower, failed or gone; ``notes``: what else differs between the runs.
+        how many are slower, broken or gone; ``notes``: what else differs between the runs.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def compare(before: Record, after: Record) -> dict[str, Any]:
     rows = [_row(key, old.get(key), new.get(key)) for key in old | new]
     return {
         "cases": rows,
-        "regressions": sum(row["verdict"] in {"slower", "failed", "gone"} for row in rows),
+        "regressions": sum(row["verdict"] in {"slower", "broken", "gone"} for row in rows),
         "notes": _differences(before, after),
     }
 
@@ -64,7 +64,8 @@ def _row(key: str, old: Record | None, new: Record | None) -> Record:
         return row | {"verdict": "gone"}
     if new["status"] != "ok":
         worse = old is not None and old["status"] == "ok"
-        return row | {"verdict": "failed" if worse else new["status"], "reason": new["reason"]}
+        verdict = {"failed": "broken", "skipped": "gone"}[new["status"]] if worse else new["status"]
+        return row | {"verdict": verdict, "reason": new["reason"]}
     if old is None or old["status"] != "ok":
         return row | {"verdict": "new"}
     if old["graph"]["checksum"] != new["graph"]["checksum"]:

@@ -81,7 +81,7 @@ GRAPHS: dict[str, Pinned] = {
     "grid500": Pinned("grid2d", (500, 500), "grid2d:500,500", {"generated": "a141874e3e93fa7c"}),
     "road500": Pinned("road", (500, 500), "road:500,500", {"generated": "e1eba4c1f6cab3e0"}),
     "kron20": Pinned("kron", (20, 16), "kron:20,16", {"bcsr": "daaf0cbefadf3daa"}),
-    "kron22": Pinned("kron", (22, 16), "kron:22,16"),
+    "kron22": Pinned("kron", (22, 16), "kron:22,16", {"bcsr": "856c55af28f72065"}),
     "kron20x64": Pinned("kron", (20, 64), "kron:20,64", {"bcsr": "028f1dbddecde872"}),
     "unif22": Pinned("random", (1 << 22, 32), "unif:4194304,32", {"bcsr": "1407d7877452c122"}),
     "rgg": Pinned("geometric", (1 << 20,), "rgg:1048576", {"bcsr": "a8e0e59ee1a1e0a4"}),

@@ -61,6 +61,7 @@ def describe(device: Device, commit: str | None) -> dict[str, Any]:
             "cpus": len(os.sched_getaffinity(0))
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count(),
+            "load_average": os.getloadavg() if hasattr(os, "getloadavg") else None,
         },
         "versions": {"python": platform.python_version(), **_versions()},
         "commit": commit or known[0],

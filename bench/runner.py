@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import clgraph
-from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 
 from . import bfs, machine
 from .graphs import UnavailableError, find
@@ -146,8 +146,9 @@ def _measure(
         measured |= MEASURES[case.algorithm](loaded, device, settings, about)
     except UnavailableError as error:
         measured |= {"status": "skipped", "reason": str(error)}
-    except (ClgraphError, MemoryError, OSError, RuntimeError, ValueError) as error:
+    except Exception as error:
         log.warning("%s failed: %s", measured["key"], error)
+        log.debug("where it failed", exc_info=True)
         measured |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
     gc.collect()  # device buffers of this graph make room for the next
     measured["card"] = machine.card_state(device)

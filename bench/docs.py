@@ -1,0 +1,264 @@
+"""``python -m bench.docs``: write docs/benchmarks.md from the records in bench/results.
+
+With ``--check`` nothing is written, and the exit status says whether the page is up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clgraph.errors import InvalidArgumentError
+
+from . import published
+from .floors import BARRIER_US, COPY_GB_PER_S
+from .records import load
+from .text import figure, headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .records import Record
+
+__all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
+
+RESULTS = Path(__file__).resolve().parent / "results"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+PROFILED = "kron22"
+
+INTRODUCTION = """# Benchmarks
+
+Written by `python -m bench.docs` from the records in `bench/results`; change those, not this page.
+"""
+
+NOTHING_YET = """
+No run has been recorded yet. `clgraph bench --json FILE` records one.
+"""
+
+_COPY, _BARRIER = COPY_GB_PER_S["H200"], BARRIER_US["H200"]
+
+METHOD = f"""
+## How it was measured
+
+Searches start from 64 seeded vertices that have edges, as Graph500 and GAP have it. After a warm-up
+over all of them come up to three timed passes, each in an order of its own; the time of a source is
+its median over the passes. Times are device times, from the start of a search to its result in
+device memory; *overhead* is what the host's wall clock of `plan.run` adds. Initialising the state
+is part of every search, and nothing of a graph is prepared beyond its upload. GTEPS is the harmonic
+mean over the sources of out-edges of reached vertices per second. Searches are checked outside the
+timed region: whole distances against a sequential search, and on graphs that are not too large the
+rules of `clgraph.verify` too.
+
+*Joules* are those of the whole device, idle power and the host's share of the time included, over a
+window of at least two seconds in which searches from all sources follow one another, divided by
+their number; [energy.md](energy.md) tells how meters are read.
+
+*Floor* is what no search by levels can go below: 4 bytes written per vertex, and 8 bytes read per
+reached vertex, at the bandwidth of a copy, plus one barrier per level. On an H200 the former is
+{_COPY:,.0f} GB/s and the latter {_BARRIER} us, measured by programs of their own; elsewhere the
+bandwidth is that of a copy in the same run, and the barrier counts as free. A graph that stays in
+the cache can be below this floor.
+
+*Best public code* is the fastest of BLEST, GSWITCH, DAWN, Tigr, Gunrock 1, Enterprise, XBFS, SIMD-X
+and cuGraph on the same card and the same graph, measured on {published.DATE}, each result checked;
+medians over two or three sources. BLEST's figures leave out its preparation (0.25 to 4.6 s, and up
+to a minute to order the vertices), those of several others their initialisation.
+
+## How to reproduce
+
+```
+clgraph bench --suite papers --energy --graphs DIR --data DIR --json out.json --html out.html
+clgraph bench compare bench/results/RECORD.json out.json
+```
+
+`--graphs` names a folder of generated graphs as `NAME.bcsr` with `NAME.json`, in the layout that
+`bench.graphs.read_bcsr` describes; `--data` one of real graphs in any format that `clgraph.read`
+knows. A record holds the seed and checksum of each graph. Without these folders the runner
+generates graphs of the same kinds, other ones of course, and records the real ones as skipped. A
+run that is interrupted keeps its finished cases, and `--resume out.json` goes on from there.
+"""
+
+
+def recorded(folder: Path = RESULTS) -> list[tuple[str, Record]]:
+    """List the runs in a folder as file name and record, newest first; other JSON is left out."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append((path.name, load(path)))
+        except InvalidArgumentError:
+            continue
+    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+
+
+def page(records: Sequence[tuple[str, Record]]) -> str:
+    """Text of the page.
+
+    Parameters
+    ----------
+    records : sequence of (file name, record)
+        Newest first; the first of each device and suite is shown, the others are listed.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    if not records:
+        return INTRODUCTION + NOTHING_YET + METHOD
+    shown: dict[tuple[str, str], tuple[str, Record]] = {}
+    older = []
+    for name, record in records:
+        place = (record["machine"]["device"]["name"], record["suite"])
+        if place in shown:
+            older.append(name)
+        else:
+            shown[place] = (name, record)
+    text = INTRODUCTION + "".join(_section(name, record) for name, record in shown.values())
+    if older:
+        text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
+    return text + METHOD
+
+
+def _section(name: str, record: Record) -> str:
+    machine = record["machine"]
+    device, versions = machine["device"], machine["versions"]
+    changed = " with uncommitted changes" if machine["dirty"] else ""
+    parts = [
+        f"\n## {device['name']}, suite {record['suite']}\n",
+        f"`bench/results/{name}`: {record['started'][:10]}, {device['platform']}, driver "
+        f"{device['driver']}, clgraph at `{(machine['commit'] or 'unknown')[:12]}`{changed}, "
+        f"preset {record['settings']['config']}, {record['settings']['sources']} sources, Python "
+        f"{versions['python']}, host {machine['host']['processor']}.\n",
+    ]
+    measured = [case for case in record["cases"] if case["status"] == "ok"]
+    if measured:
+        parts += [_results(measured, device["name"]), _energy(measured), _peers(measured)]
+        parts += [_levels(case) for case in measured if case["graph"]["name"] == PROFILED]
+    missing = [case for case in record["cases"] if case["status"] != "ok"]
+    if missing:
+        parts.append("Not measured:\n")
+        parts.append("".join(f"- {_name(c)}, {c['status']}: {c['reason']}\n" for c in missing))
+    return "\n".join(part for part in parts if part)
+
+
+def _name(case: Record) -> str:
+    return str(case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"])
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _results(cases: Sequence[Record], device: str) -> str:
+    rows = []
+    for case in cases:
+        shown = headline(case, device)
+        best: tuple[str, float] | None = shown["best"]
+        low, high = shown["quartiles_ms"]
+        floor: dict[str, Any] = case.get("floor") or {}
+        graph = case["graph"]
+        rows.append(
+            [
+                _name(case) + (" (1)" if graph["pinned"] is False else ""),
+                f"{graph['n']:,}",
+                f"{graph['m']:,}",
+                figure(shown["levels"], 4),
+                f"**{figure(shown['median_ms'])}**",
+                f"{figure(low)}-{figure(high)}",
+                figure(shown["gteps"]),
+                figure(shown["us_per_level"]),
+                figure(shown["overhead_us"]),
+                figure(shown["joules"]),
+                figure(floor.get("floor_ms")),
+                figure(shown["over_floor"]),
+                "-" if best is None else f"{figure(best[1])} ({best[0]})",
+                figure(None if shown["over_best"] is None else 1 / shown["over_best"]),
+            ]
+        )
+    head = (
+        *("graph", "n", "m", "levels", "median ms", "quartiles", "GTEPS", "us/level"),
+        *("overhead us", "J/search", "floor ms", "time/floor", "best public ms", "times as fast"),
+    )
+    note = "(1) not bit for bit the graph that the suite names.\n"
+    any_other = any(case["graph"]["pinned"] is False for case in cases)
+    return _markdown(head, rows) + ("\n" + note if any_other else "")
+
+
+def _energy(cases: Sequence[Record]) -> str:
+    measured = [(case, case["energy"]) for case in cases if case.get("energy")]
+    measured = [(case, taken) for case, taken in measured if taken["joules_per_search"] is not None]
+    if not measured:
+        return ""
+    rows = [
+        [
+            _name(case),
+            figure(taken["joules_per_search"]),
+            "-" if taken["spread"] is None else f"{100 * taken['spread']:.1f} %",
+            figure(taken["mean_watts"]),
+            figure(taken["idle_watts"]),
+            figure(taken["mteps_per_watt"]),
+            figure(taken["energy_delay_js"]),
+            f"{taken['searches']:,} in {taken['window_s']:.1f} s",
+            taken["meter"],
+        ]
+        for case, taken in measured
+    ]
+    head = (
+        *("graph", "J/search", "spread", "mean W", "idle W", "MTEPS/W", "J s", "searches"),
+        "meter",
+    )
+    return "Energy:\n\n" + _markdown(head, rows)
+
+
+def _peers(cases: Sequence[Record]) -> str:
+    rows = []
+    for case in cases:
+        for name, peer in case.get("peers", {}).items():
+            if peer.get("status") == "ok":
+                low, high = peer["ratio"]["quartiles"]
+                rows.append(
+                    [
+                        _name(case),
+                        f"{name} {peer['version']}",
+                        figure(peer["ms"]["median"]),
+                        figure(peer["convert_s"]),
+                        figure(peer["ratio"]["median"]),
+                        f"{figure(low)}-{figure(high)}",
+                    ]
+                )
+    if not rows:
+        return ""
+    head = ("graph", "library", "ms", "conversion s", "its time over ours", "quartiles")
+    return "Other libraries in the same run, by the host's clock:\n\n" + _markdown(head, rows)
+
+
+def _levels(case: Record) -> str:
+    profile = case["per_level"]
+    columns = (profile[name] for name in ("frontier", "edges", "direction", "microseconds"))
+    rows = [
+        [str(level), f"{frontier:,}", f"{edges:,}", direction, figure(microseconds)]
+        for level, (frontier, edges, direction, microseconds) in enumerate(
+            zip(*columns, strict=True)
+        )
+    ]
+    head = ("distance", "frontier", "its out-edges", "direction", "us")
+    return (
+        f"{_name(case)} level by level, from source {profile['source']}, "
+        f"{figure(profile['kernel_ms'])} ms in all:\n\n" + _markdown(head, rows)
+    )
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the page, or with --check only look whether it is up to date."""
+    text = page(recorded())
+    if "--check" in argv:
+        return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

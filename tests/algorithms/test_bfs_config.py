@@ -1,0 +1,241 @@
+"""Configurations change speed, never results: each dimension, combinations, and what is refused."""
+
+import numpy as np
+import pytest
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    SEARCH_RUNTIMES,
+    check_search,
+)
+
+import clgraph as cg
+from clgraph.engine.config import BALANCERS
+
+ALWAYS_PULL = {"alpha": 2**30, "pull_floor": 2**30}
+
+# Each needs a program of its own; group_lanes is the group size in units of the device's lanes.
+VARIANTS = {
+    "default": {},
+    **{f"{name}": {"balance": name} for name in BALANCERS},
+    **{f"{name}-groups": {"balance": name, "group_lanes": 4} for name in BALANCERS},
+    "push": {"direction": "push"},
+    "push-in-groups": {"direction": "push", "group_lanes": 4},
+    "pull": ALWAYS_PULL,
+    "pull-in-groups": {**ALWAYS_PULL, "group_lanes": 4, "solo": False},
+    "pull-early-and-late": {"alpha": 2**20, "pull_floor": 1, "pull_probes": 64},
+    "never-solo": {"solo": False},
+    "barely-solo": {"solo_capacity": 1, "solo_edges": 4},
+    "bitmap": {"visited": "bitmap"},
+    "static": {"distribution": "static", "solo": False},
+    "claimed": {"distribution": "claimed", "solo": False},
+    "no-hubs": {"hub_degree": 0, "group_lanes": 4},
+    "every-vertex-a-hub": {"hub_degree": 1, "group_lanes": 4},
+    "many-hubs": {"hub_degree": 8, "balance": "item_per_vertex"},
+    "large-groups": {"group_lanes": 16},
+    "eager": {"eager_limit": 2**31 - 1, "wide": 1},
+    "lazy": {"eager_limit": 0, "wide": 2**31 - 1, "solo_edges": 0},
+}
+DEVICE_SEARCHES = pytest.mark.runtimes(*SEARCH_RUNTIMES)
+
+
+def config_of(variant, device, **more):
+    chosen = {**variant, **more}
+    lanes = chosen.pop("group_lanes", None)
+    if lanes is not None:
+        chosen["group_size"] = lanes * device.traits.lanes
+    return cg.BFSConfig(**chosen)
+
+
+def check_everywhere(config, device, *, predecessors=True):
+    for graph, sources in (
+        (MIXED, MIXED_SOURCES),
+        (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES),
+    ):
+        plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
+        for source in sources:
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.mode == (config.synchronisation or "persistent")
+
+
+@DEVICE_SEARCHES
+@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_dimension(name, synchronisation, device):
+    config = config_of(VARIANTS[name], device, synchronisation=synchronisation)
+    check_everywhere(config, device)
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("visited", ["labels", "bitmap"])
+@pytest.mark.parametrize("direction", ["push", "switching"])
+def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
+    pulling = ALWAYS_PULL if direction == "switching" else {}
+    config = cg.BFSConfig(visited=visited, direction=direction, solo=False, **pulling)
+    check_everywhere(config, device, predecessors=False)
+
+
+@DEVICE_SEARCHES
+@pytest.mark.parametrize("patience", [0, 1, 10_000])
+@pytest.mark.parametrize("groups", [1, 2, 3, 7, 200])
+def test_membership_open_to_any_number_of_groups(groups, patience, device):
+    config = cg.BFSConfig(membership="open", groups=groups, patience=patience, solo=False)
+    plan = cg.BFS(MIXED, config=config, device=device)
+    for source in MIXED_SOURCES:
+        result = plan.run(source)
+        check_search(MIXED, source, result)
+        assert result.stats.mode == "persistent"
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("solo", [True, False])
+def test_membership_fixed_where_all_are_resident(solo, device):
+    config = cg.BFSConfig(membership="fixed", groups=device.traits.compute_units, solo=solo)
+    check_everywhere(config, device)
+
+
+def _combinations(count, seed):
+    """Points anywhere in the space: one value of each dimension, or its default."""
+    rng = np.random.default_rng(seed)
+    values = {
+        "balance": [*BALANCERS],
+        "direction": ["push", "switching"],
+        "membership": ["open"],
+        "solo": [True, False],
+        "distribution": ["static", "claimed"],
+        "group_lanes": [1, 4, 8],
+        "groups": [1, 5],
+        "hub_degree": [0, 3, 100],
+        "wide": [1, 40],
+        "alpha": [1, 2**30],
+        "pull_floor": [1, 2**30],
+        "pull_probes": [4, 32],
+        "solo_capacity": [1, 20],
+        "solo_edges": [10, 10**6],
+        "eager_limit": [0, 10, 10**6],
+    }
+    for _ in range(count):
+        yield {
+            name: options[rng.integers(len(options))]
+            for name, options in values.items()
+            if rng.random() < 0.7
+        }
+
+
+@DEVICE_SEARCHES
+@pytest.mark.parametrize("number", range(6))
+def test_combinations(number, device):
+    combination = list(_combinations(6, seed=11))[number]
+    for synchronisation in ("persistent", "stepped"):
+        if synchronisation == "stepped":
+            combination.pop("membership", None)
+        config = config_of(combination, device, synchronisation=synchronisation)
+        check_everywhere(config, device, predecessors=number % 2 == 0)
+
+
+@DEVICE_SEARCHES
+def test_pulling_at_every_level_is_what_happens(device):
+    config = cg.BFSConfig(solo=False, **ALWAYS_PULL)
+    stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=config, device=device).stats
+    # The first expansion pushes: a bitmap of one vertex is not worth reading.
+    assert stats.per_level["direction"][0] == "push"
+    assert set(stats.per_level["direction"][1:-1]) == {"pull"}
+    never = cg.BFSConfig(solo=False, direction="push")
+    stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=never, device=device).stats
+    assert set(stats.per_level["direction"][:-1]) == {"push"}
+
+
+@DEVICE_SEARCHES
+def test_stats_name_the_configuration_that_ran(device):
+    config = config_of({"balance": "lanes_per_vertex", "group_lanes": 4, "wide": 1}, device)
+    ran = cg.bfs(MIXED, 0, config=config, device=device).stats.config
+    assert ran["balance"] == "lanes_per_vertex"
+    assert ran["group_size"] == 4 * device.traits.lanes
+    decided = {name: value for name, value in config.as_dict().items() if value is not None}
+    assert decided.items() <= ran.items()
+    undecided = set(config.as_dict()) - set(decided) - {"groups"}
+    assert all(ran[name] is not None for name in undecided)
+
+
+def test_presets(any_device):
+    assert "auto" in cg.BFSConfig.presets()
+    for name in cg.BFSConfig.presets():
+        preset = cg.BFSConfig.preset(name)
+        assert isinstance(preset, cg.BFSConfig)
+        by_name, by_value = (
+            cg.bfs(MIXED, MIXED_SOURCES[0], config=config, device=any_device)
+            for config in (name, preset)
+        )
+        check_search(MIXED, MIXED_SOURCES[0], by_name)
+        assert by_name.stats.config == by_value.stats.config
+
+
+@pytest.mark.parametrize(
+    ("bad", "complaint"),
+    [
+        ({"balance": "fastest"}, "balance='fastest' is not one of item_per_vertex, "),
+        ({"direction": "pull"}, "direction='pull' is not one of push, switching"),
+        ({"synchronisation": "async"}, "synchronisation='async' is not one of persistent, stepped"),
+        ({"membership": True}, "membership=True is not one of fixed, open"),
+        ({"visited": ""}, "visited='' is not one of bitmap, labels"),
+        ({"distribution": 3}, "distribution=3 is not one of static, claimed"),
+        ({"solo": 1}, "solo=1 is neither True nor False"),
+        ({"group_size": 0}, "group_size=0 is out of range; it must be at least 1 and below"),
+        ({"group_size": 2**31}, "group_size=2147483648 is out of range"),
+        ({"group_size": "64"}, "group_size='64' is not an integer"),
+        ({"groups": 1.5}, r"groups=1\.5 is not an integer"),
+        ({"groups": True}, "groups=True is not an integer"),
+        ({"groups": -4}, "groups=-4 is out of range"),
+        ({"hub_degree": -1}, "hub_degree=-1 is out of range; it must be at least 0"),
+        ({"wide": 0}, "wide=0 is out of range"),
+        ({"alpha": 0}, "alpha=0 is out of range"),
+        ({"pull_floor": 0}, "pull_floor=0 is out of range"),
+        ({"pull_probes": 3}, "pull_probes=3 is out of range; it must be at least 4"),
+        ({"pull_probes": 10}, "pull_probes=10 is not a multiple of 4"),
+        ({"solo_capacity": 0}, "solo_capacity=0 is out of range"),
+        ({"solo_edges": -1}, "solo_edges=-1 is out of range"),
+        ({"eager_limit": 2**40}, "eager_limit=1099511627776 is out of range"),
+        ({"spin_limit": 63}, "spin_limit=63 is out of range; it must be at least 64"),
+        ({"patience": -1}, "patience=-1 is out of range"),
+        ({"synchronisation": "stepped", "membership": "open"}, "leave one of them out"),
+    ],
+)
+def test_what_no_device_can_run(bad, complaint):
+    with pytest.raises(cg.InvalidArgumentError, match=complaint) as caught:
+        cg.BFSConfig(**bad)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_dimensions_and_presets():
+    with pytest.raises(TypeError, match="ballance"):
+        cg.BFSConfig(ballance="lane_scan")
+    with pytest.raises(
+        cg.InvalidArgumentError, match=r"config='fast' is not a preset; choose .*auto"
+    ):
+        cg.BFSConfig.preset("fast")
+    with pytest.raises(cg.InvalidArgumentError, match="config='fast' is not a preset"):
+        cg.bfs(MIXED, 0, config="fast")
+    with pytest.raises(
+        cg.InvalidArgumentError, match="config is a dict; pass a BFSConfig, a preset"
+    ):
+        cg.bfs(MIXED, 0, config={"balance": "lane_scan"})
+
+
+@pytest.mark.parametrize(
+    ("spec", "bad", "complaint"),
+    [
+        ("intel", {"group_size": 17}, "group_size=17 is not a multiple of the 16 lanes"),
+        ("pocl", {"group_size": 2**20}, "group_size=1048576 exceeds the [0-9]+ work-items"),
+        ("pocl", {"group_size": 8, "visited": "labels"}, "choose 'bitmap' here"),
+        ("intel", {"visited": "labels"}, "choose 'bitmap' here"),
+        ("pocl+lanes8", {"group_size": 16}, "with emulated lanes; it must be 8"),
+    ],
+)
+def test_what_a_device_cannot_run(spec, bad, complaint, pocl, intel):
+    assert pocl
+    assert intel
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        cg.BFS(MIXED, config=cg.BFSConfig(**bad), device=spec)

@@ -189,7 +189,8 @@ def find(name: str, *, graphs: Path | None = None, data: Path | None = None) -> 
 def _obtain(name: str, graphs: Path | None, data: Path | None) -> tuple[Graph, str]:
     if graphs is not None and (graphs / f"{name}.bcsr").exists():
         return read_bcsr(graphs / f"{name}.bcsr"), "bcsr"
-    files = sorted(data.glob(f"{name}.*")) if data is not None else []
+    found = sorted(data.glob(f"{name}.*")) if data is not None else []
+    files = [path for path in found if path.suffix not in {".bcsr", ".json"}]
     if files:
         return _read(files[0]), "file"
     known = GRAPHS.get(name, Pinned())

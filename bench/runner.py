@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import clgraph
+from clgraph.cli.text import plain
 from clgraph.errors import InvalidArgumentError
 
 from . import bfs, machine
@@ -98,15 +99,17 @@ def run(
     cases = _chosen(suite, set(only))
     clgraph.BFSConfig.of(settings.config)  # an unknown preset is refused before anything runs
     found = clgraph.device(device)
-    record: Record = {
-        "schema": SCHEMA,
-        "suite": suite,
-        "started": _now(),
-        "finished": None,
-        "settings": asdict(settings),
-        "machine": machine.describe(found, inputs.commit),
-        "cases": [],
-    }
+    record: Record = plain(
+        {
+            "schema": SCHEMA,
+            "suite": suite,
+            "started": _now(),
+            "finished": None,
+            "settings": asdict(settings),
+            "machine": machine.describe(found, inputs.commit),
+            "cases": [],
+        }
+    )
     kept = _resumed(inputs.resume, record)
     for case in cases:
         key = case.key(settings.config)
@@ -153,7 +156,8 @@ def _measure(
     gc.collect()  # device buffers of this graph make room for the next
     measured["card"] = machine.card_state(device)
     measured["seconds"] = time.perf_counter() - began
-    return measured
+    told: Record = plain(measured)
+    return told
 
 
 def _resumed(path: Path | None, record: Record) -> dict[str, Record]:

@@ -58,6 +58,7 @@ class Resolved:
     scan_batch: int
     prefetch_row: int = 32
     prefetch_edges: int = 16
+    prefetch_words: int = 2
     solo_batch: int = 256
     solo_row: int = 64
 

@@ -2,7 +2,7 @@
 ##
 ## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
 ##               found(v, u): what to do then, by one lane
-## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n
+## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; lane collectives only in lane-uniform flow
 ## Local memory  one word per lane
@@ -11,7 +11,7 @@
 ## Shape         a lane group takes LANES words of the bitmap, numbers the unvisited vertices in
 ##               them by a scan of their counts and gives each lane one of those: lanes stay busy
 ##               however few are left. A vertex is probed by its lane first; a longer row is
-##               finished by all lanes together. On one lane it is a loop over the clear bits.
+##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
@@ -26,25 +26,8 @@ __local word_t pulled[${config.group_size}];
 % if config.lanes == 1:
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
-        const word_t before = from_visited[w];
-        word_t todo = ~(before | unreachable[w]), added = 0;
-        while (todo) {
-            const word_t bit = todo & (0 - todo);
-            const uint v = (w << WORD_SHIFT) + (uint)popcount(bit - 1);
-            todo ^= bit;
-            const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
-            for (offset_t e = row_begin; e < row_end; ++e) {
-                const uint u = in_indices[e];
-                if (${caller.accept("u")}) {
-                    added |= bit;
-                    found_edges += (edges_t)(row_end - row_begin);
-                    ${caller.found("v", "u")}
-                    break;
-                }
-            }
-        }
-        to_visited[w] = before | added;
-        found_count += (uint)popcount(added);
+        ${prefetch_word(f"w + {config.prefetch_words}u")}
+        ${pull_word(caller.accept, caller.found)}
     }
 </%tiles:each_tile>
 % else:
@@ -73,6 +56,57 @@ __local word_t pulled[${config.group_size}];
     lane_converge();
 </%tiles:each_tile>
 % endif
+</%def>
+
+## Ask for the rows that a word further on will read: the branches of pull_word would come to each
+## too late to have several on their way.
+<%def name="prefetch_word(word)">
+for (word_t todo = ${word} < words ? ~(from_visited[${word}] | unreachable[${word}]) : 0; todo; todo &= todo - 1)
+    prefetch_global(in_indices + in_indptr[((${word}) << WORD_SHIFT) + word_first(todo)]);
+</%def>
+
+## The unvisited vertices of one word on one lane. Each is offered four in-neighbours without a
+## branch that depends on them, which decides most of them; the others' rows are walked after that.
+<%def name="pull_word(accept, found)">
+const word_t before = from_visited[w];
+word_t added = 0, unfinished = 0;
+uint parents[WORD_BITS];
+for (word_t todo = ~(before | unreachable[w]); todo; todo &= todo - 1) {
+    const uint k = word_first(todo), v = (w << WORD_SHIFT) + k;
+    const offset_t row = in_indptr[v];
+    const uint degree = (uint)(in_indptr[v + 1] - row);
+    const uint u0 = in_indices[row];
+    % for k in (1, 2, 3):
+    const uint u${k} = in_indices[row + (degree > ${k}u ? ${k}u : degree - 1u)];
+    % endfor
+    % for k in range(4):
+    const uint hit${k} = (uint)${accept(f"u{k}")};
+    % endfor
+    const uint hit = hit0 | hit1 | hit2 | hit3;
+    parents[k] = hit0 ? u0 : hit1 ? u1 : hit2 ? u2 : u3;
+    added |= (word_t)hit << k;
+    unfinished |= (word_t)(~hit & (degree > 4u)) << k;
+    found_edges += hit ? degree : 0u;
+}
+for (; unfinished; unfinished &= unfinished - 1) {
+    const uint k = word_first(unfinished), v = (w << WORD_SHIFT) + k;
+    const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
+    for (offset_t e = row_begin + 4; e < row_end; ++e) {
+        const uint u = in_indices[e];
+        if (${accept("u")}) {
+            parents[k] = u;
+            added |= (word_t)1 << k;
+            found_edges += (edges_t)(row_end - row_begin);
+            break;
+        }
+    }
+}
+to_visited[w] = before | added;
+found_count += word_count(added);
+for (; added; added &= added - 1) {
+    const uint k = word_first(added), v = (w << WORD_SHIFT) + k;
+    ${found("v", "parents[k]")}
+}
 </%def>
 
 ## One vertex per lane: config.pull_probes neighbours by the lane itself, four in flight at a time,

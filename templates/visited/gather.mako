@@ -11,12 +11,9 @@
 <%tiles:each_tile count="${words}" size="${config.pull_tile if config.lanes == 1 else config.lanes}">
 % if config.lanes == 1:
     for (uint w = tile_begin; w < tile_end; ++w) {
-        word_t added = ${after}[w] & ~${before}[w];
-        while (added) {
-            const word_t bit = added & (0 - added);
+        for (word_t added = ${after}[w] & ~${before}[w]; added; added &= added - 1) {
             const int active = 1;
-            const uint v = (w << WORD_SHIFT) + (uint)popcount(bit - 1);
-            added ^= bit;
+            const uint v = (w << WORD_SHIFT) + word_first(added);
             ${caller.body()}
         }
     }

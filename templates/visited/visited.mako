@@ -24,6 +24,16 @@ typedef uint word_t;
 #define WORD_MASK (WORD_BITS - 1u)
 #define WORD_BIT(v) ((word_t)1 << ((v) & WORD_MASK))
 
+// Position of the lowest set bit of a word that is not 0, and how many are set. A compiler for the
+// host's processor has an instruction for each, but PoCL calls a function for popcount().
+#if defined(__x86_64__) || defined(__aarch64__)
+static inline uint word_first(word_t word) { return (uint)__builtin_ctzl(word); }
+static inline uint word_count(word_t word) { return (uint)__builtin_popcountl(word); }
+#else
+static inline uint word_first(word_t word) { return (uint)popcount((word & (0 - word)) - 1); }
+static inline uint word_count(word_t word) { return (uint)popcount(word); }
+#endif
+
 // Position of the k-th set bit (k from 0) of a word that has more than k.
 static inline uint word_select(word_t word, uint k) {
     uint position = 0;

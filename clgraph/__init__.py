@@ -7,7 +7,7 @@
 198
 """
 
-from clgraph import energy
+from clgraph import energy, verify
 from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
@@ -56,5 +56,6 @@ __all__ = [
     "from_scipy",
     "generate",
     "read",
+    "verify",
     "write",
 ]

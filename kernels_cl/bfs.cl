@@ -354,11 +354,14 @@ if (${s}.level - 1 < level_capacity)
     ${load_totals()}
     <%solo:levels>
     <%def name="visit(count)">
-        ${visit_edges(count, "now.level", solo.keep, "&solo_hubs")}
+        ${visit_edges(count, "now.level", solo.keep, "&solo_hubs[next]")}
     </%def>
     <%def name="visit_alone()">
         claimed = distances[v] == UNREACHED;
         distances[v] = claimed ? (int)now.level : distances[v];
+        % if config.visited == "bitmap":
+        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
+        % endif
         % if problem.predecessors:
         predecessors[v] = claimed ? (int)u : predecessors[v];
         % endif

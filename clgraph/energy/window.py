@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["RESOLVED_UPDATES", "Measurement", "Window"]
 
 RESOLVED_UPDATES = 2  # a shorter window would share out an average over time outside of it
-PATIENCE_UPDATES = 5
+PATIENCE_UPDATES = 20  # an H200's counter, changed every 0.1 s, can stand still for over 0.5 s
 
 
 @dataclass(slots=True)

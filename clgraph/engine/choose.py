@@ -99,7 +99,7 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
-    visited = config.visited or ("labels" if scalar else "bitmap")
+    visited = config.visited or ("labels" if group_size == 1 else "bitmap")
     if visited == "labels" and group_size > 1:
         raise InvalidArgumentError(
             "visited='labels' is for one-lane devices with group_size=1; choose 'bitmap' here."
@@ -124,7 +124,8 @@ def resolve(
         direction=direction,
         synchronisation=synchronisation,
         membership=config.membership or ("fixed" if traits.grid_barrier else "open"),
-        solo=kernels == "fused" if config.solo is None else config.solo,
+        # A frontier that fits two or three work-items is not worth a mode of its own.
+        solo=kernels == "fused" and config.solo is not False and (alone or group_size > 3),
         visited=visited,
         distribution=config.distribution or ("claimed" if alone else "static"),
         kernels=kernels,
@@ -150,7 +151,7 @@ def resolve(
         scan_batch=batch,
         stage_work=200 if traits.is_cpu else 60_000,
         launch_work=200_000_000 if traits.is_cpu else 20_000_000_000,
-        spin_limit=config.spin_limit or (2**31 - 1 if traits.is_cpu else 1 << 22),
+        spin_limit=config.spin_limit or (1 << 26 if traits.is_cpu else 1 << 22),
         patience=_pick(config.patience, 1 << 10 if traits.is_cpu else 1 << 14),
     )
 

@@ -60,7 +60,7 @@ class TraversalConfig:
         Whether all work-groups of a persistent launch take part from the start, which needs
         them resident together, or join as they start.
     solo : bool, optional
-        Whether one work-group runs small frontiers alone.
+        Whether one work-group runs small frontiers alone; never with split kernels.
     visited : {"bitmap", "labels"}, optional
         Where a stage looks up who has been reached.
     distribution : {"static", "claimed"}, optional

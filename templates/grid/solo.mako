@@ -16,11 +16,12 @@
 <%def name="setup()">
 __local uint solo_lengths[3];
 __local edges_t solo_edges[3];
-__local uint solo_hubs;
+__local uint solo_hubs[3];
 </%def>
 
 <%def name="keep(claimed, entry, edges)">
 {
+    found_edges += ${edges};
     const lanemask_t pushing = lane_ballot(${claimed});
     if (pushing) {
         uint base = 0;
@@ -30,7 +31,6 @@ __local uint solo_hubs;
         if (${claimed}) {
             if (at < ${config.solo_capacity}u) group_entries[other + at] = ${entry};
             else if (at < n) queue_to[at] = ${entry};
-            found_edges += ${edges};
         }
     }
 }
@@ -46,7 +46,7 @@ __local uint solo_hubs;
     if (lid < 3) {
         solo_lengths[lid] = 0;
         solo_edges[lid] = 0;
-        solo_hubs = 0;
+        solo_hubs[lid] = 0;
     }
     uint side = 0, turn = 0;
     int going = 1;
@@ -60,6 +60,7 @@ __local uint solo_hubs;
         if (lid == 0) {
             solo_lengths[(turn + 2) % 3u] = 0;
             solo_edges[(turn + 2) % 3u] = 0;
+            solo_hubs[(turn + 2) % 3u] = 0;
         }
         for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
             const uint tile_end = min(tile + share, now.length);
@@ -71,7 +72,7 @@ __local uint solo_hubs;
         group_barrier_global();
         now.length = solo_lengths[next];
         const edges_t edges = solo_edges[next];
-        const uint solo_hubs_found = solo_hubs;
+        const uint solo_hubs_found = solo_hubs[next];
         side ^= 1;
         turn = next;
         now.queue ^= 1;

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from . import text
-from .svg import Axis, Plot, bars
+from .svg import Axis, Plot, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,9 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   max-width: 1340px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .wide { overflow-x: auto; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: 0; } figcaption { font-weight: 600; } svg { max-width: 100%; height: auto; }
+.facts th { text-align: left; } .facts td { text-align: left; white-space: normal; }
+figure { margin: 1.2rem 0 0; } figcaption { font-weight: 600; }
+svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--faint);
   white-space: nowrap; }
@@ -33,10 +35,10 @@ th:first-child, td:first-child { text-align: left; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
 .axis, .grid { fill: none; stroke: var(--faint); } .axis { stroke: var(--more); }
-.bar { fill: var(--push); } .whisker { stroke: var(--ink); stroke-width: 1.5; }
+.whisker { stroke: var(--push); stroke-width: 5; stroke-linecap: round; opacity: .35; }
 polyline { fill: none; stroke-width: 1.5; } .size { stroke: var(--more); }
 .time { stroke: var(--push); } .roof { stroke: var(--pull); }
-.push, .ok { fill: var(--push); } .pull { fill: var(--pull); } .end { fill: var(--more); }
+.push, .ok { fill: var(--push); } .pull { fill: var(--pull); } .stop { fill: var(--more); }
 .key span { margin-right: 1.2rem; } .key i { display: inline-block; width: .8em; height: .8em;
   margin-right: .4em; border-radius: 50%; }
 """
@@ -77,7 +79,7 @@ def _run(record: Record) -> str:
     ]
     parts = [
         "<section><h2>" + escape(f"{device['name']}, suite {record['suite']}") + "</h2>",
-        _table(("what", "value"), facts),
+        '<div class="facts">' + _table(("what", "value"), facts) + "</div>",
         "<h2>Results</h2>",
         _table(text.HEAD, [text.line(case, device["name"]) for case in record["cases"]]),
     ]
@@ -124,10 +126,10 @@ def _throughput(cases: Sequence[Record]) -> str:
             continue
         low, high = (rate / 1e9 for rate in teps["quartiles"])
         gteps = mean / 1e9
-        rows.append((case["graph"]["name"], gteps, (low, high), f"{text.figure(gteps)} GTEPS"))
+        rows.append((case["graph"]["name"], gteps, (low, high), text.figure(gteps)))
     values = [value for _, mean, (low, high), _ in rows for value in (mean, low, high)]
-    caption = "Throughput: harmonic mean, whiskers over the quartiles"
-    return _figure(caption, bars(caption, rows, Axis.around(values, "GTEPS")))
+    caption = "Throughput: harmonic mean, bars from the lower to the upper quartile"
+    return _figure(caption, ranges(caption, rows, Axis.around(values, "GTEPS")))
 
 
 def _roofline(cases: Sequence[Record]) -> str:
@@ -197,5 +199,5 @@ def _profile(case: Record) -> str:
         if len(distances) <= 64:
             took = "" if math.isnan(us) else f", {us:.3g} us"
             hint = f"distance {distance:g}: {size:,.0f} vertices, {direction}{took}"
-            plot.point(distance, size, direction if direction in {"push", "pull"} else "end", hint)
+            plot.point(distance, size, direction if direction in {"push", "pull"} else "stop", hint)
     return _figure(caption, plot.svg())

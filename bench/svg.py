@@ -1,4 +1,4 @@
-"""Plots as inline SVG: axes, points, lines and bars, coloured by the page's style sheet."""
+"""Plots as inline SVG: axes, points, lines and ranges, coloured by the page's style sheet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Axis", "Plot", "bars"]
+__all__ = ["Axis", "Plot", "ranges"]
 
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 44
 LABEL_HEIGHT = 13.0
@@ -173,17 +173,17 @@ class Plot:
         return "".join(parts)
 
 
-def bars(
+def ranges(
     title: str, rows: Sequence[tuple[str, float, tuple[float, float], str]], axis: Axis
 ) -> str:
-    """Horizontal bars with whiskers.
+    """One row per name: a dot within its range.
 
     Parameters
     ----------
     title : str
         Read by screen readers too.
     rows : sequence of (name, value, (low, high), text)
-        Bars from top to bottom, their whiskers, and what stands at the right.
+        From top to bottom; the text stands at the right.
     axis : Axis
         The scale.
 
@@ -192,7 +192,7 @@ def bars(
     str
         An SVG element.
     """
-    left, right, step = 150, 90, 22
+    left, right, step = 150, 70, 22
     width, height = 640, TOP + step * len(rows) + BOTTOM
 
     def across(value: float) -> float:
@@ -208,9 +208,9 @@ def bars(
         middle = TOP + step * place + step // 2
         parts.append(
             f'<text class="end" x="{left - 8}" y="{middle + 4}">{escape(name)}</text>'
-            f'<rect class="bar" x="{left}" y="{middle - 7}" height="14" '
-            f'width="{across(value) - left:.1f}"><title>{escape(name + ": " + text)}</title></rect>'
             f'<path class="whisker" d="M{across(low):.1f},{middle}H{across(high):.1f}"/>'
+            f'<circle class="ok" cx="{across(value):.1f}" cy="{middle}" r="5">'
+            f"<title>{escape(name + ': ' + text)}</title></circle>"
             f'<text x="{width - right + 8}" y="{middle + 4}">{escape(text)}</text>'
         )
     parts.append(

@@ -1,0 +1,99 @@
+"""``clgraph bench`` as a user calls it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from made_up import case, record
+
+from bench import records, suites
+from clgraph.cli import bench as command
+from clgraph.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SHORT = ("--only", "grid500", "--sources", "3", "--passes", "1", "--device", "pocl")
+
+
+@pytest.mark.usefixtures("pocl")
+def test_a_run_writes_its_record_and_page_and_prints_a_table(tmp_path, capsys):
+    file, page = tmp_path / "out.json", tmp_path / "out.html"
+    words = ["bench", *SHORT, "--peers", "scipy", "--json", str(file), "--html", str(page)]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert "grid500" in out
+    assert "scipy" in out
+    assert err.startswith("bfs/grid500/auto: ")
+    assert records.load(file)["cases"][0]["status"] == "ok"
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.usefixtures("pocl")
+def test_json_without_a_file_prints_one_object_and_nothing_else(capsys):
+    assert main(["bench", *SHORT, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == records.SCHEMA
+
+
+def test_comparing_two_files(tmp_path, capsys):
+    for name, factor in (("a", 1.0), ("b", 1.5)):
+        records.save(record(case("g", [factor, 2 * factor])), tmp_path / f"{name}.json")
+    a, b = (str(tmp_path / f"{name}.json") for name in "ab")
+    assert main(["bench", "compare", a, b]) == 1
+    assert "slower" in capsys.readouterr().out
+    assert main(["bench", "compare", b, a, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"][0]["verdict"] == "faster"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["compare", "a.json"], "compare A B"),
+        (["compare", "missing.json", "missing.json"], "missing.json"),
+        (["measure"], "is not known"),
+        (["--peers", "boost"], "boost"),
+        (["--only", "moon", "--device", "pocl"], "moon"),
+        (["--sources", "0"], "--sources"),
+        (["--json", "no/such/folder/x.json", "--device", "pocl"], "folder does not exist"),
+        (["--config", "fastest", "--device", "pocl"], "fastest"),
+    ],
+)
+@pytest.mark.usefixtures("pocl")
+def test_bad_arguments_are_one_line_and_status_2(words, problem, capsys):
+    assert main(["bench", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert problem in err
+    assert err.count("\n") == 1
+
+
+def test_the_command_lists_the_suites_that_there_are():
+    assert set(command.SUITES) == set(suites.SUITES)
+
+
+def test_the_runner_is_found_inside_an_installed_package(tmp_path):
+    """The wheel holds bench as clgraph/bench; nothing of a checkout is needed then."""
+    ignore = shutil.ignore_patterns("__pycache__", "results")
+    shutil.copytree(ROOT / "clgraph", tmp_path / "clgraph", ignore=ignore)
+    shutil.copytree(ROOT / "bench", tmp_path / "clgraph" / "bench", ignore=ignore)
+    script = (
+        "from clgraph.cli.bench import load_runner; import sys; "
+        "print(load_runner('runner').__file__, 'bench' in sys.modules)"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == [str(tmp_path / "clgraph" / "bench" / "runner.py"), "False"]
+
+
+def test_the_wheel_carries_the_runner():
+    assert '"bench" = "clgraph/bench"' in (ROOT / "pyproject.toml").read_text()

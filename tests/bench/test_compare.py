@@ -1,0 +1,73 @@
+"""Regressions are told from noise."""
+
+import numpy as np
+import pytest
+from made_up import case, record, skipped
+
+from bench import compare
+from clgraph.errors import InvalidArgumentError
+
+BASE = np.random.default_rng(5).uniform(0.5, 2.0, 64)
+
+
+def verdict(factor: np.ndarray | float) -> dict:
+    found = compare.compare(
+        record(case("g", BASE.tolist())), record(case("g", (BASE * factor).tolist()))
+    )
+    return found["cases"][0]
+
+
+def noise(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(1.0, 0.05, len(BASE))
+
+
+def test_ten_percent_is_seen_although_sources_differ_by_far_more():
+    assert verdict(1.1 * noise(1))["verdict"] == "slower"
+    assert verdict(0.9 * noise(2))["verdict"] == "faster"
+
+
+def test_noise_is_no_change():
+    assert [verdict(noise(seed))["verdict"] for seed in range(20)] == ["same"] * 20
+    assert verdict(1.0)["ratio"] == 1.0
+
+
+def test_other_sources_are_compared_by_the_intervals_of_medians():
+    other = case("g", (1.1 * BASE).tolist())
+    other["searches"]["source"] = list(range(100, 164))
+    found = compare.compare(record(case("g", BASE.tolist())), record(other))
+    assert found["cases"][0]["verdict"] == "same"
+    other = case("g", (4 * BASE).tolist())
+    other["searches"]["source"] = list(range(100, 164))
+    found = compare.compare(record(case("g", BASE.tolist())), record(other))
+    assert found["cases"][0]["verdict"] == "slower"
+
+
+def test_what_no_longer_runs_is_a_regression():
+    ok = case("g", [1.0, 1.1])
+    broken = skipped("g") | {"status": "failed", "reason": "wrong"}
+    for after, expected in ((broken, "broken"), (skipped("g"), "gone")):
+        found = compare.compare(record(ok), record(after))
+        assert found["cases"][0]["verdict"] == expected
+        assert found["regressions"] == 1
+    found = compare.compare(record(broken), record(broken))
+    assert found["regressions"] == 0
+    found = compare.compare(record(skipped("g")), record(ok, case("h", [1.0])))
+    assert [row["verdict"] for row in found["cases"]] == ["new", "new"]
+    found = compare.compare(record(ok, case("h", [1.0])), record(ok))
+    assert sorted(row["verdict"] for row in found["cases"]) == ["gone", "same"]
+
+
+def test_another_graph_or_machine_is_told():
+    other = case("g", [1.0])
+    other["graph"]["checksum"] = "1" * 16
+    found = compare.compare(record(case("g", [1.0])), record(other, device="another GPU"))
+    assert found["cases"][0]["verdict"] == "another graph"
+    assert found["notes"] == ["device: NVIDIA H200 before, another GPU after"]
+    shown = compare.render(found)
+    assert "another graph" in shown
+    assert shown.endswith("0 regressions")
+
+
+def test_records_without_a_common_case_are_refused():
+    with pytest.raises(InvalidArgumentError, match="no case in common"):
+        compare.compare(record(case("a", [1.0])), record(case("b", [1.0])))

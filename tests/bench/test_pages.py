@@ -1,0 +1,148 @@
+"""The page of results and the HTML report."""
+
+import math
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from made_up import case, record, skipped
+
+from bench import docs, html, records, svg
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skipped("mesh"))
+
+
+def test_page_of_results_is_up_to_date():
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.docs", "--check"], cwd=ROOT, check=False, timeout=60
+    )
+    assert done.returncode == 0, "run: python -m bench.docs"
+
+
+def test_page_without_records_says_so():
+    assert "No run has been recorded yet" in docs.page([])
+
+
+def test_page_shows_results_floors_energy_levels_and_what_is_missing():
+    page = docs.page([("h200.json", RUN)])
+    row = next(line for line in page.splitlines() if line.startswith("| kron22"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:3] == ["1,000", "8,000"]
+    assert cells[4] == "**0.5**"
+    assert cells[9:] == ["0.125", "0.01", "50", "0.29 (BLEST)", "0.58"]
+    assert "| 2 | 600 | 5,000 | pull | 20.2 |" in page
+    assert "| kron22 | 0.125 | 3.1 % | 390 | 80 | 64 | 0.0001 | 20,000 in 2.5 s |" in page
+    assert "| kron22 | scipy 1.17.1 | 20 | 0.5 | 40 | 38-44 |" in page
+    assert "- mesh, skipped: mesh is <not> here" in page
+    assert "`0123456789ab`" in page
+
+
+def test_newest_record_of_a_device_is_shown_and_older_ones_listed(tmp_path):
+    newer = RUN | {"started": "2027-01-01T00:00:00+00:00"}
+    for name, run in (("old.json", RUN), ("new.json", newer)):
+        records.save(run, tmp_path / name)
+    (tmp_path / "tests.json").write_text('{"schema": "of something else"}')
+    found = docs.recorded(tmp_path)
+    assert [name for name, _ in found] == ["new.json", "old.json"]
+    page = docs.page(found)
+    assert "`bench/results/new.json`" in page
+    assert "Older records: `old.json`" in page
+
+
+class Structure(HTMLParser):
+    """Tags that are open, and what was seen."""
+
+    VOID = frozenset({"meta", "br"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.references, self.text = [], [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.references += [
+            value for name, value in attrs if name in {"src", "href", "onclick", "onload"}
+        ]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def report():
+    parsed = Structure()
+    parsed.feed(html.page([RUN]))
+    return parsed
+
+
+def test_report_is_well_formed_and_needs_nothing_else(report):
+    assert report.open == []
+    assert report.references == []
+    assert "script" not in report.seen
+    assert "link" not in report.seen
+
+
+def test_report_shows_each_plot_and_table(report):
+    assert report.seen.count("table") == 2
+    assert report.seen.count("svg") == 3 + 2  # throughput, roofline, energy, and a profile a case
+    for words in (
+        "Roofline",
+        "Time against energy",
+        "Level by level",
+        "a <fast> one",
+        "<not> here",
+    ):
+        assert words in report.text
+    assert "nan" not in report.text.lower()
+
+
+def test_report_of_a_run_that_measured_nothing():
+    parsed = Structure()
+    parsed.feed(html.page([record(skipped("mesh"))]))
+    assert parsed.open == []
+    assert "svg" not in parsed.seen
+
+
+def test_points_are_drawn_within_the_picture():
+    axis = svg.Axis.around([0.0, 1.0, math.nan, 1000.0], "x")
+    plot = svg.Plot("p", axis, svg.Axis.around([5.0, 50.0], "y", log=False))
+    for x, y in ((1.0, 5.0), (1000.0, 50.0), (0.0, 0.0), (1e9, 1e9)):
+        across, up = plot.at(x, y)
+        assert svg.LEFT <= across <= plot.width - svg.RIGHT
+        assert svg.TOP <= up <= plot.height - svg.BOTTOM
+    plot.line([(1.0, 5.0), (10.0, math.nan), (100.0, 9.0), (200.0, 9.0)], "time")
+    assert plot.svg().count("<polyline") == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log"),
+    [(1.0, 1.0, True), (0.3, 0.4, True), (1e-9, 1e9, True), (0, 3, False), (0, 6172, False)],
+)
+def test_axes_have_a_few_round_ticks(low, high, log):
+    axis = svg.Axis.around([low, high], "x", log=log)
+    ticks = axis.ticks()
+    assert 1 <= len(ticks) <= 12
+    assert all(axis.low <= tick <= axis.high for tick in ticks)
+    assert all(re.fullmatch(r"-?[\d.,e-]+", svg.label(tick)) for tick in ticks)
+
+
+def test_labels_do_not_cover_each_other():
+    plot = svg.Plot("p", svg.Axis(1, 100, "x"), svg.Axis(1, 100, "y"))
+    for _ in range(5):
+        plot.point(10, 10, "ok", "hint", "same place")
+    rows = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)">same', plot.svg())]
+    assert len(rows) >= 4

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["wait"]
 
 SPIN_S = 50e-6
-# A pause costs a GPU search up to its length. Yielding instead was measured to cost 35 us of a
-# search of 2 to 14 ms on a virtual machine with an H200: it polls on, as long as most searches take.
+# A pause costs a GPU search up to its length; yielding instead cost 35 us of a search of 2 to 14 ms
+# on a virtual machine with an H200. So it polls on for as long as most searches take.
 BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
@@ -44,8 +44,9 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     -----
     Python delivers no signal inside ``finish()`` or ``Event.wait()``, so this polls: some 50 us
     without a pause, within which many commands end; then, for a GPU, up to 20 ms of the same, and
-    after that with pauses of a sixteenth of the time waited, up to 1 ms. A CPU device computes on the very cores that polling would take, and some drivers
-    lend it the thread that blocks in them: there a thread of its own then blocks in the driver.
+    after that with pauses of a sixteenth of the time waited, up to 1 ms. A CPU device computes on
+    the very cores that polling would take, and some drivers lend it the thread that blocks in
+    them: there a thread of its own then blocks in the driver.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()

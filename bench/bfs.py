@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "measure", "pick_sources"]
 
-RULES_UP_TO_EDGES = 40_000_000  # checking the rules takes about a second per ten million edges
+RULES_UP_TO_EDGES = 200_000_000  # checking the rules takes a second per thirty million edges
 SHOWN_LEVELS = 256
 STEADY = 0.01
 

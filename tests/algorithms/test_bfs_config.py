@@ -210,8 +210,8 @@ def test_what_no_device_can_run(bad, complaint):
 
 
 def test_unknown_dimensions_and_presets():
-    with pytest.raises(TypeError, match="ballance"):
-        cg.BFSConfig(ballance="lane_scan")
+    with pytest.raises(TypeError, match="balancer"):
+        cg.BFSConfig(balancer="lane_scan")
     with pytest.raises(
         cg.InvalidArgumentError, match=r"config='fast' is not a preset; choose .*auto"
     ):

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs import SHAPES, reference_distances
 
 import clgraph as cg
 from clgraph.algorithms import bfs as module
 from clgraph.device import Device
 from clgraph.engine import resident
 from clgraph.engine.choose import Resolved, resolve
-from graphs import SHAPES, reference_distances
 
 
 @pytest.fixture

@@ -47,8 +47,8 @@ its median over the passes. Times are device times, from the start of a search t
 device memory; *overhead* is what the host's wall clock of `plan.run` adds. Initialising the state
 is part of every search, and nothing of a graph is prepared beyond its upload. GTEPS is the harmonic
 mean over the sources of out-edges of reached vertices per second; in a directed graph sources that
-reach next to nothing dominate it. Searches are checked outside the timed region: whole distances against a sequential search, and on graphs that are not too large the
-rules of `clgraph.verify` too.
+reach next to nothing dominate it. Searches are checked outside the timed region: whole distances
+against a sequential search, and up to 200 million edges by the rules of `clgraph.verify` too.
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
 window of at least two seconds in which searches from all sources follow one another, divided by

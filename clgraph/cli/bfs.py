@@ -76,7 +76,14 @@ def _run(args: argparse.Namespace) -> Record:
     if args.source_label is not None:
         args.source = _labelled(graph, args.source_label)
     began = time.perf_counter()
-    plan = clgraph.BFS(graph, predecessors=args.predecessors, config=args.config, device=device)
+    with Progress() as progress:
+        plan = clgraph.BFS(
+            graph,
+            predecessors=args.predecessors,
+            config=args.config,
+            device=device,
+            progress=progress.callback,
+        )
     build_s = time.perf_counter() - began
     record = _search(plan, graph, device, args)
     record["graph"]["file"] = args.file

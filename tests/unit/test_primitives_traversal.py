@@ -1,0 +1,124 @@
+"""The traversal's building blocks alone: balancers, queue with overflow check, bitmaps."""
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.device import Device, Memory, Program, load
+from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state
+from graphs import SHAPES
+
+GROUPS = 3
+OVERFLOWED = STATE_WORDS["OVERFLOWED"]
+NEXT = STATE_WORDS["NEXT"]
+BALANCERS = ("item_per_vertex", "lanes_per_vertex", "lane_scan")
+
+
+def resolved(device: Device, **changes: Any) -> Resolved:
+    config = resolve(cg.BFSConfig(), device.traits, m=100, predecessors=True)
+    return dataclasses.replace(config, **changes)
+
+
+def built(device: Device, config: Resolved) -> Program:
+    return load(
+        device,
+        "primitives/traversal_check.cl",
+        config=config,
+        problem=SimpleNamespace(predecessors=True),
+        state_words=STATE_WORDS,
+        slot_words=SLOT_WORDS,
+    )
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("balance", BALANCERS)
+@pytest.mark.parametrize("wide", [0, 4])
+def test_each_edge_is_visited_exactly_once(device: Device, balance: str, wide: int) -> None:
+    config = resolved(device, balance=balance, wide=wide, distribution="static")
+    program = built(device, config)
+    memory = Memory(device)
+    for name, graph in SHAPES.items():
+        vertices = np.flatnonzero(np.arange(graph.n) % 3 != 1).astype(np.uint32)
+        expected = np.zeros(graph.m, np.uint32)
+        for v in vertices:
+            expected[graph.indptr[v] : graph.indptr[v + 1]] = 1
+        indptr = memory.upload("indptr", graph.indptr.astype(np.uint32))
+        indices = memory.upload("indices", graph.indices.astype(np.uint32))
+        asked = memory.upload("vertices", vertices)
+        entry_words = {"vertex": 1, "row": 2, "full": 4}[config.entry]
+        entries = memory.allocate("entries", (vertices.size + 64) * entry_words, np.uint32)
+        count = np.uint32(vertices.size)
+        program.kernel("make_entries").launch(64, 1, indptr, asked, count, entries)
+        for as_hubs, tile in ((0, 1), (0, config.lanes), (1, 1)):
+            if as_hubs and not vertices.size:
+                continue
+            visits = memory.upload("visits", np.zeros(graph.m, np.uint32))
+            mistakes = memory.upload("mistakes", np.zeros(1, np.uint32))
+            program.kernel("check_advance").launch(
+                GROUPS * config.group_size,
+                config.group_size,
+                *(indptr, indices, asked, count, np.uint32(as_hubs), np.uint32(tile), entries),
+                *(visits, mistakes, memory.upload("state", initial_state())),
+            )
+            where = f"{name}, as_hubs={as_hubs}, tile={tile}"
+            np.testing.assert_array_equal(visits.read(), expected, err_msg=where)
+            assert mistakes.read()[0] == 0, where
+
+
+def gathered(
+    device: Device, config: Resolved, added: np.ndarray, room: int, *, small: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Push the vertices whose bits are new; give how often each was seen, the queue, the state."""
+    memory = Memory(device)
+    kind = np.uint64 if config.word_bits == 64 else np.uint32
+    bits = np.packbits(added, bitorder="little")
+    words = np.zeros(-(-bits.size // np.dtype(kind).itemsize), kind)
+    words.view(np.uint8)[: bits.size] = bits
+    rng = np.random.default_rng(5)
+    before = rng.integers(0, 2**31, words.size).astype(kind) & ~words
+    entry_words = {"vertex": 1, "row": 2, "full": 4}[config.entry]
+    seen = memory.upload("seen", np.zeros(words.size * config.word_bits, np.uint32))
+    guard = 64
+    queue = memory.upload("queue", np.full((room + guard) * entry_words, 0xABCD, np.uint32))
+    state = memory.upload("state", initial_state())
+    built(device, config).kernel("check_gather").launch(
+        GROUPS * config.group_size,
+        config.group_size,
+        *(memory.upload("before", before), memory.upload("after", before | words)),
+        *(np.uint32(words.size), np.uint32(room), np.uint32(small), seen, queue, state),
+    )
+    entries = queue.read().reshape(-1, entry_words)
+    assert (entries[room:] == 0xABCD).all(), "written beyond the queue's end"
+    return seen.read()[: added.size], entries[:room, -1], state.read()
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("density", [0.0, 0.02, 0.5, 1.0])
+def test_each_added_bit_is_gathered_and_queued_once(
+    device: Device, density: float, small: bool
+) -> None:
+    config = resolved(device)
+    added = np.random.default_rng(2).random(9000) < density
+    seen, queue, state = gathered(device, config, added, added.size, small=small)
+    np.testing.assert_array_equal(seen, added)
+    assert state[NEXT] == added.sum()
+    assert not state[OVERFLOWED]
+    np.testing.assert_array_equal(np.sort(queue[: state[NEXT]]), np.flatnonzero(added))
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("room", [1, 100, 2999])
+def test_a_full_queue_is_noticed_and_never_overrun(device: Device, room: int, small: bool) -> None:
+    """Reservations beyond the queue's end raise OVERFLOWED and write nothing there."""
+    config = resolved(device)
+    added = np.zeros(9000, bool)
+    added[::3] = True
+    _, _, state = gathered(device, config, added, room, small=small)
+    assert state[OVERFLOWED] == 1

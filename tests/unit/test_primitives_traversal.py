@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs import SHAPES
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state
-from graphs import SHAPES
 
 GROUPS = 3
 OVERFLOWED = STATE_WORDS["OVERFLOWED"]

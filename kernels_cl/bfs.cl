@@ -127,7 +127,7 @@ void bfs(
     ${queue.setup()}
     ${pull.setup()}
     ${solo.setup()}
-    const uint words = (n + WORD_MASK) >> WORD_SHIFT, member = (uint)get_group_id(0);
+    const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">

@@ -21,6 +21,7 @@
 ## Waiting       polls are bounded; a heartbeat extends the bound; on expiry ABORTED is raised and
 ##               every group leaves.
 ## Called by     all work-items, in uniform control flow; barriers inside
+## Gives         now, slot, and member: this group's place among now.members
 ## In scope      state, launch, flags, patience, spin_limit; my_modes: the modes rendered here, a bit each
 
 <%def name="declarations()">
@@ -115,12 +116,13 @@ static int stage_wait(volatile __global uint *state, const uint generation, cons
 // The stage this group starts with; 0 when it has nothing to do in this launch.
 static int stage_enter(volatile __global uint *state, const stage_t initial, const uint launch,
                        const uint flags, const uint patience, const uint spin_limit,
-                       ulong *word_a, ulong *word_b) {
+                       ulong *word_a, ulong *word_b, uint *rank) {
     const uint groups = (uint)get_num_groups(0), epoch = launch & 7u;
+    *rank = (uint)get_group_id(0);
     if (load_relaxed(state + ABORTED)) return 0;
     if (flags & FLAG_OPEN) {
-        const uint rank = atomic_inc(state + JOINED);
-        if (rank) return stage_wait(state, 0, 1, rank, epoch, spin_limit, word_a, word_b);
+        *rank = atomic_inc(state + JOINED);
+        if (*rank) return stage_wait(state, 0, 1, *rank, epoch, spin_limit, word_a, word_b);
         // The founder gives others a moment to arrive, and starts without those that have not.
         for (uint i = 0; i < patience && load_relaxed(state + JOINED) < groups; ++i) spin_hint();
     }
@@ -142,6 +144,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
 <%def name="setup()">
 __local ulong stage_words[2];
 __local int stage_present, stage_last, stage_alone;
+__local uint stage_rank;
 </%def>
 
 <%def name="run(initial)">
@@ -149,11 +152,15 @@ __local int stage_present, stage_last, stage_alone;
     const uint lid = (uint)get_local_id(0);
     if (lid == 0) {
         ulong a = 0, b = 0;
-        stage_present = stage_enter(state, ${initial}, launch, flags, patience, spin_limit, &a, &b);
+        uint rank = 0;
+        stage_present = stage_enter(state, ${initial}, launch, flags, patience, spin_limit, &a, &b, &rank);
+        stage_rank = rank;
         stage_words[0] = a;
         stage_words[1] = b;
     }
     group_barrier();
+    // A group's share of static work goes by when it joined: ids say nothing about who is there.
+    const uint member = stage_rank;
     int present = stage_present;
     stage_t now = stage_from_words(stage_words[0], stage_words[1]);
     // A stepped launch of a kernel that was rendered for other stages leaves this one to them.

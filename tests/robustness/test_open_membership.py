@@ -1,0 +1,30 @@
+"""Groups that join in any order, and late, share static work completely and without overlap."""
+
+import pytest
+
+from runtimes import run_under_pocl_threads
+
+SEARCHES = """
+import numpy as np
+import clgraph as cg
+from clgraph import verify
+
+graph = cg.generate.random(20_000, 8, seed=3)
+config = cg.BFSConfig(
+    membership="open", distribution="static", groups={groups}, patience=0, solo=False,
+    direction={direction!r},
+)
+plan = cg.BFS(graph, config=config, device="pocl")
+for source in range(0, graph.n, 500):
+    result = plan.run(source)
+    assert result.stats.mode == "persistent"
+    verify.distances(graph, source, result.distances)
+print("right")
+"""
+
+
+@pytest.mark.parametrize("groups", [8, 24])
+@pytest.mark.parametrize("direction", ["push", "switching"])
+def test_groups_may_join_in_any_order(groups: int, direction: str) -> None:
+    """A group that counted itself by its id took another's share when ids joined out of order."""
+    run_under_pocl_threads(SEARCHES.format(groups=groups, direction=direction))

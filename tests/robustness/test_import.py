@@ -1,0 +1,47 @@
+"""Importing clgraph is quick and touches no device."""
+
+from runtimes import run_python
+
+IMPORT_LIMIT_S = 0.4
+MEASURE = """
+import sys, time
+start = time.perf_counter()
+import clgraph
+took = time.perf_counter() - start
+assert "pyopencl" not in sys.modules, "pyopencl was imported"
+assert "pynvml" not in sys.modules, "pynvml was imported"
+print(took)
+"""
+OPENED = """
+import pathlib
+import clgraph
+mapped = pathlib.Path("/proc/self/maps").read_text()
+libraries = {line.split("/")[-1] for line in mapped.splitlines() if "/" in line}
+print([name for name in libraries if "opencl" in name.lower() or "pocl" in name.lower()])
+"""
+
+
+def test_import_takes_at_most_400_ms():
+    """Best of five, because other programs share the machine."""
+    times = []
+    for _ in range(5):
+        times.append(float(run_python(MEASURE).stdout))
+        if times[-1] <= IMPORT_LIMIT_S:
+            break
+    assert min(times) <= IMPORT_LIMIT_S, times
+
+
+def test_import_maps_no_driver():
+    assert run_python(OPENED).stdout.strip() == "[]"
+
+
+def test_names_of_the_package_need_no_device():
+    script = """
+    import sys
+    import clgraph
+    for name in clgraph.__all__:
+        getattr(clgraph, name)
+    clgraph.generate.path(10)
+    assert "pyopencl" not in sys.modules
+    """
+    run_python(script)

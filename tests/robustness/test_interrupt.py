@@ -1,0 +1,70 @@
+"""Ctrl-C during a long search is answered at once and leaves a plan that works."""
+
+import json
+
+import pytest
+from runtimes import POCL, clean_environment, driver_library, run_python
+
+ANSWER_LIMIT_S = 0.5
+SEARCH = """
+import dataclasses, gc, json, os, signal, sys, threading, time
+import numpy as np
+import clgraph as cg
+from clgraph.algorithms import bfs as bfs_module
+
+resolve = bfs_module.resolve
+options = json.loads(sys.argv[1])
+budget = {"launch_work": options.pop("launch_work")} if "launch_work" in options else {}
+bfs_module.resolve = lambda *args, **more: dataclasses.replace(resolve(*args, **more), **budget)
+device = cg.device("pocl")
+n = 10_000_000
+graph = cg.generate.path(n)
+config = cg.BFSConfig(**options)
+cg.BFS(cg.generate.path(10), config=config, device=device).run(0)
+gc.collect()
+used_before = device.ledger.used_bytes
+plan = cg.BFS(graph, config=config, device=device)
+sent = []
+
+def interrupt():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+delays = []
+for _ in range(3):
+    timer = threading.Timer(0.1, interrupt)
+    start = time.perf_counter()
+    timer.start()
+    try:
+        plan.run(0)
+    except KeyboardInterrupt:
+        delays.append(time.perf_counter() - sent[-1])
+    else:
+        print("the search took only", time.perf_counter() - start, file=sys.stderr)
+        timer.cancel()
+        sys.exit(1)
+result = plan.run(0)
+assert np.array_equal(result.distances, np.arange(n, dtype=np.int32))
+assert result.stats.mode == "persistent"
+launches = result.stats.launches
+del result, plan, graph
+gc.collect()
+print(json.dumps({
+    "delays": delays, "launches": launches, "left_bytes": device.ledger.used_bytes - used_before
+}))
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"launch_work": 1_000_000}, {"solo": False, "groups": 1}],
+    ids=["default", "short-launches", "a-stage-per-level"],
+)
+def test_a_search_of_ten_million_levels(options):
+    """A launch is bounded, so what is interrupted is over soon after, its memory free again."""
+    driver_library(*POCL)
+    ran = run_python(SEARCH, json.dumps(options), env=clean_environment(), timeout=150)
+    found = json.loads(ran.stdout)
+    assert max(found["delays"]) < ANSWER_LIMIT_S
+    assert found["launches"] > 1
+    assert found["left_bytes"] == 0

@@ -8,8 +8,9 @@ from scipy.sparse.csgraph import breadth_first_order
 import clgraph as cg
 from clgraph import verify
 
-# Emulated lanes are not among them: PoCL takes minutes to compile the search with them.
 SEARCH_RUNTIMES = ("pocl", "intel")
+# PoCL compiles a search with emulated lanes for half a minute: these run one configuration only.
+EMULATED_RUNTIMES = ("pocl+lanes8", "pocl+lanes32")
 
 
 def expected_distances(graph, source):

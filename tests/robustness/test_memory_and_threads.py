@@ -1,0 +1,155 @@
+"""Plans that do not fit leave nothing behind; plans that do are reused, by any thread, for ever."""
+
+import gc
+import re
+import threading
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_SOURCES, check_search, expected_distances
+
+import clgraph as cg
+from clgraph.device import Memory
+
+RUNS = 1000
+THREADS = 4
+RUNS_OF_A_THREAD = 40
+LIMIT = "CLGRAPH_MEMORY_LIMIT"
+MESSAGE = re.compile(r"'(\w+)' needs (\d+) bytes on .+, where (\d+) are free: .+\.")
+
+
+@pytest.fixture
+def used_bytes(any_device):
+    """Give the bytes in use by what is alive."""
+
+    def count():
+        gc.collect()
+        return any_device.ledger.used_bytes
+
+    return count
+
+
+def one_way_graph():
+    rng = np.random.default_rng(9)
+    return cg.from_edges(rng.integers(0, 3000, 9000), rng.integers(0, 3000, 9000), n=3000)
+
+
+def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
+    """Whatever the array for which there is no room, the error names it and nothing is kept."""
+    graph = one_way_graph()
+    cg.BFS(graph, device=any_device, predecessors=True)  # compiled once, and freed with its graph
+    del graph
+    before = used_bytes()
+    refused = {}
+    for extra in range(0, 400_000, 4_000):
+        graph = one_way_graph()
+        monkeypatch.setenv(LIMIT, str(before + extra))
+        free = Memory(any_device).free_bytes
+        try:
+            plan = cg.BFS(graph, device=any_device, predecessors=True)
+        except cg.DeviceMemoryError as error:
+            name, asked, left = MESSAGE.fullmatch(str(error)).groups()
+            assert int(left) < int(asked)
+            assert int(left) <= free
+            refused[name] = int(asked)
+        else:
+            assert plan.run(0).reached > 0
+            del plan
+            break
+        finally:
+            monkeypatch.delenv(LIMIT)
+        del graph
+        assert used_bytes() == before
+    else:
+        pytest.fail("the plan did not fit 400 kB")
+    assert refused["indptr"] == 3001 * 4
+    assert refused["indices"] == 9000 * 4
+    assert refused["distances"] == 3000 * 4
+    assert {"state", "queue_even", "queue_odd"} <= set(refused)
+
+
+def test_a_graph_that_did_not_fit_does_later(any_device, used_bytes, monkeypatch):
+    graph = one_way_graph()
+    before = used_bytes()
+    monkeypatch.setenv(LIMIT, str(before + 60_000))
+    with pytest.raises(cg.DeviceMemoryError):
+        cg.BFS(graph, device=any_device)
+    monkeypatch.delenv(LIMIT)
+    plan = cg.BFS(graph, device=any_device)
+    # Not check_search, which would keep the graph.
+    np.testing.assert_array_equal(plan.run(5).distances, expected_distances(graph, 5))
+    del plan, graph
+    assert used_bytes() == before
+
+
+def test_results_give_way_when_memory_is_short(any_device, used_bytes, monkeypatch):
+    """Living results are copied to the host rather than refusing a search."""
+    plan = cg.BFS(MIXED, device=any_device, predecessors=True)
+    monkeypatch.setenv(LIMIT, str(used_bytes()))
+    results = [(source, plan.run(source)) for source in MIXED_SOURCES]
+    for source, result in results:
+        check_search(MIXED, source, result)
+
+
+def test_threads_share_a_plan(any_device):
+    plan = cg.BFS(MIXED, device=any_device, predecessors=True)
+    expected = {source: expected_distances(MIXED, source) for source in MIXED_SOURCES}
+    failures = []
+    start = threading.Barrier(THREADS)
+
+    def search(first):
+        start.wait(timeout=10)
+        try:
+            for number in range(first, first + RUNS_OF_A_THREAD):
+                source = MIXED_SOURCES[number % len(MIXED_SOURCES)]
+                result = plan.run(source)
+                np.testing.assert_array_equal(result.distances, expected[source])
+                assert result.predecessors[source] == source
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search, args=(first,)) for first in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_threads_with_plans_of_their_own(any_device):
+    """One graph, uploaded by whoever comes first, and one queue."""
+    graph = cg.generate.grid2d(40, 40)
+    expected = expected_distances(graph, 3)
+    failures = []
+    start = threading.Barrier(THREADS)
+
+    def search():
+        start.wait(timeout=10)
+        try:
+            for _ in range(5):
+                plan = cg.BFS(graph, device=any_device)
+                np.testing.assert_array_equal(plan.run(3).distances, expected)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_many_runs_need_no_more_memory_than_few(any_device, used_bytes):
+    plan = cg.BFS(MIXED, device=any_device, predecessors=True)
+    for source in MIXED_SOURCES:
+        plan.run(source).detach()
+    before = used_bytes()
+    for number in range(RUNS):
+        result = plan.run(MIXED_SOURCES[number % len(MIXED_SOURCES)])
+        if number % 10 == 0:
+            assert result.distances[result.source] == 0
+    held = any_device.ledger.used_bytes
+    assert held - before <= MIXED.n * 8 + 16 * (MIXED.n + 1)  # at most what one result holds
+    del result
+    assert used_bytes() - before <= held - before

@@ -14,7 +14,19 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph.engine.config import BALANCERS
 
+# Where emulated lanes build within seconds; on one kernel, which runs both ways.
+VARIANTS = {
+    "default": {},
+    **{name: {"balance": name} for name in BALANCERS},
+    "push-never-solo": {"direction": "push", "solo": False},
+    "pull": {"alpha": 2**30, "pull_floor": 2**30, "solo": False},
+    "pull-and-claimed": {"alpha": 2**20, "pull_floor": 64, "distribution": "claimed"},
+    "barely-solo": {"solo_capacity": 8, "solo_edges": 4},
+    "many-hubs": {"hub_degree": 8},
+    "wide-rows": {"wide": 1, "eager_limit": 0},
+}
 emulated = pytest.mark.runtimes(*EMULATED_RUNTIMES)
 
 
@@ -50,3 +62,23 @@ def test_sources_of_every_kind(graph, sources, device):
     plan = cg.BFS(graph, predecessors=True, device=device)
     for source in sources:
         check_search(graph, source, plan.run(source))
+
+
+@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_dimension(name, synchronisation, intel):
+    config = cg.BFSConfig(synchronisation=synchronisation, kernels="fused", **VARIANTS[name])
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = cg.BFS(graph, predecessors=True, config=config, device=intel.emulating(8))
+        for source in sources:
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.mode == synchronisation
+
+
+@pytest.mark.parametrize("groups", [1, 3, 150])
+def test_any_number_of_groups(groups, intel):
+    config = cg.BFSConfig(synchronisation="persistent", groups=groups)
+    plan = cg.BFS(MIXED, predecessors=True, config=config, device=intel.emulating(8))
+    for source in MIXED_SOURCES:
+        check_search(MIXED, source, plan.run(source))

@@ -264,9 +264,10 @@ if (${s}.level - 1 < level_capacity)
     levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, 0u, ${s}.mode, device_clock_ns());
 </%def>
 
-## A launch ends at a stage boundary: because the search is done or because its budget is spent.
+## A launch ends at a stage boundary: because the search is done, because its budget is spent or
+## because groups are wanted that were dismissed.
 <%def name="finish(s)">
-    const int done = ${s}.mode == MODE_DONE, pause = !done && work > budget;
+    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
     ${s}.leave = done || pause;
 </%def>
 

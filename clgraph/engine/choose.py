@@ -61,6 +61,7 @@ class Resolved:
     prefetch_words: int = 2
     solo_batch: int = 256
     solo_row: int = 64
+    solo_patience: int = 1 << 15
 
     def as_dict(self) -> dict[str, Any]:
         """Every decision by name, for records."""

@@ -50,6 +50,7 @@ STATE_WORDS: dict[str, int] = {
     "NEXT_EDGES": 7 * _LINE,
     "NEXT_EDGES_HIGH": 7 * _LINE + 1,
     "NEXT_HUBS": 8 * _LINE,
+    "ENTERED": 8 * _LINE + 2,  # 64 bits, see membership.mako; never cleared
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE

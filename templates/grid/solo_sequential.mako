@@ -10,6 +10,8 @@
 ##               a time however many a row has, then their labels are asked for, then all are
 ##               visited in one long loop that appends unconditionally with a conditional step.
 ##               Queues hold QUEUE_SLACK more entries for it.
+## Others        wait for a while, then are sent away: on a busy machine they would take the processor
+##               from the one that works. If they are wanted again the launch pauses and is resumed.
 ## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
 ## Private       two words for each of config.solo_batch + config.solo_row + 4 edges
 
@@ -22,6 +24,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
     uint heads[${config.solo_batch + config.solo_row + 4}], tails[${config.solo_batch + config.solo_row + 4}];
     // Rows that begin here may be read up to a multiple of four without leaving the array.
     const ulong copied_end = m < ${config.solo_row + 4} ? 0 : m - ${config.solo_row + 4};
+    ulong alone_for = 0;
     int going = 1;
     while (going) {
         __global const entry_t *const queue_from = now.queue ? queue_odd : queue_even;
@@ -68,6 +71,11 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
         const uint solo_hubs_found = 0;
         now.queue ^= 1;
         ${caller.solo_level()}
+        alone_for += (ulong)edges + ${config.stage_work}u;
+        if (!dismissed && alone_for > ${config.solo_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
+            dismissed = 1;
+            stage_dismiss(state, now);
+        }
         // Others read this line while they wait, so it is not written every level.
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }

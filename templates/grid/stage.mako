@@ -8,6 +8,7 @@
 ## Membership    fixed: every launched group takes part, which needs them all resident together.
 ##               open: a group joins when it starts; the first never waits for one that has not
 ##               started, later ones are counted from the next stage on. Nothing can hang on it.
+##               Where work is claimed, groups even join and miss stages one by one: membership.mako.
 ## Two words     A = generation 8 | members 12 | mode 3 | queue 1 | visited 1 | leave 1 | epoch 3 |
 ##               tile 3 | length 32;   B = generation 8 | hubs 24 | level 32.  Both carry the
 ##               generation, so a reader accepts them only together although they are two loads.
@@ -23,6 +24,8 @@
 ## Called by     all work-items, in uniform control flow; barriers inside
 ## Gives         now, slot, and member: this group's place among now.members
 ## In scope      state, launch, flags, patience, spin_limit; my_modes: the modes rendered here, a bit each
+
+<%namespace name="membership" file="/grid/membership.mako"/>
 
 <%def name="declarations()">
 // State words (32-bit); contended ones sit on lines of their own.
@@ -72,20 +75,44 @@ static inline void stage_publish(volatile __global uint *state, const stage_t s)
     store_relaxed_ulong((volatile __global ulong *)(state + STAGE_B), stage_word_b(s));
 }
 
+% if config.distribution == "claimed":
+${membership.declarations()}
+% endif
+// Send away whoever waits: there will be nothing for them in this launch.
+static inline void stage_dismiss(volatile __global uint *state, stage_t s) {
+    s.leave = 1;
+    fence_device();
+    stage_publish(state, s);
+}
+
 // Wait until both words belong to `generation` (or, for a joiner, to this launch with room for
-// `rank`). Returns 0 when the bound expired or another group raised ABORTED.
+// `rank`; where work is claimed, to a stage other than `generation` that can be entered). Returns 0
+// when the bound expired or another group raised ABORTED.
 static int stage_wait(volatile __global uint *state, const uint generation, const int joining,
                       const uint rank, const uint epoch, const uint spin_limit,
                       ulong *word_a, ulong *word_b) {
     uint spins = 0, beat = 0;
+    % if config.distribution == "claimed":
+    uint counted_in = 255u;
+    % endif
     for (;;) {
         const ulong a = load_acquire_ulong((volatile __global ulong *)(state + STAGE_A));
         const ulong b = load_acquire_ulong((volatile __global ulong *)(state + STAGE_B));
         if (a != NO_STAGE && (uint)(a >> 56) == (uint)(b >> 56)) {
             const uint high = (uint)(a >> 32);
             const int mine = (high >> 3 & 7u) == epoch;
+            % if config.distribution == "claimed":
+            const uint published = high >> 24, leave = high >> 6 & 1u;
+            if (joining && mine && !leave && published != counted_in && published != generation &&
+                stage_join(state, published)) {
+                counted_in = published;
+                continue;
+            }
+            const int ready = joining ? mine && (leave || published == counted_in) : published == generation;
+            % else:
             const int ready = joining ? mine && ((high >> 12 & 0xfffu) > rank || (high >> 6 & 1u))
                                       : (high >> 24) == generation;
+            % endif
             if (ready) {
                 *word_a = a;
                 *word_b = b;
@@ -122,7 +149,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
     if (load_relaxed(state + ABORTED)) return 0;
     if (flags & FLAG_OPEN) {
         *rank = atomic_inc(state + JOINED);
-        if (*rank) return stage_wait(state, 0, 1, *rank, epoch, spin_limit, word_a, word_b);
+        if (*rank) return stage_wait(state, 255u, 1, *rank, epoch, spin_limit, word_a, word_b);
         // The founder gives others a moment to arrive, and starts without those that have not.
         for (uint i = 0; i < patience && load_relaxed(state + JOINED) < groups; ++i) spin_hint();
     }
@@ -136,7 +163,12 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
     s.members = flags & FLAG_OPEN ? load_relaxed(state + JOINED) : groups;
     *word_a = stage_word_a(s);
     *word_b = stage_word_b(s);
-    if (flags & FLAG_OPEN) stage_publish(state, s);
+    if (flags & FLAG_OPEN) {
+        % if config.distribution == "claimed":
+        stage_open(state, s.generation);
+        % endif
+        stage_publish(state, s);
+    }
     return 1;
 }
 </%def>
@@ -163,6 +195,7 @@ __local uint stage_rank;
     const uint member = stage_rank;
     int present = stage_present;
     stage_t now = stage_from_words(stage_words[0], stage_words[1]);
+    int dismissed = 0;   // whether this group has sent the others away
     // A stepped launch of a kernel that was rendered for other stages leaves this one to them.
     present = present && !now.leave && (my_modes >> now.mode & 1u);
     while (present) {
@@ -172,7 +205,12 @@ __local uint stage_rank;
         if (lid == 0) {
             fence_device();
             const ulong before = atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul << 32);
+            % if config.distribution == "claimed":
+            stage_last = flags & FLAG_OPEN ? stage_close(state, now.generation, (uint)(before >> 32) + 1)
+                                           : (uint)(before >> 32) + 1 == now.members;
+            % else:
             stage_last = (uint)(before >> 32) + 1 == now.members;
+            % endif
             if (stage_last) {
                 % if traits.memory_ops != "ptx":
                 fence_device();
@@ -189,6 +227,9 @@ __local uint stage_rank;
                 % endif
                 // Whoever waits goes on now; what the next decider needs is fenced by this group's
                 // own arrival in the next stage.
+                % if config.distribution == "claimed":
+                if (flags & FLAG_OPEN) stage_open(state, next.generation);
+                % endif
                 if (!stage_alone) stage_publish(state, next);
                 fence_device();
                 ${caller.settle()}
@@ -197,8 +238,13 @@ __local uint stage_rank;
                 stage_words[1] = stage_word_b(next);
             } else if (!(flags & FLAG_STEPPED)) {
                 ulong a = 0, b = 0;
-                stage_present = stage_wait(state, (now.generation + 1) % GENERATIONS, 0, 0,
-                                           launch & 7u, spin_limit, &a, &b);
+                % if config.distribution == "claimed":
+                const int rejoin = (flags & FLAG_OPEN) != 0;
+                % else:
+                const int rejoin = 0;
+                % endif
+                stage_present = stage_wait(state, rejoin ? now.generation : (now.generation + 1) % GENERATIONS,
+                                           rejoin, 0, launch & 7u, spin_limit, &a, &b);
                 stage_words[0] = a;
                 stage_words[1] = b;
             }

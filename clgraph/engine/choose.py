@@ -137,7 +137,7 @@ def resolve(
         wide=_pick(config.wide, 0 if emulated else 2 * lanes),
         hub_degree=_pick(config.hub_degree, 0 if emulated else _hub_degree(traits)),
         pull=direction == "switching",
-        pull_tile=64,
+        pull_tile=16,
         pull_probes=config.pull_probes or 16,
         push_tile=64 if alone else lanes,
         fill_tile=16384 if alone else 32 * lanes,

@@ -15,6 +15,8 @@ __all__ = ["Resolved", "resolve"]
 
 # Largest number of work-groups: the members field of a stage word has 12 bits.
 MAX_GROUPS = 4095
+# Local memory that a full-sized group with the largest entries takes.
+GROUP_LOCAL_BYTES = 40 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,8 @@ def _pick(value: int | None, default: int) -> int:
 
 
 def _group_size(traits: DeviceTraits) -> int:
-    if traits.is_cpu:
+    # Every lane group has buffers in local memory, which a simulator or an unknown GPU has little of.
+    if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
         return traits.lanes
     return min(1024, traits.max_group_size) // traits.lanes * traits.lanes
 

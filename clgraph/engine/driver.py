@@ -21,7 +21,7 @@ from clgraph.engine.state import (
     STATUS_PAUSED,
     initial_state,
 )
-from clgraph.errors import ClgraphError, KernelTimeoutError
+from clgraph.errors import ClgraphError, InvalidArgumentError, KernelTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +94,12 @@ class Driver:
         self._kernel = kernels[0]
         self._config = config
         self._resident = resident_groups(device, kernels[0], config.group_size)
+        if not self._resident:
+            raise InvalidArgumentError(
+                f"group_size={config.group_size} does not fit {device.name}: {kernels[0].name} "
+                f"would take {kernels[0].local_bytes} bytes of local memory of "
+                f"{device.traits.local_bytes}; choose a smaller one."
+            )
         self._state = Memory(device).upload("state", initial_state())
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         # The same objects in every launch, so that they are handed over once.

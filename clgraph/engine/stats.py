@@ -103,4 +103,6 @@ class TraversalStats:
         if clock.any():
             steps = np.diff(clock)[:rows]  # modulo 2**32, as the clock is
             table["microseconds"][: len(steps)] = steps / 1e3
+            # Where max_depth ends a search, nothing expands the last level, so no time follows it.
+            table["microseconds"][table["direction"] == "end"] = 0
         return table

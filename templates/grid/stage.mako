@@ -191,8 +191,12 @@ __local uint stage_rank;
         stage_words[1] = b;
     }
     group_barrier();
+    % if config.membership == "open":
     // A group's share of static work goes by when it joined: ids say nothing about who is there.
     const uint member = stage_rank;
+    % else:
+    const uint member = (uint)get_group_id(0);
+    % endif
     int present = stage_present;
     stage_t now = stage_from_words(stage_words[0], stage_words[1]);
     int dismissed = 0;   // whether this group has sent the others away

@@ -243,6 +243,9 @@ def test_overhead_of_a_search(gpu):
     plan = cg.BFS(graph, device=gpu)
     source = int(np.argmax(graph.degrees))
     plan.run(source)
-    stats = [plan.run(source).stats for _ in range(30)]
-    overhead_ms = np.median([found.total_ms - found.kernel_ms for found in stats])
-    assert overhead_ms <= 0.060
+    overheads_ms = []
+    for _ in range(40):
+        # Stats hold on to their search's buffers; keeping them all would time allocation.
+        stats = plan.run(source).stats
+        overheads_ms.append(stats.total_ms - stats.kernel_ms)
+    assert np.median(overheads_ms) <= 0.060

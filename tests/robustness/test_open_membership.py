@@ -1,7 +1,6 @@
 """Groups that join in any order, and late, share static work completely and without overlap."""
 
 import pytest
-
 from runtimes import run_under_pocl_threads
 
 SEARCHES = """

@@ -10,7 +10,7 @@ import re
 import threading
 from dataclasses import dataclass
 
-from clgraph.device.drivers import announced
+from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
@@ -194,7 +194,7 @@ def inventory() -> Inventory:
 def _inventory() -> Inventory:
     found: list[Device] = []
     left_out: list[LeftOut] = []
-    with announced():
+    with announced(), one_thread_a_processor():
         try:
             platforms = cl.get_platforms()
         except ImportError as error:

@@ -3,6 +3,7 @@
 import logging
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -436,3 +437,26 @@ def test_simulator_is_left_for_those_who_name_it():
         env=clean_environment(OCL_ICD_VENDORS=str(library)),
     )
     assert "no OpenCL device fits 'gpu'" in done.stdout
+
+
+BOUND = """
+import os
+from pathlib import Path
+from clgraph.device import device as find_device
+units = find_device("pocl").traits.compute_units
+tasks = Path("/proc/self/task").iterdir()
+bound = [len(os.sched_getaffinity(int(task.name))) == 1 for task in tasks]
+print(units, sum(bound), "POCL_AFFINITY" in os.environ)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux stacks the threads")
+def test_pocl_threads_are_bound_only_where_every_processor_may_be_used(pocl):
+    """PoCL aborts the process when it may not bind a thread."""
+    assert pocl
+    processors = os.cpu_count() or 1
+    if processors > 1 and os.sched_getaffinity(0) == set(range(processors)):
+        said = run_python(BOUND, env=clean_environment()).stdout.split()
+        assert said == [str(processors), str(processors), "False"]
+    more = clean_environment(POCL_MAX_PTHREAD_COUNT=str(processors + 3))
+    assert run_python(BOUND, env=more).stdout.split()[0] == str(processors + 3)

@@ -152,7 +152,11 @@ class BFS:
         wanted = BFSConfig.of(config)
         self.device = find_device(device)
         self.config = resolve(
-            wanted, self.device.traits, m=self.graph.m, predecessors=self.with_predecessors
+            wanted,
+            self.device.traits,
+            m=self.graph.m,
+            predecessors=self.with_predecessors,
+            max_degree=self.graph.max_degree,
         )
         self._memory = Memory(self.device)
         self._lock = threading.Lock()

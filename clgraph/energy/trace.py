@@ -129,6 +129,11 @@ class Trace:
         """Changes of the energy counter seen so far, its first reading included."""
         return len(self._edge_times)
 
+    @property
+    def last_edge(self) -> float:
+        """When the energy counter was last seen to change."""
+        return self._edge_times[-1]
+
     def add(self, moment: float, reading: Reading) -> None:
         """Keep a reading; of an energy counter only its changes are kept."""
         self.looks += 1
@@ -212,13 +217,16 @@ class Sampler:
             self.lost = f"the meter failed: {error!r}."
         return self.lost is None
 
-    def wait_for_edge(self, patience_s: float) -> bool:
+    def wait_for_edge(self, patience_s: float, after: float | None = None) -> bool:
         """Wait until the counter changes; power readings need no edge, a look is enough.
 
         Parameters
         ----------
         patience_s : float
             Seconds after which to give up.
+        after : float, optional
+            A moment that the change must not be older than: a look that was under way at that
+            moment may still add an older one.
 
         Returns
         -------
@@ -230,7 +238,8 @@ class Sampler:
         # The very first reading of a counter is not a change of it.
         seen = max(trace.edges, 1)
         while self.lost is None and self._timebase.now() < deadline:
-            if trace.edges > seen or (trace.looks > looks and not trace.counts):
+            new = trace.edges > seen and (after is None or trace.last_edge >= after)
+            if new or (trace.looks > looks and not trace.counts):
                 return True
             self._timebase.sleep(self._meter.poll_s / 2)
         return False

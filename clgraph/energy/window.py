@@ -88,7 +88,7 @@ class Window:
         """End the window and stop sampling once the meter has taken it in."""
         self.end = self.timebase.now()
         try:
-            self._sampler.wait_for_edge(self._patience)
+            self._sampler.wait_for_edge(self._patience, after=self.end)
         finally:
             self._sampler.stop()
 

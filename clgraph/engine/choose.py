@@ -71,9 +71,14 @@ class Resolved:
 
 
 def resolve(
-    config: TraversalConfig, traits: DeviceTraits, *, m: int, predecessors: bool
+    config: TraversalConfig,
+    traits: DeviceTraits,
+    *,
+    m: int,
+    predecessors: bool,
+    max_degree: int | None = None,
 ) -> Resolved:
-    """Complete a configuration for a graph of `m` edges.
+    """Complete a configuration for a graph of `m` edges and a largest out-degree.
 
     Raises
     ------
@@ -119,6 +124,7 @@ def resolve(
     synchronisation = config.synchronisation or ("stepped" if emulated else "persistent")
     in_steps = synchronisation == "stepped"
     kernels = config.kernels or ("split" if emulated and in_steps else "fused")
+    hub_degree = _pick(config.hub_degree, 0 if emulated else _hub_degree(traits))
     return Resolved(
         lanes=lanes,
         group_size=group_size,
@@ -137,7 +143,8 @@ def resolve(
         word_bits=64 if alone else 32,
         wide_offsets=wide_offsets,
         wide=_pick(config.wide, 0 if emulated else 2 * lanes),
-        hub_degree=_pick(config.hub_degree, 0 if emulated else _hub_degree(traits)),
+        # Kernels for graphs without hubs are rendered without them, which saves registers.
+        hub_degree=hub_degree if max_degree is None or max_degree >= hub_degree else 0,
         pull=direction == "switching",
         pull_tile=16,
         pull_probes=config.pull_probes or 16,
@@ -164,7 +171,7 @@ def _pick(value: int | None, default: int) -> int:
 
 
 def _group_size(traits: DeviceTraits) -> int:
-    # Every lane group has buffers in local memory, which a simulator or an unknown GPU has little of.
+    # Lane groups have buffers in local memory, which a simulator or an unknown GPU has little of.
     if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
         return traits.lanes
     return min(1024, traits.max_group_size) // traits.lanes * traits.lanes

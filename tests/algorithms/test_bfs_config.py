@@ -192,7 +192,7 @@ def test_presets(any_device):
         ({"groups": True}, "groups=True is not an integer"),
         ({"groups": -4}, "groups=-4 is out of range"),
         ({"hub_degree": -1}, "hub_degree=-1 is out of range; it must be at least 0"),
-        ({"wide": 0}, "wide=0 is out of range"),
+        ({"wide": -1}, "wide=-1 is out of range"),
         ({"alpha": 0}, "alpha=0 is out of range"),
         ({"pull_floor": 0}, "pull_floor=0 is out of range"),
         ({"pull_probes": 3}, "pull_probes=3 is out of range; it must be at least 4"),

@@ -38,7 +38,7 @@ class Mirror:
     Notes
     -----
     A driver reads into pinned memory behind a running kernel; into ordinary memory it makes the
-    caller wait. That is 10 us against 25 us for each look on an H200.
+    caller wait, which cost some 25 us for each look on an H200.
     """
 
     def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:

@@ -228,16 +228,24 @@ def test_many_searches_with_two_results_alive(gpu):
     check_search(graph, before.source, before)
 
 
-# An H200's compiler spills 64 bytes of the kernel with hubs, and nothing of the one without, which
-# is the one that graphs of many levels run.
-@pytest.mark.parametrize(("graph", "spilled"), [("kron-16", 64), ("grid", 0)])
-@pytest.mark.parametrize("predecessors", [False, True])
-def test_kernels_fit_their_registers(predecessors, graph, spilled, gpu):
+SPILLS = pytest.mark.xfail(reason="on an H200 this kernel spills 64 bytes; it should spill none")
+
+
+@pytest.mark.parametrize(
+    ("graph", "predecessors"),
+    [
+        pytest.param("kron-16", False, marks=SPILLS),
+        ("kron-16", True),
+        ("grid", False),
+        ("grid", True),
+    ],
+)
+def test_kernels_fit_their_registers(graph, predecessors, gpu):
     plan = cg.BFS(large(graph), predecessors=predecessors, device=gpu)
     (kernel,) = plan._driver._kernels
     assert kernel.registers is not None
     assert kernel.registers * plan.config.group_size <= gpu.traits.registers_per_unit
-    assert kernel.spill_bytes <= spilled
+    assert kernel.spill_bytes == 0
     assert plan._driver.groups <= plan._driver.resident
 
 

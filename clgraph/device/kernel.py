@@ -84,8 +84,8 @@ class Kernel:
 
         Notes
         -----
-        Some 3 us on a CPU runtime and 14 us or more on an H200. An argument that is the same
-        object as in the launch before is not handed over again.
+        Some 3 us on a CPU runtime and 14 us or more on an H200. An argument that is the
+        same object as in the launch before is not handed over again.
         """
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(

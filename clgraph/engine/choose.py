@@ -113,8 +113,8 @@ def resolve(
             "visited='labels' is for one-lane devices with group_size=1; choose 'bitmap' here."
         )
     alone = group_size == 1
-    # Two edges a lane at a time: four spilled 200 bytes of 64 registers on an H200, and cost levels
-    # more than they saved. Emulated lanes gain nothing, and their compilers suffer from every further collective.
+    # Two edges a lane at a time: four spilled 200 bytes on an H200 and cost more than they saved.
+    # Emulated lanes gain nothing, and their compilers suffer from every further collective.
     batch = 1 if scalar or traits.lane_ops == "local" else 2
     entry = "vertex" if alone else "full" if predecessors or wide_offsets else "row"
     direction = config.direction or "switching"

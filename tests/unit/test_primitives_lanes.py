@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from runtimes import run_under_oclgrind
 
-from clgraph import primitives
 from clgraph.device.sources import render, source_folders
+from clgraph.primitives import lanes, launches
 
 LANE_WORDS = [
     *("lane_id", "lane_mask_lt", "lane_ballot", "lane_any", "lane_all", "lane_broadcast"),
@@ -26,7 +26,7 @@ MEMORY_WORDS = [
 
 
 def failures(device):
-    return [found for found in primitives.check_lanes(device) if not found[1]]
+    return [found for found in lanes.check_lanes(device) if not found[1]]
 
 
 def with_traits(device, **changes):
@@ -74,9 +74,9 @@ def test_a_wrong_word_is_reported(any_device, monkeypatch, tmp_path):
     assert wrong != text
     (tmp_path / "lanes").mkdir()
     (tmp_path / flavour).write_text(wrong)
-    load = primitives.load
+    load = lanes.load
     monkeypatch.setattr(
-        primitives, "load", lambda *args, **params: load(*args, folders=(tmp_path,), **params)
+        lanes, "load", lambda *args, **params: load(*args, folders=(tmp_path,), **params)
     )
     ((word, passed, difference),) = failures(any_device)
     assert (word, passed) == ("lane_any", False)
@@ -85,9 +85,9 @@ def test_a_wrong_word_is_reported(any_device, monkeypatch, tmp_path):
 
 def render_check(traits, **changes):
     traits = dataclasses.replace(traits, **changes)
-    size = primitives.group_size(traits)
+    size = launches.group_size(traits)
     words = tuple(
-        primitives._expected_words(
+        lanes._expected_words(
             np.zeros((1, traits.lanes), np.uint32),
             np.zeros((1, traits.lanes), np.uint32),
             np.zeros(traits.lanes, np.uint64),

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from runtimes import run_under_oclgrind
 from unit.primitives_reference import KINDS, folded, identity, rows
 
-from clgraph import primitives
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives import compact, exclusive_scan, reduce
+from clgraph.primitives import compact, exclusive_scan, launches, reduce
 
 # Nothing, one element, one lane group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
@@ -87,8 +86,8 @@ def test_many_elements(device):
 
 
 def test_positions_of_64_bits(intel, monkeypatch):
-    monkeypatch.setattr(primitives, "UINT_POSITIONS", 10)
-    assert primitives._Run(intel, 10).index is np.uint64
+    monkeypatch.setattr(launches, "UINT_POSITIONS", 10)
+    assert launches.Run(intel, 10).index is np.uint64
     check_sizes(intel, [9, 10, 1000])
 
 

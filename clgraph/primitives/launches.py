@@ -1,0 +1,72 @@
+"""How primitives cut their input into work-groups, and launch over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load, wait
+
+if TYPE_CHECKING:
+    from clgraph.device import Device, DeviceTraits, Program
+
+__all__ = ["TYPES", "Run", "group_size"]
+
+TYPES = {
+    np.dtype(np.uint32): "uint",
+    np.dtype(np.int32): "int",
+    np.dtype(np.uint64): "ulong",
+    np.dtype(np.int64): "long",
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+}
+GPU_GROUP_SIZE = 256
+CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
+GROUPS_PER_UNIT = 4  # where the number of resident work-items is unknown
+NEIGHBOURS = 4  # elements that a lane takes at a time
+UINT_POSITIONS = 2**31  # fewer elements are counted in 32 bits, with room for a last, partial tile
+
+
+class Run:
+    """How n elements are cut into chunks, one to a work-group, and the launches over them."""
+
+    def __init__(self, device: Device, n: int) -> None:
+        traits = device.traits
+        self.device = device
+        self.memory = Memory(device)
+        self.n = n
+        self.index: type[np.uint32 | np.uint64] = np.uint32 if n < UINT_POSITIONS else np.uint64
+        self.group_size = group_size(traits)
+        self.items = 1 if traits.lanes == 1 else NEIGHBOURS
+        tile = self.group_size * self.items
+        resident = traits.threads_per_unit // self.group_size or GROUPS_PER_UNIT
+        tiles = max(-(-n // tile), 1)
+        tiles_per_group = -(-tiles // (traits.compute_units * resident))
+        self.chunk = tiles_per_group * tile
+        self.groups = -(-tiles // tiles_per_group)
+
+    def load(self, name: str, kind: str, operator: str = "add") -> Program:
+        """Build a file for these sizes, with elements of type `kind`."""
+        return load(
+            self.device,
+            name,
+            type=kind,
+            operator=operator,
+            index=TYPES[np.dtype(self.index)],
+            group_size=self.group_size,
+            items=self.items,
+        )
+
+    def launch(self, program: Program, name: str, *args: Any, groups: int | None = None) -> None:
+        """Run a kernel to its end, on `groups` work-groups instead of one for each chunk."""
+        groups = self.groups if groups is None else groups
+        wait(program.kernel(name).launch(groups * self.group_size, self.group_size, *args))
+
+
+def group_size(traits: DeviceTraits) -> int:
+    """Work-items that a work-group of the primitives has on a device."""
+    if traits.lanes == 1 or traits.lane_ops == "local":
+        return traits.lanes
+    wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
+    return min(wanted, traits.max_group_size // traits.lanes * traits.lanes)

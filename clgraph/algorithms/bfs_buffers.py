@@ -1,0 +1,147 @@
+"""Device memory of a breadth-first search: the graph, queues and bitmaps, and results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.device import Memory
+from clgraph.engine.findings import SearchBuffers
+from clgraph.engine.resident import resident, unreachable_words
+from clgraph.errors import DeviceMemoryError
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Device
+    from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
+    from clgraph.engine.choose import Resolved
+    from clgraph.graph import Graph
+
+__all__ = ["BFSBuffers"]
+
+QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
+ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
+
+
+class BFSBuffers:
+    """What the searches of one plan share, and result buffers in turn.
+
+    Parameters
+    ----------
+    graph : Graph
+        At least one vertex.
+    config : Resolved
+        Which buffers the stages use.
+    device : Device
+        Where.
+    predecessors : bool
+        Whether searches label a tree.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+
+    Attributes
+    ----------
+    free : list of SearchBuffers
+        Result buffers that nobody needs; those of a result come back when it is gone.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If not all of it fits.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: Resolved,
+        device: Device,
+        *,
+        predecessors: bool,
+        progress: Progress | None = None,
+    ) -> None:
+        self._memory = Memory(device)
+        self._graph = graph
+        self._predecessors = predecessors
+        self.free: list[SearchBuffers] = []
+        self._all: list[SearchBuffers] = []
+        self._level_capacity = np.uint32(min(graph.n + 1, LEVEL_CAPACITY))
+        out = resident(graph, device, progress)
+        back, in_degrees = out, graph.degrees
+        if graph.directed and config.pull:
+            transpose = graph.transpose()
+            back = resident(transpose, device, progress)
+            in_degrees = transpose.degrees
+        words = unreachable_words(in_degrees, config.word_bits)
+        self._graph_args: tuple[Argument, ...] = (
+            *(out.indptr, out.indices, back.indptr, back.indices),
+            self._memory.upload("unreachable", words),
+            np.uint32(graph.n),
+            np.uint64(graph.m),
+            np.uint32(graph.max_degree),
+            np.uint32(max(round(graph.mean_degree), 1)),
+        )
+        self._scratch = self._queues(config, words)
+        self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
+        self.free.append(self._new())
+
+    def _queues(self, config: Resolved, words: np.ndarray) -> tuple[Argument, ...]:
+        graph, memory = self._graph, self._memory
+        n = graph.n
+        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+        bitmap = words.size if config.pull or config.visited == "bitmap" else 1
+
+        def entries(name: str, count: int) -> Allocation:
+            return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
+
+        return (
+            memory.allocate("visited_even", bitmap, words.dtype),
+            memory.allocate("visited_odd", bitmap, words.dtype),
+            entries("queue_even", n + QUEUE_SLACK),
+            entries("queue_odd", n + QUEUE_SLACK),
+            entries("hubs_even", hubs + QUEUE_SLACK),
+            entries("hubs_odd", hubs + QUEUE_SLACK),
+        )
+
+    def arguments(
+        self, source: int, limit: np.uint32, results: SearchBuffers
+    ) -> tuple[Argument, ...]:
+        """Give the kernel's arguments up to the state, for a search into `results`."""
+        return (
+            *self._graph_args,
+            np.uint32(source),
+            limit,
+            results.distances,
+            results.predecessors or self._no_tree,
+            *self._scratch,
+            results.levels,
+            self._level_capacity,
+        )
+
+    def _new(self) -> SearchBuffers:
+        buffers = SearchBuffers(
+            self._memory,
+            self._graph.n,
+            int(self._level_capacity),
+            predecessors=self._predecessors,
+        )
+        self._all.append(buffers)
+        return buffers
+
+    def take(self) -> SearchBuffers:
+        """Give buffers that no living result needs: used ones, else new ones, else a result's."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            pass
+        try:
+            return self._new()
+        except DeviceMemoryError:
+            for buffers in self._all:
+                found = buffers.owner() if buffers.owner else None
+                if found is not None:
+                    found.detach()
+            if not self.free:
+                raise
+            return self.free.pop()

@@ -1,0 +1,61 @@
+"""What a breadth-first search gives back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import Findings
+    from clgraph.engine.stats import TraversalStats
+
+__all__ = ["BFSResult"]
+
+
+class BFSResult:
+    """Outcome of one search; arrays are copied from the device on first access.
+
+    Attributes
+    ----------
+    source : int
+        Where the search began.
+    depth : int
+        Largest distance that is reached.
+    reached : int
+        Vertices with a distance, the source among them.
+    stats : TraversalStats
+        Times, counts and the configuration that ran.
+    """
+
+    def __init__(
+        self, found: Findings, outcome: Outcome, stats: TraversalStats, source: int
+    ) -> None:
+        self._found = found
+        self.source = source
+        self.depth = outcome.depth
+        self.reached = outcome.reached
+        self.stats = stats
+
+    def __repr__(self) -> str:
+        """Tell source, depth and number of reached vertices."""
+        return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """int32 [n] in hops; -1 where there is no path."""
+        return self._found.distances
+
+    @property
+    def predecessors(self) -> NDArray[np.int32] | None:
+        """int32 [n]: the vertex before on a shortest path, the source its own, -1 where none.
+
+        None if the plan labels no tree.
+        """
+        return self._found.predecessors
+
+    def detach(self) -> None:
+        """Copy everything to the host and give the device buffers back to the plan."""
+        self._found.detach()

@@ -1,0 +1,56 @@
+"""Checks of what a caller passes to a search."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import InvalidArgumentError
+
+__all__ = ["NO_LIMIT", "depth_limit", "vertex_number"]
+
+NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
+
+
+def vertex_number(source: Any, n: int) -> int:
+    """Give `source` as a vertex of a graph with `n` vertices.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not an integer in [0, n).
+    """
+    try:
+        vertex = operator.index(source)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"source={source!r} is not a vertex number; pass an integer in [0, {n})."
+        ) from None
+    if not 0 <= vertex < n:
+        raise InvalidArgumentError(
+            f"source={vertex} is not a vertex of this graph; it has {n} vertices, numbered from 0."
+        )
+    return vertex
+
+
+def depth_limit(max_depth: Any) -> np.uint32:
+    """Give `max_depth` as kernels take it, `NO_LIMIT` for None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is neither None nor an integer that is not negative.
+    """
+    if max_depth is None:
+        return NO_LIMIT
+    try:
+        depth = operator.index(max_depth)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"max_depth={max_depth!r} is not a number of hops; pass an integer or None."
+        ) from None
+    if depth < 0:
+        raise InvalidArgumentError(f"max_depth={depth} is negative; pass 0 or more, or None.")
+    return np.uint32(min(depth, int(NO_LIMIT)))

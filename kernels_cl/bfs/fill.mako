@@ -1,0 +1,25 @@
+## fill: the stage that every search begins with: no vertex reached but the source.
+##
+## In scope      the kernel's arguments, now
+## Called by     all work-items, in uniform control flow
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+
+<%def name="stage()">
+    % if "fill" in stages:
+    if (now.mode == FILL) {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                distances[v] = v == source ? 0 : UNREACHED;
+                % if problem.predecessors:
+                predecessors[v] = v == source ? (int)source : UNREACHED;
+                % endif
+            }
+            % if config.visited == "bitmap":
+            for (uint w = (tile_begin >> WORD_SHIFT) + lane_id(); w << WORD_SHIFT < tile_end; w += LANES)
+                visited_even[w] = w == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
+            % endif
+        </%tiles:each_tile>
+    }
+    % endif
+</%def>

@@ -1,0 +1,59 @@
+## level: what is decided and written down when the frontier at a distance is known.
+##
+## In scope      the kernel's arguments and the totals: reached, explored, work
+## Called by     one work-item, but for `conclude` and `finish`, which solo mode calls by all
+
+## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
+## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
+## edges are only estimated, which they are where they are too few for a pull. Uses explored.
+<%def name="conclude(s, pulled, may_pull, found, hubs, edges)">
+{
+    const uint size = ${found} + ${hubs};
+    % if config.pull:
+    const ulong unexplored = m - min(m, explored);
+    const int pull_pays = ${may_pull} && (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
+    % endif
+    ${s}.mode = size == 0 || ${s}.level >= max_level ? MODE_DONE
+    % if config.pull:
+              : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.visited == "labels" else "PULL"})
+              : ${pulled} ? GATHER
+    % endif
+              : PUSH;
+    ${s}.length = ${found};
+    ${s}.hubs = ${hubs};
+    % if config.distribution == "static":
+    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
+    const int crowding = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
+    const uint tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
+    ${s}.tile = tile;
+    % endif
+    ${s}.level += 1;
+}
+</%def>
+
+<%def name="record(s)">
+if (${s}.level - 1 < level_capacity)
+    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, 0u, ${s}.mode, device_clock_ns());
+</%def>
+
+## A launch ends at a stage boundary: because the search is done, because its budget is spent or
+## because groups are wanted that were dismissed.
+<%def name="finish(s)">
+    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
+    ${s}.leave = done || pause;
+</%def>
+
+<%def name="store_totals(s)">
+    state[REACHED] = reached;
+    *(volatile __global ulong *)(state + EXPLORED) = explored;
+    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+    if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
+</%def>
+
+<%def name="load_totals()">
+    reached = state[REACHED];
+    explored = *(volatile __global ulong *)(state + EXPLORED);
+    work = *(volatile __global ulong *)(state + WORK);
+</%def>

@@ -1,0 +1,199 @@
+## vertex_queue: a level expands the vertices of a queue and queues those it claims.
+##
+## Offers        work, decide, settle and alone: the bodies of /grid/stage.mako
+## In scope      the kernel's arguments, now, slot
+##
+## Stages: FILL the results, then PUSH the frontier's out-edges or PULL from unvisited vertices, as
+## the last group of each stage decides. PULL needs no frontier bitmap: when level d is complete, any
+## visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
+## visited through it before. So it reads the visited bitmap of the last level and writes the next;
+## GATHER turns the difference of the two back into a queue. MARK makes the bitmap from distances.
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="visited" file="/visited/visited.mako"/>
+<%namespace name="gather" file="/visited/gather.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="fill" file="/bfs/fill.mako"/>
+<%namespace name="visiting" file="/bfs/visit.mako"/>
+<%namespace name="level" file="/bfs/level.mako"/>
+
+<%def name="work()">
+    __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
+    __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
+    __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
+    __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
+    __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
+    __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
+    ${queue.begin_stage()}
+    % if "push" in stages:
+    if (now.mode == PUSH) {
+        const int eager = now.length <= ${config.eager_limit}u;
+        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+        <%advance:each_edge queue="queue_from" count="now.length">
+        <%def name="visit(count)">
+            ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%def>
+        </%advance:each_edge>
+        % if config.hub_degree:
+        if (now.hubs) {
+            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+            <%def name="visit(count)">
+                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            </%def>
+            </%advance:each_hub_edge>
+        }
+        % endif
+        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+    }
+    % endif
+    % if "pull" in stages:
+    if (now.mode == PULL) {
+        __global const word_t *const from_visited = the_visited;
+        __global word_t *const to_visited = other_visited;
+        uint found_count = 0;
+        <%pull:each_unvisited words="words">
+        <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+        <%def name="found(v, u)">
+            distances[${v}] = (int)now.level;
+            % if problem.predecessors:
+            predecessors[${v}] = (int)${u};
+            % endif
+        </%def>
+        </%pull:each_unvisited>
+        ${queue.end_count("found_count")}
+    }
+    % endif
+    % if "gather" in stages:
+    if (now.mode == GATHER) {
+        const int eager = 0;
+        <%gather:each_added before="other_visited" after="the_visited" words="words">
+            offset_t row0 = 0;
+            uint degree0 = 0;
+            const uint v0 = v;
+            const int claimed0 = active;
+            ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%gather:each_added>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "mark" in stages:
+    if (now.mode == MARK) {
+        <%tiles:each_tile count="words" size="${config.pull_tile}">
+            ${visited.mark("distances", "UNREACHED")}
+        </%tiles:each_tile>
+    }
+    % endif
+    ${fill.stage()}
+</%def>
+
+## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
+## that found little reads nothing here: how many edges lie ahead matters only where they could be
+## enough for a pull, and the launch's budget is looked at now and then.
+<%def name="decide()">
+    const int weigh = now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
+                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0;
+    uint found = queued, hubs = 0, reached = 0;
+    ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
+    if (now.mode == FILL) {
+        const offset_t row = indptr[source];
+        edges = (ulong)(indptr[source + 1] - row);
+        hubs = edges >= ${config.hub_degree or 2**32}ul;
+        found = 1 - hubs;
+        (hubs ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, (uint)edges);
+    } else if (weigh) {
+        fence_device();
+        hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+        edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        ${level.load_totals()}
+    }
+    const int counted = now.mode <= PULL;   // FILL, PUSH and PULL give distances
+    if (counted) {
+        const int pulled = now.mode == PULL;
+        explored += edges;
+        reached += found + hubs;
+        work += edges + (pulled ? n : 0u);
+        if (now.mode != FILL) {
+            next.queue ^= !pulled;
+            next.visited ^= pulled;
+        }
+        // The source alone is never worth reading a bitmap for.
+        ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges")}
+    } else if (now.mode == MARK) {
+        next.mode = PULL;
+    } else {
+        next.mode = PUSH;
+        next.queue ^= 1;
+        next.length = found;
+        next.hubs = hubs;
+    }
+    work += (ulong)now.length + ${config.stage_work}u;
+    ${level.finish("next")}
+    stage_alone = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
+                  next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
+</%def>
+
+## By the same work-item, while the next stage is already running.
+<%def name="settle()">
+    if (!weigh) {
+        reached += state[REACHED];
+        explored += *(volatile __global ulong *)(state + EXPLORED) - edges +
+                    *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        work += *(volatile __global ulong *)(state + WORK);
+    }
+    ${level.store_totals("next")}
+    if (counted) {
+        ${level.record("next")}
+    }
+</%def>
+
+## By all work-items of the group that decided, when it may go on alone.
+<%def name="alone()">
+% if config.solo:
+{
+    __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
+    uint reached;
+    ulong explored, work;
+    ${level.load_totals()}
+    <%solo:levels>
+    <%def name="visit(count)">
+        ${visiting.visit_edges(count, "now.level", solo.keep, "&solo_hubs[next]")}
+    </%def>
+    <%def name="visit_alone()">
+        claimed = distances[v] == UNREACHED;
+        distances[v] = claimed ? (int)now.level : distances[v];
+        % if config.visited == "bitmap":
+        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
+        % endif
+        % if problem.predecessors:
+        predecessors[v] = claimed ? (int)u : predecessors[v];
+        % endif
+    </%def>
+    <%def name="prefetch_label(v)">
+        prefetch_global(distances + ${v});
+        % if problem.predecessors:
+        prefetch_global(predecessors + ${v});
+        % endif
+    </%def>
+    <%def name="edges_of(v)">(indptr[${v} + 1] - indptr[${v}])</%def>
+    <%def name="solo_level()">
+        reached += now.length + solo_hubs_found;
+        explored += edges;
+        work += (ulong)edges + ${config.stage_work}u;
+        ${level.conclude("now", "0", "1", "now.length", "solo_hubs_found", "edges")}
+        if (lid == 0) {
+            ${level.record("now")}
+        }
+        going = now.mode == PUSH && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
+                edges <= ${config.solo_edges}u && work <= budget;
+    </%def>
+    </%solo:levels>
+    ${level.finish("now")}
+    if (lid == 0) {
+        ${level.store_totals("now")}
+    }
+}
+% endif
+</%def>

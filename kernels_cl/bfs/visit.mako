@@ -1,0 +1,64 @@
+## visit: what happens to an edge of the frontier, and to a vertex that is found.
+##
+## In scope      the_visited, hubs_to, eager, distances, predecessors, indptr; u0, v0, active0, u1, ...
+## Called by     lane-uniform control flow
+## `keep`        a def that queues: (queued, entry, edges)
+
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="visited" file="/visited/visited.mako"/>
+
+## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
+<%def name="visit_edges(count, level, keep, hub_slot)">
+    % for k in range(count):
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "distances", "UNREACHED")}
+    % endfor
+    % if config.entry != "vertex":
+    % for k in range(count):
+    if (eager && may_claim${k}) {
+        row${k} = indptr[v${k}];
+        degree${k} = (uint)(indptr[v${k} + 1] - row${k});
+    }
+    % endfor
+    % endif
+    % for k in range(count):
+    ${visited.claim(f"claimed{k}", f"v{k}", f"may_claim{k}", "distances", "UNREACHED", f"(int)({level})")}
+    % endfor
+    ${enqueue(count, True, keep, hub_slot)}
+</%def>
+
+<%def name="enqueue(count, has_parent, keep, hub_slot)">
+    % for k in range(count):
+    % if config.entry != "vertex" or config.pull:
+    if (claimed${k}) {
+        % if config.entry != "vertex":
+        if (eager) prefetch_global(indices + row${k});
+        else
+        % endif
+        {
+            row${k} = indptr[v${k}];
+            degree${k} = (uint)(indptr[v${k} + 1] - row${k});
+        }
+    }
+    % endif
+    % if problem.predecessors and has_parent:
+    if (claimed${k}) predecessors[v${k}] = (int)u${k};
+    % endif
+    % endfor
+    % for k in range(count):
+    int queued${k} = claimed${k};
+    % if config.hub_degree:
+    if (claimed${k} && degree${k} >= ${config.hub_degree}u) {
+        queued${k} = 0;
+        hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v${k}, row${k}, degree${k});
+    }
+    % endif
+    ${keep(f"queued{k}", f"MAKE_ENTRY(v{k}, row{k}, degree{k})", f"claimed{k} ? degree{k} : 0u")}
+    % endfor
+</%def>
+
+<%def name="keep_in_queue(queued, entry, edges)">
+    found_edges += ${edges};
+    ${queue.push(queued, entry, "queue_to")}
+</%def>

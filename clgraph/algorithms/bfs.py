@@ -16,7 +16,7 @@ from clgraph.device import load
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import Driver
-from clgraph.engine.findings import Findings
+from clgraph.engine.findings import HopFindings
 from clgraph.engine.resident import resident
 from clgraph.engine.stats import TraversalStats
 from clgraph.graph import as_graph
@@ -152,13 +152,13 @@ class BFS:
         source = vertex_number(source, self.graph.n)
         limit = depth_limit(max_depth)
         with self._lock:
-            buffers = self._buffers.take()
+            buffers = self._buffers.pool.take()
             try:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
             except BaseException:
-                self._buffers.free.append(buffers)
+                self._buffers.pool.give_back(buffers)
                 raise
-            found = Findings(self.graph, buffers, outcome.depth, self._buffers.free)
+            found = HopFindings(self.graph, buffers, self._buffers.pool, outcome.depth)
         total_ms = 1e3 * (time.perf_counter() - start)
         if verify:
             verify_search(

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device import Memory
-from clgraph.engine.findings import SearchBuffers
+from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import resident, unreachable_words
-from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.kernel import Argument
     from clgraph.device.memory import Progress
     from clgraph.engine.choose import Resolved
+    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
 __all__ = ["BFSBuffers"]
@@ -43,8 +43,8 @@ class BFSBuffers:
 
     Attributes
     ----------
-    free : list of SearchBuffers
-        Result buffers that nobody needs; those of a result come back when it is gone.
+    pool : BufferPool
+        Where each search takes what it writes.
 
     Raises
     ------
@@ -63,9 +63,6 @@ class BFSBuffers:
     ) -> None:
         self._memory = Memory(device)
         self._graph = graph
-        self._predecessors = predecessors
-        self.free: list[SearchBuffers] = []
-        self._all: list[SearchBuffers] = []
         self._level_capacity = np.uint32(min(graph.n + 1, LEVEL_CAPACITY))
         out = resident(graph, device, progress)
         back, in_degrees = out, graph.degrees
@@ -84,7 +81,9 @@ class BFSBuffers:
         )
         self._scratch = self._queues(config, words)
         self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
-        self.free.append(self._new())
+        self.pool = BufferPool(
+            self._memory, graph.n, int(self._level_capacity), predecessors=predecessors
+        )
 
     def _queues(self, config: Resolved, words: np.ndarray) -> tuple[Argument, ...]:
         graph, memory = self._graph, self._memory
@@ -118,30 +117,3 @@ class BFSBuffers:
             results.levels,
             self._level_capacity,
         )
-
-    def _new(self) -> SearchBuffers:
-        buffers = SearchBuffers(
-            self._memory,
-            self._graph.n,
-            int(self._level_capacity),
-            predecessors=self._predecessors,
-        )
-        self._all.append(buffers)
-        return buffers
-
-    def take(self) -> SearchBuffers:
-        """Give buffers that no living result needs: used ones, else new ones, else a result's."""
-        try:
-            return self.free.pop()
-        except IndexError:
-            pass
-        try:
-            return self._new()
-        except DeviceMemoryError:
-            for buffers in self._all:
-                found = buffers.owner() if buffers.owner else None
-                if found is not None:
-                    found.detach()
-            if not self.free:
-                raise
-            return self.free.pop()

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import Findings
+    from clgraph.engine.findings import HopFindings
     from clgraph.engine.stats import TraversalStats
 
 __all__ = ["BFSResult"]
@@ -31,7 +31,7 @@ class BFSResult:
     """
 
     def __init__(
-        self, found: Findings, outcome: Outcome, stats: TraversalStats, source: int
+        self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
     ) -> None:
         self._found = found
         self.source = source

@@ -14,8 +14,8 @@ __all__ = ["NO_LIMIT", "depth_limit", "vertex_number"]
 NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
 
 
-def vertex_number(source: Any, n: int) -> int:
-    """Give `source` as a vertex of a graph with `n` vertices.
+def vertex_number(source: Any, n: int, name: str = "source") -> int:
+    """Give argument `name` as a vertex of a graph with `n` vertices.
 
     Raises
     ------
@@ -26,11 +26,11 @@ def vertex_number(source: Any, n: int) -> int:
         vertex = operator.index(source)
     except TypeError:
         raise InvalidArgumentError(
-            f"source={source!r} is not a vertex number; pass an integer in [0, {n})."
+            f"{name}={source!r} is not a vertex number; pass an integer in [0, {n})."
         ) from None
     if not 0 <= vertex < n:
         raise InvalidArgumentError(
-            f"source={vertex} is not a vertex of this graph; it has {n} vertices, numbered from 0."
+            f"{name}={vertex} is not a vertex of this graph; it has {n} vertices, numbered from 0."
         )
     return vertex
 

@@ -208,16 +208,22 @@ __local uint stage_rank;
         group_barrier_global();
         if (lid == 0) {
             fence_device();
-            const ulong before = atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul << 32);
+            ulong before = 0;
             % if config.distribution == "claimed":
-            stage_last = flags & FLAG_OPEN ? stage_close(state, now.generation, (uint)(before >> 32) + 1)
-                                           : (uint)(before >> 32) + 1 == now.members;
-            % else:
-            stage_last = (uint)(before >> 32) + 1 == now.members;
+            if (flags & FLAG_OPEN) stage_last = stage_arrive(state, now.generation);
+            else
             % endif
+            {
+                before = atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul << 32);
+                stage_last = (uint)(before >> 32) + 1 == now.members;
+            }
             if (stage_last) {
                 % if traits.memory_ops != "ptx":
                 fence_device();
+                % endif
+                % if config.distribution == "claimed":
+                if (flags & FLAG_OPEN)
+                    before = load_relaxed_ulong((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE));
                 % endif
                 const uint queued = (uint)before;
                 stage_t next = now;

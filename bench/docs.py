@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clgraph.errors import InvalidArgumentError
 
 from . import published
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .records import load
-from .text import figure, headline
+from .text import figure, graph_of, groups, results, rivals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,16 @@ __all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-PROFILED = "kron22"
+PROFILED = "bfs/kron22/auto"
+LEFT = {"graph", "preset", "library", "direction", "meter", "remarks"}
+TITLES = {
+    "bfs": "Breadth-first search",
+    "sssp": "Shortest paths",
+    "scc": "Strongly connected components",
+    "components": "Connected components",
+    "multi-search": "Many searches at once",
+    "balance": "Load balancing: every edge out of a list of vertices",
+}
 
 INTRODUCTION = """# Benchmarks
 
@@ -97,7 +106,8 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
     Parameters
     ----------
     records : sequence of (file name, record)
-        Newest first; the first of each device and suite is shown, the others are listed.
+        Newest first; the first of each device, suite and set of algorithms is shown, the others
+        are listed.
 
     Returns
     -------
@@ -106,10 +116,11 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
     """
     if not records:
         return INTRODUCTION + NOTHING_YET + METHOD
-    shown: dict[tuple[str, str], tuple[str, Record]] = {}
+    shown: dict[tuple[str, ...], tuple[str, Record]] = {}
     older = []
     for name, record in records:
-        place = (record["machine"]["device"]["name"], record["suite"])
+        device, kinds = record["machine"]["device"]["name"], sorted(groups(record["cases"]))
+        place = (device, record["suite"], *kinds)
         if place in shown:
             older.append(name)
         else:
@@ -128,60 +139,30 @@ def _section(name: str, record: Record) -> str:
         f"\n## {device['name']}, suite {record['suite']}\n",
         f"`bench/results/{name}`: {record['started'][:10]}, {device['platform']}, driver "
         f"{device['driver']}, clgraph at `{(machine['commit'] or 'unknown')[:12]}`{changed}, "
-        f"preset {record['settings']['config']}, {record['settings']['sources']} sources, Python "
-        f"{versions['python']}, host {machine['host']['processor']}.\n",
+        f"{record['settings']['sources']} runs a pass, Python {versions['python']}, host "
+        f"{machine['host']['processor']}.\n",
     ]
     measured = [case for case in record["cases"] if case["status"] == "ok"]
-    if measured:
-        parts += [_results(measured, device["name"]), _energy(measured), _peers(measured)]
-        parts += [_levels(case) for case in measured if case["graph"]["name"] == PROFILED]
+    for algorithm, cases in groups(measured).items():
+        parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
+        parts += [_results(cases, device["name"]), _energy(cases), _peers(cases)]
+        parts += [_levels(case) for case in cases if _is_profiled(case)]
     missing = [case for case in record["cases"] if case["status"] != "ok"]
     if missing:
         parts.append("Not measured:\n")
-        parts.append("".join(f"- {_name(c)}, {c['status']}: {c['reason']}\n" for c in missing))
+        parts.append("".join(f"- {graph_of(c)}, {c['status']}: {c['reason']}\n" for c in missing))
     return "\n".join(part for part in parts if part)
 
 
-def _name(case: Record) -> str:
-    return str(case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"])
-
-
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    ways = ("---" if name in LEFT else "--:" for name in head)
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(ways) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
 def _results(cases: Sequence[Record], device: str) -> str:
-    rows = []
-    for case in cases:
-        shown = headline(case, device)
-        best: tuple[str, float] | None = shown["best"]
-        low, high = shown["quartiles_ms"]
-        floor: dict[str, Any] = case.get("floor") or {}
-        graph = case["graph"]
-        rows.append(
-            [
-                _name(case) + (" (1)" if graph["pinned"] is False else ""),
-                f"{graph['n']:,}",
-                f"{graph['m']:,}",
-                figure(shown["levels"], 4),
-                f"**{figure(shown['median_ms'])}**",
-                f"{figure(low)}-{figure(high)}",
-                figure(shown["gteps"]),
-                figure(shown["us_per_level"]),
-                figure(shown["overhead_us"]),
-                figure(shown["joules"]),
-                figure(floor.get("floor_ms")),
-                figure(shown["over_floor"]),
-                "-" if best is None else f"{figure(best[1])} ({best[0]})",
-                figure(None if shown["over_best"] is None else 1 / shown["over_best"]),
-            ]
-        )
-    head = (
-        *("graph", "n", "m", "levels", "median ms", "quartiles", "GTEPS", "us/level"),
-        *("overhead us", "J/search", "floor ms", "time/floor", "best public ms", "times as fast"),
-    )
+    head, rows = results(cases, device, mark=" (1)", strong="**")
     note = "(1) not bit for bit the graph that the suite names.\n"
     any_other = any(case["graph"]["pinned"] is False for case in cases)
     return _markdown(head, rows) + ("\n" + note if any_other else "")
@@ -194,7 +175,8 @@ def _energy(cases: Sequence[Record]) -> str:
         return ""
     rows = [
         [
-            _name(case),
+            graph_of(case),
+            str(case.get("preset", "")),
             figure(taken["joules_per_search"]),
             "-" if taken["spread"] is None else f"{100 * taken['spread']:.1f} %",
             figure(taken["mean_watts"]),
@@ -207,32 +189,22 @@ def _energy(cases: Sequence[Record]) -> str:
         for case, taken in measured
     ]
     head = (
-        *("graph", "J/search", "spread", "mean W", "idle W", "MTEPS/W", "J s", "searches"),
+        *("graph", "preset", "J/run", "spread", "mean W", "idle W", "MTEPS/W", "J s", "runs"),
         "meter",
     )
     return "Energy:\n\n" + _markdown(head, rows)
 
 
 def _peers(cases: Sequence[Record]) -> str:
-    rows = []
-    for case in cases:
-        for name, peer in case.get("peers", {}).items():
-            if peer.get("status") == "ok":
-                low, high = peer["ratio"]["quartiles"]
-                rows.append(
-                    [
-                        _name(case),
-                        f"{name} {peer['version']}",
-                        figure(peer["ms"]["median"]),
-                        figure(peer["convert_s"]),
-                        figure(peer["ratio"]["median"]),
-                        f"{figure(low)}-{figure(high)}",
-                    ]
-                )
+    rows = rivals(cases, failed=False)
     if not rows:
         return ""
-    head = ("graph", "library", "ms", "conversion s", "its time over ours", "quartiles")
+    head = ("graph", "library", "ms", "conversion s", "its time over ours", "quartiles", "remarks")
     return "Other libraries in the same run, by the host's clock:\n\n" + _markdown(head, rows)
+
+
+def _is_profiled(case: Record) -> bool:
+    return case["key"] == PROFILED and bool(case["per_level"])
 
 
 def _levels(case: Record) -> str:
@@ -246,7 +218,7 @@ def _levels(case: Record) -> str:
     ]
     head = ("distance", "frontier", "its out-edges", "direction", "us")
     return (
-        f"{_name(case)} level by level, from source {profile['source']}, "
+        f"{graph_of(case)} level by level, from source {profile['source']}, "
         f"{figure(profile['kernel_ms'])} ms in all:\n\n" + _markdown(head, rows)
     )
 

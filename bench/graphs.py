@@ -37,10 +37,12 @@ __all__ = [
     "checksum",
     "find",
     "read_bcsr",
+    "with_weights",
 ]
 
 SEED = 12345
 HEADER_BYTES = 16
+LIGHTEST, HEAVIEST = 1, 100
 
 
 class UnavailableError(Exception):
@@ -120,6 +122,8 @@ class Loaded:
         As `checksum` gives it.
     pinned : bool or None
         Whether it is the very graph that the suite names; None where no checksum is on record.
+    weights : str or None
+        Where its weights are from, if it has any.
     """
 
     name: str
@@ -128,6 +132,7 @@ class Loaded:
     load_s: float
     checksum: str
     pinned: bool | None
+    weights: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Give what a record says of it."""
@@ -143,6 +148,7 @@ class Loaded:
             "seed": SEED if self.origin != "file" else None,
             "checksum": self.checksum,
             "pinned": self.pinned,
+            "weights": self.weights,
             "load_s": self.load_s,
         }
 
@@ -156,7 +162,9 @@ def checksum(graph: Graph) -> str:
     return digest.hexdigest()[:16]
 
 
-def find(name: str, *, graphs: Path | None = None, data: Path | None = None) -> Loaded:
+def find(
+    name: str, *, graphs: Path | None = None, data: Path | None = None, weighted: bool = False
+) -> Loaded:
     """Load a graph of the suites.
 
     Parameters
@@ -167,6 +175,9 @@ def find(name: str, *, graphs: Path | None = None, data: Path | None = None) -> 
         Folder of NAME.bcsr and NAME.json files.
     data : Path, optional
         Folder of real graphs, NAME.npz.xz or NAME with any extension that ``clgraph.read`` knows.
+    weighted : bool
+        Whether the graph is to have weights: its own, or whole numbers from 1 to 100 that depend on
+        the ends of an edge alone. Without, weights are dropped.
 
     Returns
     -------
@@ -180,10 +191,30 @@ def find(name: str, *, graphs: Path | None = None, data: Path | None = None) -> 
     """
     began = time.perf_counter()
     graph, origin = _obtain(name, graphs, data)
+    own = graph.weights is not None
+    if weighted and not own:
+        graph = with_weights(graph)
+    elif own and not weighted:
+        graph = Graph.trusted((graph.indptr, graph.indices, None), directed=graph.directed)
     load_s = time.perf_counter() - began
     found = checksum(graph)
     known = GRAPHS.get(name, Pinned()).checksums.get(origin)
-    return Loaded(name, graph, origin, load_s, found, None if known is None else found == known)
+    weights = None if not weighted else "own" if own else f"drawn, {LIGHTEST} to {HEAVIEST}"
+    pinned = None if known is None else found == known
+    return Loaded(name, graph, origin, load_s, found, pinned, weights)
+
+
+def with_weights(graph: Graph) -> Graph:
+    """Give a graph int32 weights that depend on the two ends of an edge alone, not their order."""
+    tails = np.repeat(np.arange(graph.n, dtype=np.uint64), graph.degrees)
+    heads = graph.indices.astype(np.uint64)
+    low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+    mixed = (low * np.uint64(graph.n) + high) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    spread = (mixed >> np.uint64(33)) % np.uint64(HEAVIEST - LIGHTEST + 1)
+    weights = spread.astype(np.int32) + np.int32(LIGHTEST)
+    return Graph.trusted((graph.indptr, graph.indices, weights), directed=graph.directed)
 
 
 def _obtain(name: str, graphs: Path | None, data: Path | None) -> tuple[Graph, str]:
@@ -203,7 +234,7 @@ def _obtain(name: str, graphs: Path | None, data: Path | None) -> tuple[Graph, s
 
 
 def read_bcsr(path: Path) -> Graph:
-    """Read a graph of the outside generator, without its weights.
+    """Read a graph of the outside generator.
 
     The layout is int64 n, int64 m, int32 offsets [n + 1] (int64 from 2**31 edges on), int32 heads
     [m], int32 weights [m]; NAME.json says whether the graph is directed.
@@ -247,7 +278,8 @@ def read_bcsr(path: Path) -> Graph:
         raise UnavailableError(f"{path.name} has offsets or heads that are out of bounds.")
     if (about.get("n"), about.get("m")) != (n, m):
         raise UnavailableError(f"{path.stem}.json describes another graph than {path.name}.")
-    return Graph.trusted((indptr, indices, None), directed=bool(about.get("directed", True)))
+    weights = np.fromfile(path, "<i4", m, offset=HEADER_BYTES + offset_bytes + 4 * m)
+    return Graph.trusted((indptr, indices, weights), directed=bool(about.get("directed", True)))
 
 
 def _read(path: Path) -> Graph:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from . import text
-from .svg import Axis, Plot, ranges
+from .svg import Axis, Plot, Range, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,11 +35,19 @@ th:first-child, td:first-child { text-align: left; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
 .axis, .grid { fill: none; stroke: var(--faint); } .axis { stroke: var(--more); }
-.whisker { stroke: var(--push); stroke-width: 5; stroke-linecap: round; opacity: .35; }
+.whisker { fill: none; stroke-width: 5; stroke-linecap: round; opacity: .35; }
 polyline { fill: none; stroke-width: 1.5; } .size { stroke: var(--more); }
 .time { stroke: var(--push); } .roof { stroke: var(--pull); }
-.push, .ok { fill: var(--push); } .pull { fill: var(--pull); } .stop { fill: var(--more); }
-.key span { margin-right: 1.2rem; } .key i { display: inline-block; width: .8em; height: .8em;
+.c0 { --c: #2266aa; } .c1 { --c: #c2571a; } .c2 { --c: #2f8f5b; } .c3 { --c: #a03a8c; }
+.c4 { --c: #8a7a10; } .c5 { --c: #c0394b; } .c6 { --c: #2a8a9c; } .c7 { --c: #6a59c8; }
+@media (prefers-color-scheme: dark) { .c0 { --c: #6cb0f0; } .c1 { --c: #f0985a; }
+  .c2 { --c: #6fce98; } .c3 { --c: #de8ad0; } .c4 { --c: #d4c24e; } .c5 { --c: #f0808e; }
+  .c6 { --c: #6cc8da; } .c7 { --c: #aa9df5; } }
+svg [class^="c"] { fill: var(--c); } .key [class^="c"] { background: var(--c); }
+svg .whisker { stroke: var(--c); }
+.push { fill: var(--push); } .pull { fill: var(--pull); } .stop { fill: var(--more); }
+.key { flex-basis: 100%; margin: .6rem 0 0; } .key span { margin-right: 1.2rem; }
+.key i { display: inline-block; width: .8em; height: .8em;
   margin-right: .4em; border-radius: 50%; }
 """
 
@@ -75,14 +83,17 @@ def _run(record: Record) -> str:
         ("host", f"{machine['host']['processor']}, {machine['host']['cpus']} processors"),
         ("commit", f"{machine['commit']}{', with changes' if machine['dirty'] else ''}"),
         ("when", f"{record['started']} to {record['finished'] or 'an interruption'}"),
-        ("preset", str(record["settings"]["config"])),
     ]
     parts = [
         "<section><h2>" + escape(f"{device['name']}, suite {record['suite']}") + "</h2>",
         '<div class="facts">' + _table(("what", "value"), facts) + "</div>",
-        "<h2>Results</h2>",
-        _table(text.HEAD, [text.line(case, device["name"]) for case in record["cases"]]),
     ]
+    for algorithm, cases in text.groups(record["cases"]).items():
+        parts.append(f"<h2>Results: {escape(algorithm)}</h2>")
+        parts.append(_table(*text.results(cases, device["name"])))
+    rivals = text.rivals(record["cases"])
+    if rivals:
+        parts.append("<h2>Other libraries in the same run</h2>" + _table(text.PEER_HEAD, rivals))
     reasons = [
         f"<li>{escape(case['key'])} {escape(case['status'])}: {escape(str(case['reason']))}</li>"
         for case in record["cases"]
@@ -90,15 +101,18 @@ def _run(record: Record) -> str:
     ]
     if reasons:
         parts.append(f"<ul>{''.join(reasons)}</ul>")
-    if measured:
-        parts.append(f'<div class="plots">{_overview(measured, device["name"])}</div>')
+    for algorithm, cases in text.groups(measured).items():
+        parts.append(f"<h2>Plots: {escape(algorithm)}</h2>")
+        parts.append(f'<div class="plots">{_overview(cases, device["name"])}</div>')
+    profiled = [case for case in measured if case["per_level"]]
+    if profiled:
         parts.append("<h2>Level by level, from the source of median time</h2>")
         parts.append(
             '<p class="key"><span><i style="background:var(--push)"></i>push</span>'
             '<span><i style="background:var(--pull)"></i>pull</span>'
             "<span>grey line: frontier; blue line: microseconds</span></p>"
         )
-        parts.append(f'<div class="plots">{"".join(map(_profile, measured))}</div>')
+        parts.append(f'<div class="plots">{"".join(map(_profile, profiled))}</div>')
     return "".join(parts) + "</section>"
 
 
@@ -115,63 +129,87 @@ def _figure(caption: str, picture: str) -> str:
 
 
 def _overview(cases: Sequence[Record], device: str) -> str:
-    return _throughput(cases) + _roofline(cases) + _joules(cases, device)
+    styles = _styles(cases)
+    legend = "".join(
+        f'<span><i class="{style}"></i>{escape(preset)}</span>' for preset, style in styles.items()
+    )
+    return (
+        (f'<p class="key">{legend}</p>' if len(styles) > 1 else "")
+        + _throughput(cases, styles)
+        + _roofline(cases, styles)
+        + _joules(cases, device, styles)
+    )
 
 
-def _throughput(cases: Sequence[Record]) -> str:
-    rows = []
+def _styles(cases: Sequence[Record]) -> dict[str, str]:
+    """Colours of presets; beyond eight they repeat, and the words beside points tell them apart."""
+    presets = dict.fromkeys(str(case["preset"]) for case in cases)
+    return {preset: f"c{place % 8}" for place, preset in enumerate(presets)}
+
+
+def _name(case: Record, styles: dict[str, str]) -> str:
+    name = str(case["graph"]["name"])
+    return f"{name} {case['preset']}" if len(styles) > 1 else name
+
+
+def _throughput(cases: Sequence[Record], styles: dict[str, str]) -> str:
+    """Rows of one graph stand together, fastest preset first."""
+    rows: list[Range] = []
     for case in cases:
         teps, mean = case["summary"]["teps"], case["summary"]["teps_harmonic_mean"]
         if mean is None:
             continue
         low, high = (rate / 1e9 for rate in teps["quartiles"])
-        gteps = mean / 1e9
-        rows.append((case["graph"]["name"], gteps, (low, high), text.figure(gteps)))
-    values = [value for _, mean, (low, high), _ in rows for value in (mean, low, high)]
-    caption = "Throughput: harmonic mean, bars from the lower to the upper quartile"
+        gteps, style = mean / 1e9, styles[case["preset"]]
+        rows.append(Range(_name(case, styles), gteps, (low, high), text.figure(gteps), style))
+    graphs = list(dict.fromkeys(case["graph"]["name"] for case in cases))
+    rows.sort(key=lambda row: (graphs.index(row.name.split(" ")[0]), -row.value))
+    values = [value for row in rows for value in (row.value, *row.span)]
+    by = " by preset" if len(styles) > 1 else ""
+    caption = f"Throughput{by}: harmonic mean, bars from the lower to the upper quartile"
     return _figure(caption, ranges(caption, rows, Axis.around(values, "GTEPS")))
 
 
-def _roofline(cases: Sequence[Record]) -> str:
+def _roofline(cases: Sequence[Record], styles: dict[str, str]) -> str:
     """Edges per second against edges per byte that must move; the roof is the copy bandwidth."""
     points = []
     for case in cases:
         floor = case.get("floor")
         edges = case["summary"]["edges"]["median"]
-        if floor and edges:
+        if floor and floor["bytes"] and edges:
             gteps = edges / case["summary"]["kernel_ms"]["median"] / 1e6
-            points.append((case["graph"]["name"], edges / floor["bytes"], gteps))
+            points.append((case, edges / floor["bytes"], gteps))
     if not points:
         return ""
-    bandwidth = next(case["floor"]["bandwidth_gb_per_s"] for case in cases if case.get("floor"))
+    bandwidth = points[0][0]["floor"]["bandwidth_gb_per_s"]
     x = Axis.around([across for _, across, _ in points], "edges per byte that must move")
     reach = [bandwidth * x.low, bandwidth * x.high]
     y = Axis.around([*(up for _, _, up in points), *reach], "GTEPS")
     caption = f"Roofline: the line is a copy at {bandwidth:,.0f} GB/s"
     plot = Plot(caption, x, y)
     plot.line([(x.low, reach[0]), (x.high, reach[1])], "roof")
-    for name, across, up in points:
-        share = 100 * up / (across * bandwidth)
-        plot.point(across, up, "ok", f"{name}: {up:.3g} GTEPS, {share:.2g} % of the roof", name)
+    for case, across, up in points:
+        name, share = _name(case, styles), 100 * up / (across * bandwidth)
+        hint = f"{name}: {up:.3g} GTEPS, {share:.2g} % of the roof"
+        plot.point(across, up, styles[case["preset"]], hint, name)
     return _figure(caption, plot.svg())
 
 
-def _joules(cases: Sequence[Record], device: str) -> str:
-    points = []
-    for case in cases:
-        shown = text.headline(case, device)
-        if shown["joules"]:
-            points.append((case["graph"]["name"], shown["median_ms"], shown["joules"]))
+def _joules(cases: Sequence[Record], device: str, styles: dict[str, str]) -> str:
+    shown = [(case, text.headline(case, device)) for case in cases]
+    points = [(case, told["median_ms"], told["joules"]) for case, told in shown if told["joules"]]
     if not points:
         return ""
-    caption = "Time against energy of a search"
+    caption = "Time against energy of a run"
     plot = Plot(
         caption,
         Axis.around([ms for _, ms, _ in points], "milliseconds"),
         Axis.around([joules for _, _, joules in points], "joules"),
     )
-    for name, ms, joules in points:
-        plot.point(ms, joules, "ok", f"{name}: {ms:.3g} ms, {joules:.3g} J", name)
+    for case, ms, joules in points:
+        name = _name(case, styles)
+        hint = f"{name}: {ms:.3g} ms, {joules:.3g} J"
+        plot.point(ms, joules, styles[case["preset"]], hint, name)
     return _figure(caption, plot.svg())
 
 
@@ -182,7 +220,7 @@ def _profile(case: Record) -> str:
     distances = [float(step * row) for row in range(len(levels["frontier"]))]
     frontier = [float(size) for size in levels["frontier"]]
     times = [math.nan if us is None else float(us) for us in levels["microseconds"]]
-    name = case["graph"]["name"]
+    name = f"{case['algorithm']} {case['graph']['name']} {case['preset']}"
     each = "" if step == 1 else f", {step} levels a point"
     caption = f"{name}: {text.figure(levels['kernel_ms'])} ms{each}"
     plot = Plot(

@@ -1,4 +1,4 @@
-"""Breadth-first searches by others' code, to check results against."""
+"""Searches by others' code, to check results against."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from clgraph.graph.modules import module
 
+from .libraries import scipy_matrix
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
     from clgraph import Graph
 
-__all__ = ["depths_of_tree", "reference"]
+__all__ = ["bfs_reference", "depths_of_tree"]
 
 
-def reference(graph: Graph) -> tuple[str, Callable[[int], NDArray[np.int32]]]:
+def bfs_reference(graph: Graph) -> tuple[str, Callable[[int], NDArray[np.int32]]]:
     """Give an independent search of a graph.
 
     Parameters
@@ -77,13 +79,6 @@ def _search(
                 distances[v] = distances[u] + 1
                 queue[found] = v
                 found += 1
-
-
-def scipy_matrix(graph: Graph) -> Any:
-    """Adjacency matrix as scipy's graph routines want it: float64 entries, or they convert it."""
-    data = np.ones(graph.m)
-    shape = (graph.n, graph.n)
-    return module("scipy.sparse").csr_matrix((data, graph.indices, graph.indptr), shape=shape)
 
 
 def search_scipy(matrix: Any, source: int) -> NDArray[np.int32]:

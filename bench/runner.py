@@ -13,8 +13,10 @@ import clgraph
 from clgraph.cli.text import plain
 from clgraph.errors import InvalidArgumentError
 
-from . import bfs, machine
+from . import machine
 from .graphs import UnavailableError, find
+from .measure import failure, measure
+from .problem import problem_of
 from .records import SCHEMA, Record, load, save
 from .suites import SUITES
 
@@ -24,14 +26,20 @@ if TYPE_CHECKING:
 
     from clgraph import Device
 
-    from .bfs import Settings
+    from .measure import Settings
     from .suites import Case
 
-__all__ = ["Inputs", "run"]
+__all__ = ["Inputs", "InterruptedRun", "run"]
 
 log = logging.getLogger("clgraph")
 
-MEASURES = {"bfs": bfs.measure}
+
+class InterruptedRun(KeyboardInterrupt):
+    """Ctrl-C during a run; ``record`` is what was measured until then."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.record = record
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ def run(
     inputs : Inputs, optional
         Folders and files.
     only : iterable of str, optional
-        Names of graphs; default is all of the suite.
+        Names of graphs, of algorithms, or ``algorithm/graph``; default is all of the suite.
     tell : callable, optional
         Called with each finished case.
 
@@ -91,13 +99,14 @@ def run(
     Raises
     ------
     InvalidArgumentError
-        If there is no such suite or graph, or the record to resume is of another run.
-    KeyboardInterrupt
-        After what was measured has been saved, where a file for it was named.
+        If there is no such suite, graph, algorithm or preset, or the record to resume is of another
+        run.
+    InterruptedRun
+        At Ctrl-C, after what was measured has been saved, where a file for it was named.
     """
     inputs = Inputs() if inputs is None else inputs
     cases = _chosen(suite, set(only))
-    clgraph.BFSConfig.of(settings.config)  # an unknown preset is refused before anything runs
+    chosen = [(case, _presets(case, settings)) for case in cases]
     found = clgraph.device(device)
     record: Record = plain(
         {
@@ -111,14 +120,20 @@ def run(
         }
     )
     kept = _resumed(inputs.resume, record)
-    for case in cases:
-        key = case.key(settings.config)
-        measured = kept.get(key) or _measure(case, found, settings, inputs, record["machine"])
-        record["cases"].append(measured)
-        if inputs.record is not None:
-            save(record, inputs.record)
-        if tell is not None:
-            tell(measured)
+    try:
+        for case, presets in chosen:
+            ready = {name: kept[case.key(name)] for name in presets if case.key(name) in kept}
+            missing = [name for name in presets if name not in ready]
+            if missing:
+                ready |= _measure(case, missing, found, settings, inputs, record["machine"])
+            record["cases"] += [ready[name] for name in presets]
+            if inputs.record is not None:
+                save(record, inputs.record)
+            if tell is not None:
+                for name in presets:
+                    tell(ready[name])
+    except KeyboardInterrupt:
+        raise InterruptedRun(record) from None
     record["finished"] = _now()
     if inputs.record is not None:
         save(record, inputs.record)
@@ -128,36 +143,71 @@ def run(
 def _chosen(suite: str, only: set[str]) -> list[Case]:
     if suite not in SUITES:
         raise InvalidArgumentError(f"suite={suite!r} is not one of {', '.join(SUITES)}.")
-    known = {case.graph for case in SUITES[suite]}
-    if only - known:
+    names = {case: {case.graph, case.algorithm, _both(case)} for case in SUITES[suite]}
+    unknown = only - set().union(*names.values())
+    if unknown:
+        graphs = sorted({case.graph for case in names})
+        kinds = sorted({case.algorithm for case in names})
         raise InvalidArgumentError(
-            f"{', '.join(sorted(only - known))} is not in suite {suite}; it has "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(unknown))} is not in suite {suite}; it has the graphs "
+            f"{', '.join(graphs)} and the algorithms {', '.join(kinds)}."
         )
-    return [case for case in SUITES[suite] if not only or case.graph in only]
+    return [case for case, known in names.items() if not only or known & only]
+
+
+def _both(case: Case) -> str:
+    return f"{case.algorithm}/{case.graph}"
+
+
+def _presets(case: Case, settings: Settings) -> tuple[str, ...]:
+    """Give the configurations to measure; an unknown one is refused before anything runs."""
+    known = problem_of(case.algorithm).presets()
+    wanted = settings.presets or case.presets
+    if "all" in wanted:
+        return known
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise InvalidArgumentError(
+            f"{', '.join(unknown)} is no preset of {case.algorithm}; choose from "
+            f"{', '.join(known)}, or all."
+        )
+    return wanted
 
 
 def _measure(
-    case: Case, device: Device, settings: Settings, inputs: Inputs, about: Record
-) -> Record:
-    """Measure one case; what goes wrong becomes its record and not the end of the run."""
+    case: Case,
+    presets: list[str],
+    device: Device,
+    settings: Settings,
+    inputs: Inputs,
+    about: Record,
+) -> dict[str, Record]:
+    """Measure one graph; what goes wrong becomes its record and not the end of the run."""
     began = time.perf_counter()
-    measured: Record = {"key": case.key(settings.config), **asdict(case)}
+    common: Record = {}
     try:
-        loaded = find(case.graph, graphs=inputs.graphs, data=inputs.data)
-        measured |= {"graph": loaded.as_dict()}
-        measured |= MEASURES[case.algorithm](loaded, device, settings, about)
+        kind = problem_of(case.algorithm)
+        loaded = find(case.graph, graphs=inputs.graphs, data=inputs.data, weighted=kind.weighted)
+        common = {"graph": loaded.as_dict()}
+        found = measure(kind, loaded, device, settings, presets=presets, machine=about)
+        del loaded
     except UnavailableError as error:
-        measured |= {"status": "skipped", "reason": str(error)}
+        found = {name: {"status": "skipped", "reason": str(error)} for name in presets}
     except Exception as error:
-        log.warning("%s failed: %s", measured["key"], error)
+        log.warning("%s failed: %s", _both(case), error)
         log.debug("where it failed", exc_info=True)
-        measured |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+        found = {name: failure(error) for name in presets}
     gc.collect()  # device buffers of this graph make room for the next
-    measured["card"] = machine.card_state(device)
-    measured["seconds"] = time.perf_counter() - began
-    told: Record = plain(measured)
-    return told
+    ending = {
+        "card": machine.card_state(device),
+        "seconds": (time.perf_counter() - began) / len(presets),
+    }
+    return {
+        name: plain(
+            {"key": case.key(name), **asdict(case), "preset": name, **common, **record, **ending}
+        )
+        for name, record in found.items()
+    }
 
 
 def _resumed(path: Path | None, record: Record) -> dict[str, Record]:

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["bootstrap_interval", "harmonic_mean", "relative_error", "summary"]
+__all__ = ["bootstrap_interval", "harmonic_mean", "relative_width", "summary"]
 
 RESAMPLES = 2000
 
@@ -51,12 +51,13 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def relative_error(values: Sequence[float]) -> float | None:
-    """Give the standard error of the mean over the mean; None for fewer than two values."""
-    measured = np.asarray(values, float)
-    if measured.size < 2 or measured.mean() == 0:
+def relative_width(values: Sequence[float]) -> float | None:
+    """Width of the bootstrap interval over the median; None for fewer than two values."""
+    interval = bootstrap_interval(values)
+    middle = float(np.median(values)) if len(values) else 0.0
+    if interval is None or len(values) < 2 or middle <= 0:
         return None
-    return float(measured.std(ddof=1) / np.sqrt(measured.size) / measured.mean())
+    return (interval[1] - interval[0]) / middle
 
 
 def summary(values: Sequence[float]) -> dict[str, Any] | None:

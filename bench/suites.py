@@ -21,16 +21,19 @@ class Case:
         Why the case is there.
     metric : str
         What the headline figure counts.
+    presets : tuple of str
+        Configurations that are measured in turn, unless the run names others; "all" for every one.
     """
 
     algorithm: str
     graph: str
     shows: str
     metric: str = "edges/s"
+    presets: tuple[str, ...] = ("auto",)
 
-    def key(self, config: str) -> str:
+    def key(self, preset: str) -> str:
         """Name under which runs with one preset are compared and resumed."""
-        return f"{self.algorithm}/{self.graph}/{config}"
+        return f"{self.algorithm}/{self.graph}/{preset}"
 
 
 QUICK = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Axis", "Plot", "ranges"]
+__all__ = ["Axis", "Plot", "Range", "ranges"]
 
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 44
 LABEL_HEIGHT = 13.0
@@ -173,17 +173,40 @@ class Plot:
         return "".join(parts)
 
 
-def ranges(
-    title: str, rows: Sequence[tuple[str, float, tuple[float, float], str]], axis: Axis
-) -> str:
-    """One row per name: a dot within its range.
+@dataclass(frozen=True, slots=True)
+class Range:
+    """One row of `ranges`: a dot within its range.
+
+    Attributes
+    ----------
+    name : str
+        At the left.
+    value : float
+        Where the dot is.
+    span : (low, high)
+        Ends of the bar.
+    text : str
+        At the right.
+    style : str
+        Class of dot and bar.
+    """
+
+    name: str
+    value: float
+    span: tuple[float, float]
+    text: str
+    style: str
+
+
+def ranges(title: str, rows: Sequence[Range], axis: Axis) -> str:
+    """Draw a row per name.
 
     Parameters
     ----------
     title : str
         Read by screen readers too.
-    rows : sequence of (name, value, (low, high), text)
-        From top to bottom; the text stands at the right.
+    rows : sequence of Range
+        From top to bottom.
     axis : Axis
         The scale.
 
@@ -192,7 +215,8 @@ def ranges(
     str
         An SVG element.
     """
-    left, right, step = 150, 70, 22
+    longest = max((len(row.name) for row in rows), default=0)
+    left, right, step = max(150, round(longest * LABEL_WIDTH_PER_LETTER) + 16), 70, 22
     width, height = 640, TOP + step * len(rows) + BOTTOM
 
     def across(value: float) -> float:
@@ -204,14 +228,16 @@ def ranges(
         f'<text class="middle" x="{across(value):.1f}" y="{bottom + 16}">{label(value)}</text>'
         for value in axis.ticks()
     ]
-    for place, (name, value, (low, high), text) in enumerate(rows):
+    for place, row in enumerate(rows):
         middle = TOP + step * place + step // 2
+        low, high = row.span
         parts.append(
-            f'<text class="end" x="{left - 8}" y="{middle + 4}">{escape(name)}</text>'
+            f'<text class="end" x="{left - 8}" y="{middle + 4}">{escape(row.name)}</text>'
+            f'<g class="{row.style}">'
             f'<path class="whisker" d="M{across(low):.1f},{middle}H{across(high):.1f}"/>'
-            f'<circle class="ok" cx="{across(value):.1f}" cy="{middle}" r="5">'
-            f"<title>{escape(name + ': ' + text)}</title></circle>"
-            f'<text x="{width - right + 8}" y="{middle + 4}">{escape(text)}</text>'
+            f'<circle cx="{across(row.value):.1f}" cy="{middle}" r="5">'
+            f"<title>{escape(row.name + ': ' + row.text)}</title></circle></g>"
+            f'<text x="{width - right + 8}" y="{middle + 4}">{escape(row.text)}</text>'
         )
     parts.append(
         f'<text class="middle" x="{(left + width - right) / 2:g}" y="{height - 8}">'

@@ -9,17 +9,23 @@ from clgraph.cli.text import pairs, table
 from . import published
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from .records import Record
 
-__all__ = ["HEAD", "figure", "headline", "line", "render", "told"]
+__all__ = ["figure", "groups", "headline", "render", "results", "rivals", "told"]
 
-HEAD = (
-    *("graph", "n", "m", "levels", "median ms", "quartiles", "GTEPS", "us/level", "overhead us"),
-    *("J/search", "x floor", "x best public"),
+PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles", "remarks")
+
+# What is shown where cases of an algorithm have it: name in the summary, heading, digits.
+COUNTS = (
+    ("levels", "levels", 4),
+    ("us_per_level", "us/level", 3),
+    ("relaxations_per_edge", "relax/edge", 3),
+    ("rounds", "rounds", 4),
+    ("components", "components", 7),
+    ("sources", "sources", 4),
 )
-
-
-PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles")
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -35,22 +41,95 @@ def headline(case: Record, device: str) -> dict[str, Any]:
     """Figures of a measured case that tables and pages show."""
     summary = case["summary"]
     median_ms = summary["kernel_ms"]["median"]
-    best = published.best(case["graph"]["name"], device) if case["algorithm"] == "bfs" else None
+    best = published.best(case["algorithm"], case["graph"]["name"], device)
     floor = case.get("floor")
+    taken = case.get("energy") or {}
+    mean = summary["teps_harmonic_mean"]
     return {
-        "levels": summary["levels"]["median"],
         "median_ms": median_ms,
         "quartiles_ms": summary["kernel_ms"]["quartiles"],
-        "gteps": None
-        if summary["teps_harmonic_mean"] is None
-        else summary["teps_harmonic_mean"] / 1e9,
-        "us_per_level": summary["us_per_level"]["median"],
+        "gteps": None if mean is None else mean / 1e9,
+        "counts": {
+            name: summary[name]["median"] for name, _, _ in COUNTS if summary.get(name) is not None
+        },
         "overhead_us": summary["overhead_us"]["median"],
-        "joules": (case.get("energy") or {}).get("joules_per_search"),
+        "joules": taken.get("joules_per_search"),
         "over_floor": None if floor is None else floor["ratio"],
+        "floor_ms": None if floor is None else floor["floor_ms"],
         "best": best,
         "over_best": None if best is None else median_ms / best[1],
     }
+
+
+def graph_of(case: Record) -> str:
+    """Name of a case's graph, whether or not it could be loaded."""
+    return str(case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"])
+
+
+def groups(cases: Iterable[Record]) -> dict[str, list[Record]]:
+    """Cases by algorithm, in the order of the run."""
+    found: dict[str, list[Record]] = {}
+    for case in cases:
+        found.setdefault(case["algorithm"], []).append(case)
+    return found
+
+
+def results(
+    cases: Sequence[Record], device: str, *, mark: str = " *", strong: str = ""
+) -> tuple[list[str], list[list[str]]]:
+    """Table of the cases of one algorithm.
+
+    Parameters
+    ----------
+    cases : sequence of dict
+        Measured or not.
+    device : str
+        Name of the device, for published figures.
+    mark : str
+        What follows the name of a graph that is not bit for bit the one that the suite names.
+    strong : str
+        What stands on both sides of the median.
+
+    Returns
+    -------
+    head, rows
+        Columns that no case fills are left out.
+    """
+    head = [
+        *("graph", "preset", "n", "m"),
+        *(heading for _, heading, _ in COUNTS),
+        *("median ms", "quartiles", "GTEPS", "overhead us", "J/run"),
+        *("floor ms", "time/floor", "best public ms", "times as fast"),
+    ]
+    rows = [_row(case, device, mark, strong, len(head)) for case in cases]
+    used = [place for place in range(len(head)) if any(row[place] not in "-" for row in rows)]
+    return [head[place] for place in used], [[row[place] for place in used] for row in rows]
+
+
+def _row(case: Record, device: str, mark: str, strong: str, width: int) -> list[str]:
+    name, preset = graph_of(case), str(case.get("preset", ""))
+    if case["status"] != "ok":
+        told = [name, preset, case["status"]]
+        return [*told, *[""] * (width - len(told))]
+    graph, shown = case["graph"], headline(case, device)
+    low, high = shown["quartiles_ms"]
+    best: tuple[str, float] | None = shown["best"]
+    return [
+        name + (mark if graph["pinned"] is False else ""),
+        preset,
+        f"{graph['n']:,}",
+        f"{graph['m']:,}",
+        *(figure(shown["counts"].get(count), digits) for count, _, digits in COUNTS),
+        f"{strong}{figure(shown['median_ms'])}{strong}",
+        f"{figure(low)}-{figure(high)}",
+        figure(shown["gteps"]),
+        figure(shown["overhead_us"]),
+        figure(shown["joules"]),
+        figure(shown["floor_ms"]),
+        figure(shown["over_floor"]),
+        "-" if best is None else f"{figure(best[1])} ({best[0]})",
+        figure(None if best is None else 1 / shown["over_best"]),
+    ]
 
 
 def told(case: Record) -> str:
@@ -63,53 +142,33 @@ def told(case: Record) -> str:
     return f"{case['key']}: {said} ({case['seconds']:.1f} s)"
 
 
-def line(case: Record, device: str) -> list[str]:
-    """One row of the table."""
-    name = case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"]
-    if case["status"] != "ok":
-        return [name, case["status"], *[""] * (len(HEAD) - 2)]
-    shown = headline(case, device)
-    low, high = shown["quartiles_ms"]
-    return [
-        name + ("" if case["graph"]["pinned"] is not False else " *"),
-        f"{case['graph']['n']:,}",
-        f"{case['graph']['m']:,}",
-        figure(shown["levels"], 4),
-        figure(shown["median_ms"]),
-        f"{figure(low)}-{figure(high)}",
-        figure(shown["gteps"]),
-        figure(shown["us_per_level"]),
-        figure(shown["overhead_us"]),
-        figure(shown["joules"]),
-        figure(shown["over_floor"]),
-        figure(shown["over_best"]),
-    ]
-
-
-def _peer_rows(record: Record) -> list[list[str]]:
+def rivals(cases: Iterable[Record], *, failed: bool = True) -> list[list[str]]:
+    """Rows of `PEER_HEAD`: what other libraries took; those that did not run only if `failed`."""
     rows = []
-    for case in record["cases"]:
+    for case in cases:
         for name, peer in case.get("peers", {}).items():
             ratio = peer.get("ratio")
             if ratio is None:
-                rows.append([case["graph"]["name"], name, peer.get("reason", ""), "", "", ""])
+                if failed:
+                    rows.append([graph_of(case), name, *[""] * 4, peer.get("reason", "")])
                 continue
             low, high = ratio["quartiles"]
             rows.append(
                 [
-                    case["graph"]["name"],
+                    graph_of(case),
                     f"{name} {peer['version']}",
                     figure(peer["ms"]["median"]),
                     figure(peer["convert_s"]),
                     figure(ratio["median"]),
                     f"{figure(low)}-{figure(high)}",
+                    "unchecked" if peer.get("checked") is False else "",
                 ]
             )
     return rows
 
 
 def render(record: Record) -> str:
-    """Whole run: where, the table, and what could not run."""
+    """Whole run: where, a table for each algorithm, and what could not run."""
     about = record["machine"]
     device = about["device"]["name"]
     parts = [
@@ -117,14 +176,15 @@ def render(record: Record) -> str:
             [
                 ("device", f"{device}, {about['device']['platform']}, {about['device']['driver']}"),
                 ("commit", f"{about['commit']}{' with changes' if about['dirty'] else ''}"),
-                ("suite", f"{record['suite']}, preset {record['settings']['config']}"),
+                ("suite", str(record["suite"])),
             ]
-        ),
-        table(HEAD, [line(case, device) for case in record["cases"]]),
+        )
     ]
-    rivals = _peer_rows(record)
-    if rivals:
-        parts.append(table(PEER_HEAD, rivals))
+    for algorithm, cases in groups(record["cases"]).items():
+        parts.append(algorithm + "\n" + table(*results(cases, device)))
+    rows = rivals(record["cases"])
+    if rows:
+        parts.append(table(PEER_HEAD, rows))
     parts += [
         f"{case['key']} {case['status']}: {case['reason']}"
         for case in record["cases"]
@@ -135,4 +195,6 @@ def render(record: Record) -> str:
         for case in record["cases"]
     ):
         parts.append("* not bit for bit the graph that the suite names")
+    if record["finished"] is None:
+        parts.append("The run was interrupted; --resume goes on from its record.")
     return "\n\n".join(parts)

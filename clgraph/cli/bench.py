@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 NAME = "clgraph.bench"
 STDOUT = "-"
 SUITES = ("quick", "papers", "full")
-REGRESSION, CASE_FAILED = 1, 1
+REGRESSION, CASE_FAILED, INTERRUPTED = 1, 1, 130
 
 
 def load_runner(module: str) -> Any:
@@ -65,22 +65,42 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite", choices=SUITES, default="quick", help="which cases (default quick)"
     )
-    parser.add_argument("--only", metavar="GRAPHS", help="names of graphs, separated by commas")
+    parser.add_argument(
+        "--only", metavar="NAMES", help="graphs, algorithms or algorithm/graph, with commas between"
+    )
     parser.add_argument(
         "--peers",
         metavar="NAMES",
         help="libraries to measure beside, for example scipy,igraph; all",
     )
-    parser.add_argument("--config", default="auto", metavar="PRESET", help="default auto")
+    parser.add_argument(
+        "--external", type=Path, metavar="FILE", help="native codes to measure beside, in TOML"
+    )
+    parser.add_argument(
+        "--config",
+        metavar="PRESETS",
+        help="presets to measure in turn, with commas between; all; default as the suite has it",
+    )
     parser.add_argument("--device", help="as 'clgraph devices' shows it")
     parser.add_argument(
         "--sources", type=_positive, default=64, metavar="N", help="searches per pass (default 64)"
     )
     parser.add_argument(
-        "--passes", type=_positive, default=3, metavar="N", help="most passes (default 3)"
+        "--passes", type=_positive, default=15, metavar="N", help="most passes (default 15)"
     )
     parser.add_argument(
-        "--budget", type=float, default=5.0, metavar="S", help="seconds of passes per case"
+        "--narrow",
+        type=float,
+        default=0.02,
+        metavar="X",
+        help="passes end when the interval of their median is narrower (default 0.02 of it)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=5.0,
+        metavar="S",
+        help="seconds of passes per case (default 5)",
     )
     parser.add_argument(
         "--validate", type=int, default=2, metavar="N", help="searches checked in full (default 2)"
@@ -107,14 +127,18 @@ def _run(args: argparse.Namespace) -> Record:
     if args.words:
         return _compare(args)
     peers = _peers(args.peers)
-    settings = load_runner("bfs").Settings(
+    if args.external is not None:
+        load_runner("external").load(args.external)  # refused before anything runs
+    settings = load_runner("measure").Settings(
         sources=args.sources,
         passes=args.passes,
         budget_s=args.budget,
         validate=args.validate,
         energy_s=args.energy_seconds if args.energy else 0.0,
-        config=args.config,
+        narrow=args.narrow,
+        presets=tuple(args.config.split(",")) if args.config else (),
         peers=peers,
+        external=args.external,
     )
     runner = load_runner("runner")
     file = Path(args.json) if args.json not in {None, STDOUT} else None
@@ -122,14 +146,17 @@ def _run(args: argparse.Namespace) -> Record:
     for output in (file, args.html):
         if output is not None and not output.parent.is_dir():
             raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")
-    record: Record = runner.run(
-        args.suite,
-        settings,
-        device=args.device,
-        inputs=inputs,
-        only=args.only.split(",") if args.only else (),
-        tell=_tell,
-    )
+    try:
+        record: Record = runner.run(
+            args.suite,
+            settings,
+            device=args.device,
+            inputs=inputs,
+            only=args.only.split(",") if args.only else (),
+            tell=_tell,
+        )
+    except runner.InterruptedRun as interrupted:
+        record = interrupted.record
     if args.html is not None:
         page = load_runner("html").page([record])
         args.html.write_text(page, encoding="utf-8")
@@ -139,14 +166,14 @@ def _run(args: argparse.Namespace) -> Record:
 def _peers(names: str | None) -> tuple[str, ...]:
     if not names:
         return ()
-    peers = load_runner("peers")
+    libraries = load_runner("libraries").LIBRARIES
     if names == "all":
-        found: tuple[str, ...] = peers.available()
-        return found
-    unknown = [name for name in names.split(",") if name not in peers.PEERS]
+        version_of = load_runner("peer").version_of
+        return tuple(name for name, package in libraries.items() if version_of(package))
+    unknown = [name for name in names.split(",") if name not in libraries]
     if unknown:
         raise InvalidArgumentError(
-            f"--peers: {', '.join(unknown)} is not one of {', '.join(peers.PEERS)}, or all."
+            f"--peers: {', '.join(unknown)} is not one of {', '.join(libraries)}, or all."
         )
     return tuple(names.split(","))
 
@@ -176,6 +203,8 @@ def _render(record: Record) -> str:
 def _status(record: Record) -> int:
     if "schema" not in record:
         return REGRESSION if record["regressions"] else 0
+    if record["finished"] is None:
+        return INTERRUPTED
     return CASE_FAILED if any(case["status"] == "failed" for case in record["cases"]) else 0
 
 

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from bench.bfs import summarise
+from bench.measure import summarise
 from bench.records import SCHEMA
 
 
-def case(name: str, kernel_ms: list[float], *, device_levels: int = 6) -> dict[str, Any]:
+def case(
+    name: str, kernel_ms: list[float], *, device_levels: int = 6, **changes: Any
+) -> dict[str, Any]:
     """One measured case with the given times."""
     count = len(kernel_ms)
     searches = {
@@ -47,6 +49,7 @@ def case(name: str, kernel_ms: list[float], *, device_levels: int = 6) -> dict[s
         },
         "floor": {
             "bytes": 11200.0,
+            "barriers": 6.0,
             "floor_ms": 0.01,
             "push_floor_ms": 0.02,
             "ratio": float(np.median(kernel_ms)) / 0.01,
@@ -75,6 +78,7 @@ def case(name: str, kernel_ms: list[float], *, device_levels: int = 6) -> dict[s
             "networkit": {"status": "skipped", "reason": "networkit is not installed"},
         },
         "seconds": 3.0,
+        **changes,
     }
 
 
@@ -85,7 +89,7 @@ def record(*cases: dict[str, Any], device: str = "NVIDIA H200", **changes: Any) 
         "suite": "papers",
         "started": "2026-11-21T14:00:00+00:00",
         "finished": "2026-11-21T14:03:00+00:00",
-        "settings": {"config": "auto", "sources": 64},
+        "settings": {"sources": 64},
         "machine": {
             "device": {"name": device, "platform": "NVIDIA CUDA", "driver": "580.159"},
             "host": {"processor": "a <fast> one", "cpus": 16},

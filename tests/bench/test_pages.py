@@ -31,12 +31,12 @@ def test_page_shows_results_floors_energy_levels_and_what_is_missing():
     page = docs.page([("h200.json", RUN)])
     row = next(line for line in page.splitlines() if line.startswith("| kron22"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1:3] == ["1,000", "8,000"]
-    assert cells[4] == "**0.5**"
-    assert cells[9:] == ["0.125", "0.01", "50", "0.29 (BLEST)", "0.58"]
+    assert cells[1:4] == ["auto", "1,000", "8,000"]
+    assert cells[6] == "**0.5**"
+    assert cells[10:] == ["0.125", "0.01", "50", "0.29 (BLEST)", "0.58"]
     assert "| 2 | 600 | 5,000 | pull | 20.2 |" in page
-    assert "| kron22 | 0.125 | 3.1 % | 390 | 80 | 64 | 0.0001 | 20,000 in 2.5 s |" in page
-    assert "| kron22 | scipy 1.17.1 | 20 | 0.5 | 40 | 38-44 |" in page
+    assert "| kron22 | auto | 0.125 | 3.1 % | 390 | 80 | 64 | 0.0001 | 20,000 in 2.5 s |" in page
+    assert "| kron22 | scipy 1.17.1 | 20 | 0.5 | 40 | 38-44 |  |" in page
     assert "- mesh, skipped: mesh is <not> here" in page
     assert "`0123456789ab`" in page
 
@@ -97,7 +97,7 @@ def test_report_is_well_formed_and_needs_nothing_else(report):
 
 
 def test_report_shows_each_plot_and_table(report):
-    assert report.seen.count("table") == 2
+    assert report.seen.count("table") == 3  # facts, results, peers
     assert report.seen.count("svg") == 3 + 2  # throughput, roofline, energy, and a profile a case
     for words in (
         "Roofline",
@@ -108,6 +108,33 @@ def test_report_shows_each_plot_and_table(report):
     ):
         assert words in report.text
     assert "nan" not in report.text.lower()
+
+
+def test_report_compares_presets_and_keeps_algorithms_apart():
+    cases = [
+        case("kron20", [0.5, 0.6]),
+        case("kron20", [0.2, 0.3], preset="helix", key="bfs/kron20/helix"),
+        case("road", [5.0, 6.0], algorithm="sssp", key="sssp/road/auto", per_level=None),
+    ]
+    page = html.page([record(*cases)])
+    parsed = Structure()
+    parsed.feed(page)
+    assert parsed.open == []
+    assert parsed.seen.count("svg") == 2 * 3 + 2
+    for words in ("Throughput by preset", "Results: bfs", "Results: sssp", "kron20 helix"):
+        assert words in parsed.text
+    assert page.index("kron20 helix: ") < page.index("kron20 auto: ")  # the faster one first
+
+
+def test_page_keeps_algorithms_apart():
+    relaxing = case("road", [5.0, 6.0], algorithm="sssp", preset="h-bf", per_level=None)
+    relaxing["summary"]["relaxations_per_edge"] = {"median": 1.25}
+    page = docs.page([("a.json", record(case("kron20", [0.5]), relaxing))])
+    bfs, sssp = page.split("### Breadth-first search")[1].split("### Shortest paths")
+    assert "| kron20 | auto |" in bfs
+    assert "relax/edge" not in bfs
+    assert "| road | h-bf |" in sssp
+    assert "| 1.25 |" in sssp
 
 
 def test_report_of_a_run_that_measured_nothing():

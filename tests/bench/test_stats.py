@@ -5,6 +5,7 @@ import pytest
 
 from bench import floors, published, stats
 from bench.graphs import GRAPHS
+from bench.problem import Least
 from bench.suites import SUITES
 
 
@@ -39,15 +40,17 @@ def test_bootstrap_interval_is_repeatable_and_covers_what_it_promises():
     assert stats.bootstrap_interval([]) is None
 
 
-def test_relative_error():
-    assert stats.relative_error([9.0, 11.0]) == pytest.approx(0.1)
-    assert stats.relative_error([5.0]) is None
+def test_relative_width_is_that_of_the_interval_over_the_median():
+    assert stats.relative_width([9.0, 10.0, 11.0]) == pytest.approx(0.2)
+    assert stats.relative_width([4.0] * 5) == 0
+    assert stats.relative_width([5.0]) is None
+    assert stats.relative_width([0.0, 0.0]) is None
 
 
 def test_floor_counts_bytes_and_barriers():
     machine = {"device": {"name": "NVIDIA H200"}, "copy_gb_per_s": 1.0}
-    searches = {"reached": [500_000], "edges": [4e6], "levels": [100], "kernel_ms": [0.5]}
-    found = floors.floor(machine, 1_000_000, searches)
+    least = Least(np.array([8e6]), np.array([100.0]), np.array([4e6 + 2e6 + 16e6]))
+    found = floors.floor(machine, least, [0.5])
     assert found["bytes"] == 8e6
     assert found["floor_ms"] == pytest.approx(8e6 / 4270e6 + 0.09)
     assert found["push_floor_ms"] == pytest.approx((4e6 + 2e6 + 16e6) / 4270e6 + 0.09)
@@ -55,19 +58,22 @@ def test_floor_counts_bytes_and_barriers():
 
 
 def test_floor_elsewhere_uses_the_copy_of_the_run_or_is_unknown():
-    searches = {"reached": [1], "edges": [1], "levels": [9], "kernel_ms": [1.0]}
+    least = Least(np.array([40_008.0]), np.array([9.0]))
     machine = {"device": {"name": "some CPU"}, "copy_gb_per_s": 10.0}
-    found = floors.floor(machine, 10_000, searches)
+    found = floors.floor(machine, least, [1.0])
     assert found["floor_ms"] == pytest.approx(40_008 / 10e6)
-    assert floors.floor(machine | {"copy_gb_per_s": None}, 10_000, searches) is None
+    assert found["push_floor_ms"] is None
+    assert floors.floor(machine | {"copy_gb_per_s": None}, least, [1.0]) is None
 
 
 def test_published_figures_hold_for_their_card_only():
-    assert published.best("kron22", "NVIDIA H200") == ("BLEST", 0.29)
-    assert published.best("kron20x64", "NVIDIA H200") == ("GSWITCH", 0.41)
-    assert published.bfs_ms("mesh")["Gunrock 1"] == 312
-    assert published.best("kron22", "pthread-AMD EPYC") is None
-    assert published.best("usa-road-nw", "NVIDIA H200") is None
+    assert published.best("bfs", "kron22", "NVIDIA H200") == ("BLEST", 0.29)
+    assert published.best("bfs", "kron20x64", "NVIDIA H200") == ("GSWITCH", 0.41)
+    assert published.known_ms("bfs", "mesh")["Gunrock 1"] == 312
+    assert published.best("sssp", "mesh", "NVIDIA H200") == ("ADDS", 14.4)
+    assert published.best("scc", "mesh", "NVIDIA H200") is None
+    assert published.best("bfs", "kron22", "pthread-AMD EPYC") is None
+    assert published.best("bfs", "usa-road-nw", "NVIDIA H200") is None
 
 
 def test_every_case_names_a_pinned_graph_and_appears_once():

@@ -14,7 +14,7 @@ from clgraph.errors import InvalidArgumentError
 from . import published
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .records import load
-from .text import figure, graph_of, groups, results, rivals
+from .text import figure, graph_of, groups, results, rivals, unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,10 +147,10 @@ def _section(name: str, record: Record) -> str:
         parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
         parts += [_results(cases, device["name"]), _energy(cases), _peers(cases)]
         parts += [_levels(case) for case in cases if _is_profiled(case)]
-    missing = [case for case in record["cases"] if case["status"] != "ok"]
+    missing = unmeasured(record["cases"])
     if missing:
         parts.append("Not measured:\n")
-        parts.append("".join(f"- {graph_of(c)}, {c['status']}: {c['reason']}\n" for c in missing))
+        parts.append("".join(f"- {line}\n" for line in missing))
     return "\n".join(part for part in parts if part)
 
 

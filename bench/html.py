@@ -90,15 +90,13 @@ def _run(record: Record) -> str:
     ]
     for algorithm, cases in text.groups(record["cases"]).items():
         parts.append(f"<h2>Results: {escape(algorithm)}</h2>")
-        parts.append(_table(*text.results(cases, device["name"])))
+        shown = [case for case in cases if not case.get("stand_in")]
+        if shown:
+            parts.append(_table(*text.results(shown, device["name"])))
     rivals = text.rivals(record["cases"])
     if rivals:
         parts.append("<h2>Other libraries in the same run</h2>" + _table(text.PEER_HEAD, rivals))
-    reasons = [
-        f"<li>{escape(case['key'])} {escape(case['status'])}: {escape(str(case['reason']))}</li>"
-        for case in record["cases"]
-        if case["status"] != "ok"
-    ]
+    reasons = [f"<li>{escape(line)}</li>" for line in text.unmeasured(record["cases"])]
     if reasons:
         parts.append(f"<ul>{''.join(reasons)}</ul>")
     for algorithm, cases in text.groups(measured).items():

@@ -20,8 +20,8 @@ from clgraph import energy
 
 from .external import peers_of
 from .floors import floor
-from .graphs import SEED
 from .peer import compare
+from .pinned import SEED
 from .stats import harmonic_mean, relative_width, summary
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .graphs import SEED
+from .pinned import SEED
 from .problem import differences
 from .stats import summary
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from clgraph.errors import InvalidArgumentError, VerificationError
 
-from .graphs import SEED
+from .pinned import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

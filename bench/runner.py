@@ -6,7 +6,7 @@ import datetime as dt
 import gc
 import logging
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import clgraph
@@ -14,7 +14,7 @@ from clgraph.cli.text import plain
 from clgraph.errors import InvalidArgumentError
 
 from . import machine
-from .graphs import UnavailableError, find
+from .graphs import Places, UnavailableError, find
 from .measure import failure, measure
 from .problem import problem_of
 from .records import SCHEMA, Record, load, save
@@ -48,8 +48,8 @@ class Inputs:
 
     Attributes
     ----------
-    graphs, data : Path or None
-        Folders of generated and of real graphs, as `graphs.find` wants them.
+    places : Places
+        Where graphs are.
     record : Path or None
         File that is written after every case.
     resume : Path or None
@@ -58,8 +58,7 @@ class Inputs:
         What is measured, where the checkout cannot tell.
     """
 
-    graphs: Path | None = None
-    data: Path | None = None
+    places: Places = field(default_factory=Places)
     record: Path | None = None
     resume: Path | None = None
     commit: str | None = None
@@ -187,12 +186,13 @@ def _measure(
     common: Record = {}
     try:
         kind = problem_of(case.algorithm)
-        loaded = find(case.graph, graphs=inputs.graphs, data=inputs.data, weighted=kind.weighted)
+        loaded = find(case.graph, inputs.places, weighted=kind.weighted)
         common = {"graph": loaded.as_dict()}
         found = measure(kind, loaded, device, settings, presets=presets, machine=about)
         del loaded
     except UnavailableError as error:
-        found = {name: {"status": "skipped", "reason": str(error)} for name in presets}
+        missing = {"status": "skipped", "reason": str(error), "stand_in": error.stand_in}
+        found = dict.fromkeys(presets, missing)
     except Exception as error:
         log.warning("%s failed: %s", _both(case), error)
         log.debug("where it failed", exc_info=True)

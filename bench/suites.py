@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .pinned import GRAPHS
+
 __all__ = ["SUITES", "Case"]
 
 
@@ -44,7 +46,7 @@ QUICK = (
     Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
 )
 
-PAPERS = (
+_MEASURED = (
     Case("bfs", "kron20", shows="skewed degrees, state within the cache"),
     Case("bfs", "kron22", shows="skewed degrees, state beyond the cache: the Graph500 shape"),
     Case("bfs", "kron20x64", shows="dense and skewed: how much a pull level skips"),
@@ -62,6 +64,19 @@ PAPERS = (
     Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
     Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
 )
+
+
+def _of_papers() -> tuple[Case, ...]:
+    """Graphs that the papers use and that are not among those above, by the papers' algorithms."""
+    there = {case.graph for case in _MEASURED}
+    return tuple(
+        Case("bfs", name, shows=f"used by {', '.join(known.papers)}")
+        for name, known in GRAPHS.items()
+        if known.papers and name not in there
+    )
+
+
+PAPERS = (*_MEASURED, *_of_papers())
 
 FULL = (
     *PAPERS,

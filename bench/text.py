@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .records import Record
 
-__all__ = ["figure", "groups", "headline", "render", "results", "rivals", "told"]
+__all__ = ["figure", "groups", "headline", "render", "results", "rivals", "told", "unmeasured"]
 
 PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles", "remarks")
 
@@ -167,6 +167,21 @@ def rivals(cases: Iterable[Record], *, failed: bool = True) -> list[list[str]]:
     return rows
 
 
+def unmeasured(cases: Iterable[Record]) -> list[str]:
+    """Lines on what did not run and why; graphs that others stand in for share a line."""
+    failed = [case for case in cases if case["status"] != "ok"]
+    lines = [
+        f"{case['key']} {case['status']}: {case['reason']}"
+        for case in failed
+        if not case.get("stand_in")
+    ]
+    replaced = {graph_of(case): case["stand_in"] for case in failed if case.get("stand_in")}
+    if replaced:
+        told = ", ".join(f"{name} ({instead})" for name, instead in replaced.items())
+        lines.append(f"Not to be had here, with the graph that stands in for each: {told}")
+    return lines
+
+
 def render(record: Record) -> str:
     """Whole run: where, a table for each algorithm, and what could not run."""
     about = record["machine"]
@@ -181,15 +196,13 @@ def render(record: Record) -> str:
         )
     ]
     for algorithm, cases in groups(record["cases"]).items():
-        parts.append(algorithm + "\n" + table(*results(cases, device)))
+        shown = [case for case in cases if not case.get("stand_in")]
+        if shown:
+            parts.append(algorithm + "\n" + table(*results(shown, device)))
     rows = rivals(record["cases"])
     if rows:
         parts.append(table(PEER_HEAD, rows))
-    parts += [
-        f"{case['key']} {case['status']}: {case['reason']}"
-        for case in record["cases"]
-        if case["status"] != "ok"
-    ]
+    parts += unmeasured(record["cases"])
     if any(
         isinstance(case["graph"], dict) and case["graph"].get("pinned") is False
         for case in record["cases"]

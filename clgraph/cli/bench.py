@@ -111,6 +111,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--graphs", type=Path, metavar="DIR", help="folder of NAME.bcsr graphs")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of real graphs")
+    parser.add_argument(
+        "--download", action="store_true", help="fetch real graphs that are in no folder"
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the cases of this record")
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
@@ -142,7 +145,8 @@ def _run(args: argparse.Namespace) -> Record:
     )
     runner = load_runner("runner")
     file = Path(args.json) if args.json not in {None, STDOUT} else None
-    inputs = runner.Inputs(args.graphs, args.data, file, args.resume, args.commit)
+    places = load_runner("graphs").Places(args.graphs, args.data, args.download)
+    inputs = runner.Inputs(places, file, args.resume, args.commit)
     for output in (file, args.html):
         if output is not None and not output.parent.is_dir():
             raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")

@@ -37,7 +37,7 @@ def test_page_shows_results_floors_energy_levels_and_what_is_missing():
     assert "| 2 | 600 | 5,000 | pull | 20.2 |" in page
     assert "| kron22 | auto | 0.125 | 3.1 % | 390 | 80 | 64 | 0.0001 | 20,000 in 2.5 s |" in page
     assert "| kron22 | scipy 1.17.1 | 20 | 0.5 | 40 | 38-44 |  |" in page
-    assert "- mesh, skipped: mesh is <not> here" in page
+    assert "- bfs/mesh/auto skipped: mesh is <not> here" in page
     assert "`0123456789ab`" in page
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import clgraph as cg
 from bench import bfs, graphs, machine, measure, problem, records, reference, runner, suites, text
-from bench.graphs import Pinned
 from bench.measure import Settings
+from bench.pinned import Pinned
 from bench.suites import Case
 from clgraph import energy
 from clgraph.errors import InvalidArgumentError

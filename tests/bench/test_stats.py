@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench import floors, published, stats
-from bench.graphs import GRAPHS
+from bench.pinned import GRAPHS
 from bench.problem import Least
 from bench.suites import SUITES
 

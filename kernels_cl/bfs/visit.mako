@@ -5,6 +5,8 @@
 ## `keep`        a def that queues: (queued, entry, edges)
 
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
@@ -17,13 +19,15 @@
     % if config.entry != "vertex":
     % for k in range(count):
     if (eager && may_claim${k}) {
-        row${k} = indptr[v${k}];
-        degree${k} = (uint)(indptr[v${k} + 1] - row${k});
+        ${rows.load(f"row{k}", f"degree{k}", f"v{k}")}
     }
     % endfor
     % endif
     % for k in range(count):
     ${visited.claim(f"claimed{k}", f"v{k}", f"may_claim{k}", "distances", "UNREACHED", f"(int)({level})")}
+    % endfor
+    % for k in range(count):
+    ${duplicates.at_lookup(f"claimed{k}", f"v{k}")}
     % endfor
     ${enqueue(count, True, keep, hub_slot)}
 </%def>
@@ -37,8 +41,7 @@
         else
         % endif
         {
-            row${k} = indptr[v${k}];
-            degree${k} = (uint)(indptr[v${k} + 1] - row${k});
+            ${rows.load(f"row{k}", f"degree{k}", f"v{k}")}
         }
     }
     % endif

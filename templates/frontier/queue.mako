@@ -8,15 +8,21 @@
 ## In scope      state (slot), indptr, config.entry, config.buffer (entries per lane group)
 ## Called by     lane-uniform control flow; flush_group by the whole group (barriers)
 ## Local memory  GROUP_LANES * buffer entries
-## Overflow      a queue holds n entries and a vertex enters it at most once where claims are
-##               atomic; every reservation is checked all the same and raises OVERFLOW
+## Overflow      a queue holds n entries, or queue_capacity where vertices may enter it more than
+##               once; every reservation is checked and raises OVERFLOWED
+## Choice        config.update: "buffer" as above; "ballot" reserves what the lanes found together with
+##               one atomic, at once; "registers" keeps config.register_queue entries in each lane and
+##               reserves for all lanes when one is full: the fewest atomics, scattered stores
+
+<%namespace name="rows" file="/frontier/rows.mako"/>
 
 <%def name="declarations()">
+${rows.declarations()}
 % if config.entry == "vertex":
 typedef uint entry_t;
 #define ENTRY_VERTEX(entry_) (entry_)
-#define ENTRY_BEGIN(entry_) indptr[entry_]
-#define ENTRY_DEGREE(entry_) ((uint)(indptr[(entry_) + 1] - indptr[entry_]))
+#define ENTRY_BEGIN(entry_) ${rows.begin("entry_")}
+#define ENTRY_DEGREE(entry_) ((uint)(${rows.past("entry_" if config.rows == "pairs" else "(entry_)")} - ${rows.begin("entry_")}))
 #define MAKE_ENTRY(vertex_, begin_, degree_) (vertex_)
 % elif config.entry == "row":
 typedef uint2 entry_t;
@@ -49,17 +55,78 @@ if (get_local_id(0) == 0) {
 __local entry_t *const buffer = group_entries + LANE_GROUP * ${config.buffer};
 uint buffered = 0;   // entries in this lane group's buffer; uniform over its lanes
 edges_t found_edges = 0;  // out-edges of what this lane found
+% if config.update == "registers":
+uint held = 0;   // entries in this lane's registers
+entry_t ${", ".join(f"held{j} = 0" for j in range(config.register_queue))};
+% endif
 </%def>
 
 <%def name="reserve(count, base)">
 uint ${base} = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)(${count}));
-if (${base} + (${count}) > n) {
+if (${base} + (${count}) > ${"n" if config.exact else "queue_capacity"}) {
     state[OVERFLOWED] = 1;
     ${base} = NO_SPACE;
 }
 </%def>
 
 <%def name="push(claimed, entry, queue)">
+% if config.update == "ballot":
+${push_at_once(claimed, entry, queue)}
+% elif config.update == "registers":
+${push_to_registers(claimed, entry, queue)}
+% else:
+${push_to_buffer(claimed, entry, queue)}
+% endif
+</%def>
+
+<%def name="push_at_once(claimed, entry, queue)">
+{
+    const lanemask_t pushing = lane_ballot(${claimed});
+    if (pushing) {
+        uint base = 0;
+        if (lane_id() == 0) {
+            ${reserve("lanemask_count(pushing)", "reserved")}
+            base = reserved;
+        }
+        base = lane_broadcast(base, 0);
+        if (${claimed} && base != NO_SPACE) ${queue}[base + lanemask_count(pushing & lane_mask_lt())] = ${entry};
+    }
+}
+</%def>
+
+<%def name="push_to_registers(claimed, entry, queue)">
+{
+    // Indexed by constants only, so that it stays in registers.
+    % for j in range(config.register_queue):
+    if (${claimed} && held == ${j}u) held${j} = ${entry};
+    % endfor
+    held += (${claimed}) ? 1u : 0u;
+    if (lane_any(held == ${config.register_queue}u)) {
+        ${flush_registers(queue)}
+    }
+}
+</%def>
+
+<%def name="flush_registers(queue)">
+{
+    const uint held_before = lane_scan_exclusive_add(held);
+    const uint held_here = lane_broadcast(held_before + held, LANES - 1);
+    uint base = 0;
+    if (lane_id() == 0 && held_here) {
+        ${reserve("held_here", "reserved")}
+        base = reserved;
+    }
+    base = lane_broadcast(base, 0);
+    if (base != NO_SPACE) {
+        % for j in range(config.register_queue):
+        if (held > ${j}u) ${queue}[base + held_before + ${j}u] = held${j};
+        % endfor
+    }
+    held = 0;
+}
+</%def>
+
+<%def name="push_to_buffer(claimed, entry, queue)">
 {
     const lanemask_t pushing = lane_ballot(${claimed});
     if (pushing) {
@@ -91,6 +158,9 @@ if (${base} + (${count}) > n) {
 <%def name="end_stage(queue, small)">
 {
     const edges_t edges_here = EDGES_REDUCE(found_edges);
+    % if config.update == "registers":
+    ${flush_registers(queue)}
+    % endif
     % if config.group_size == config.lanes:
     if (1) {
     % else:

@@ -8,7 +8,10 @@
 ## Races         the plain read before the atomic may be stale: it can only say "not yet", and the
 ##               atomic then decides
 ## Choice        config.visited: "bitmap" (one bit a vertex, in cache on large graphs) or "labels"
-##               (the result array itself, one access less where everything is in cache)
+##               (the result array itself, one access less where everything is in cache), both exact;
+##               "mask" (the bitmap as bytes, before the labels) and "plain" (the labels) use no atomics:
+##               finders that come together may all win. A set bit is always true; bits get lost where
+##               two set bits of one byte, and the label decides then.
 
 <%def name="declarations()">
 % if config.word_bits == 64:
@@ -56,6 +59,8 @@ static inline uint word_select(word_t word, uint k) {
 <%def name="look(may_claim, v, active, labels, unreached)">
 % if config.visited == "bitmap":
 const int ${may_claim} = ${active} && !(the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v}));
+% elif config.visited == "mask":
+const int ${may_claim} = ${active} && !(((__global const uchar *)the_visited)[${v} >> 3] & (1u << (${v} & 7u)));
 % else:
 const int ${may_claim} = ${active} && ${labels}[${v}] == ${unreached};
 % endif
@@ -66,6 +71,17 @@ int ${claimed} = 0;
 % if config.visited == "bitmap":
 if (${may_claim}) ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
 if (${claimed}) ${labels}[${v}] = ${level};
+% elif config.visited == "mask":
+if (${may_claim}) {
+    ((__global uchar *)the_visited)[${v} >> 3] |= (uchar)(1u << (${v} & 7u));
+    ${claimed} = ${labels}[${v}] == ${unreached};
+    if (${claimed}) ${labels}[${v}] = ${level};
+}
+% elif config.visited == "plain":
+if (${may_claim}) {
+    ${labels}[${v}] = ${level};
+    ${claimed} = 1;
+}
 % else:
 if (${may_claim}) ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${level}) == ${unreached};
 % endif

@@ -1,0 +1,66 @@
+## duplicates: dropping all but one of equal vertices that lanes hold at the same time, by hashing.
+##
+## Each lane stores (vertex, itself) in a slot and reads it back: it reads itself and stays, the same
+## vertex of another lane and goes, or another vertex and stays. Of lanes with the same vertex the last
+## to store never goes; a lane that has gone stores no more in later rounds, or two could drop each
+## other. History is a table of what a work-group has let pass since it started: what it holds goes.
+##
+## drop          clears the flag `alive` of duplicates among the lanes of the scope
+## recall        clears `alive` where this work-group has let `v` pass before, and notes it if not
+## setup         among a kernel's first statements, by all work-items
+## Called by     lane-uniform control flow
+## Barriers      one work-group barrier in setup where there is a history
+## Races         lane groups share slots and history unsynchronised: a vertex may be overlooked and
+##               stay twice, but one that goes has another of its kind in flight or behind it
+## Local memory  8 * hash_size bytes per lane group, or per work-group; 4 * history
+## Choice        config.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
+##               queue) or lookup_ (as neighbours are found), _lanes or _group
+
+<%def name="setup()">
+% if config.duplicates != "keep":
+__local volatile ulong duplicate_slots[${config.hash_size * (1 if config.duplicates.endswith("group") else config.group_size // config.lanes)}];
+% endif
+% if config.history:
+__local volatile uint history_slots[${config.history}];
+for (uint i = (uint)get_local_id(0); i < ${config.history}u; i += GROUP_SIZE) history_slots[i] = NO_SPACE;
+group_barrier();
+% endif
+</%def>
+
+<%def name="drop(alive, v)">
+% for multiplier in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)[: config.hash_rounds]:
+{
+    const uint place = ((${v} * ${multiplier}u) >> 7) & ${config.hash_size - 1}u;
+    __local volatile ulong *const duplicate_slot = duplicate_slots + place${"" if config.duplicates.endswith("group") else f" + LANE_GROUP * {config.hash_size}u"};
+    if (${alive}) *duplicate_slot = (ulong)(${v}) << 32 | (uint)get_local_id(0);
+    lane_converge();
+    const ulong seen = *duplicate_slot;
+    if ((uint)(seen >> 32) == ${v} && (uint)seen != (uint)get_local_id(0)) ${alive} = 0;
+    lane_converge();
+}
+% endfor
+</%def>
+
+<%def name="recall(alive, v)">
+if (${alive}) {
+    __local volatile uint *const remembered = history_slots + (${v} & ${config.history - 1}u);
+    if (*remembered == ${v}) ${alive} = 0;
+    else *remembered = ${v};
+}
+</%def>
+
+## What happens as entries are taken from a queue, and as neighbours are found.
+<%def name="at_load(alive, v)">
+% if config.duplicates.startswith("load"):
+${drop(alive, v)}
+% endif
+</%def>
+
+<%def name="at_lookup(alive, v)">
+% if config.history:
+${recall(alive, v)}
+% endif
+% if config.duplicates.startswith("lookup"):
+${drop(alive, v)}
+% endif
+</%def>

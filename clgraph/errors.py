@@ -12,6 +12,7 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "QueueOverflowError",
     "VerificationError",
 ]
 
@@ -46,6 +47,10 @@ class KernelBuildError(ClgraphError, RuntimeError):
 
 class KernelTimeoutError(ClgraphError, RuntimeError):
     """A kernel gave up waiting for another work-group and no fallback could finish the work."""
+
+
+class QueueOverflowError(ClgraphError):
+    """A queue had no room left for what a traversal found."""
 
 
 class VerificationError(ClgraphError):

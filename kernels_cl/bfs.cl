@@ -3,11 +3,11 @@
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
-<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
-<%namespace name="pull" file="/balance/pull.mako"/>
-<%namespace name="form" file="/bfs/vertex_queue.mako"/>
+<%namespace name="candidates" file="/frontier/edges.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].queue, 'edge_queue') + '.mako'}"/>
 // Breadth-first search: hop distances and optionally one shortest-path tree from a source.
 // How a level finds the next one, and what its frontier looks like, is in the files of bfs/.
 //
@@ -20,6 +20,9 @@ ${clock.vocabulary()}
 ${group.declarations()}
 ${queue.declarations()}
 ${visited.declarations()}
+% if config.queue in ("edge", "two_phase", "hybrid"):
+${candidates.declarations()}
+% endif
 ${stage.declarations()}
 
 #define UNREACHED (${UNREACHED})
@@ -29,7 +32,7 @@ ${stage.declarations()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs(
-    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const ${rows.type()} *restrict indptr,       // [n + 1], or a pair for each vertex
     __global const uint *restrict indices,          // [m]
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
@@ -48,6 +51,15 @@ void bfs(
     __global entry_t *queue_odd,                    // [n + slack]
     __global entry_t *hubs_even,                    // [number of hubs + lanes]
     __global entry_t *hubs_odd,
+    % if not config.exact:
+    const uint queue_capacity,                      // entries, where they may be more than n
+    const uint hub_capacity,
+    % endif
+    % if config.queue in ("edge", "two_phase", "hybrid"):
+    __global candidate_t *candidates_even,          // [candidate_capacity]
+    __global candidate_t *candidates_odd,           // [candidate_capacity], or one element
+    const uint candidate_capacity,
+    % endif
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,
     volatile __global uint *state,                  // see stage.mako
@@ -59,9 +71,7 @@ void bfs(
 {
     ${lanes.setup()}
     ${stage.setup()}
-    ${queue.setup()}
-    ${pull.setup()}
-    ${solo.setup()}
+    ${form.setup()}
     const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs_buffers import BFSBuffers
 from clgraph.algorithms.bfs_config import BFSConfig
 from clgraph.algorithms.bfs_result import BFSResult
 from clgraph.algorithms.bfs_stages import UNREACHED, kernel_parameters, stages_of
+from clgraph.algorithms.bfs_stats import BFSStats
 from clgraph.algorithms.bfs_verify import verify_search
 from clgraph.device import device as find_device
 from clgraph.device import load
@@ -18,7 +21,7 @@ from clgraph.engine.choose import resolve
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.resident import resident
-from clgraph.engine.stats import TraversalStats
+from clgraph.errors import QueueOverflowError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
+
+log = logging.getLogger("clgraph")
 
 
 class BFS:
@@ -87,10 +92,11 @@ class BFS:
     ) -> None:
         self.graph = as_graph(graph)
         self.with_predecessors = bool(predecessors)
-        wanted = BFSConfig.of(config)
+        self._wanted = BFSConfig.of(config)
+        self._fallback: BFS | None = None
         self.device = find_device(device)
         self.config = resolve(
-            wanted,
+            self._wanted,
             self.device.traits,
             m=self.graph.m,
             predecessors=self.with_predecessors,
@@ -122,6 +128,26 @@ class BFS:
         kernels = [program.kernel("bfs") for program in programs]
         self._driver = Driver(self.device, kernels, self.config)
 
+    def _exact_plan(self) -> BFS:
+        """Give a plan for searches that find more duplicates than the queues have room for."""
+        if self._fallback is None:
+            log.warning(
+                "bfs on %s: duplicates overflowed the queues of visited=%r; searching again with "
+                "atomic claims",
+                self.device.name,
+                self.config.visited,
+            )
+            exact = replace(
+                self._wanted, visited="bitmap", duplicates="keep", history=0, queue_percent=None
+            )
+            self._fallback = BFS(
+                self.graph,
+                predecessors=self.with_predecessors,
+                config=exact,
+                device=self.device,
+            )
+        return self._fallback
+
     def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
         """Search from one vertex.
 
@@ -145,6 +171,8 @@ class BFS:
             If `source` is not a vertex or `max_depth` is negative.
         KernelTimeoutError
             If the device does not finish.
+        QueueOverflowError
+            If ``queue_percent`` leaves too little room where each vertex is queued once.
         VerificationError
             If the result was to be checked and is wrong.
         """
@@ -155,6 +183,11 @@ class BFS:
             buffers = self._buffers.pool.take()
             try:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
+            except QueueOverflowError:
+                self._buffers.pool.give_back(buffers)
+                if self.config.exact:
+                    raise
+                return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
             except BaseException:
                 self._buffers.pool.give_back(buffers)
                 raise
@@ -170,7 +203,7 @@ class BFS:
                 limit=int(limit),
                 unreached=UNREACHED,
             )
-        stats = TraversalStats(found, outcome, total_ms, self.config)
+        stats = BFSStats(found, outcome, total_ms, self.config)
         return BFSResult(found, outcome, stats, source)
 
 

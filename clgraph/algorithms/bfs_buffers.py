@@ -8,7 +8,8 @@ import numpy as np
 
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
-from clgraph.engine.resident import resident, unreachable_words
+from clgraph.engine.legal import CANDIDATES
+from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
@@ -63,16 +64,21 @@ class BFSBuffers:
     ) -> None:
         self._memory = Memory(device)
         self._graph = graph
+        self._predecessors = predecessors
         self._level_capacity = np.uint32(min(graph.n + 1, LEVEL_CAPACITY))
         out = resident(graph, device, progress)
         back, in_degrees = out, graph.degrees
+        rows = out.indptr
+        if config.rows == "pairs":
+            ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
+            rows = self._memory.upload("rows", ends.astype(offsets_dtype(graph.m)).ravel())
         if graph.directed and config.pull:
             transpose = graph.transpose()
             back = resident(transpose, device, progress)
             in_degrees = transpose.degrees
         words = unreachable_words(in_degrees, config.word_bits)
         self._graph_args: tuple[Argument, ...] = (
-            *(out.indptr, out.indices, back.indptr, back.indices),
+            *(rows, out.indices, back.indptr, back.indices),
             self._memory.upload("unreachable", words),
             np.uint32(graph.n),
             np.uint64(graph.m),
@@ -89,19 +95,39 @@ class BFSBuffers:
         graph, memory = self._graph, self._memory
         n = graph.n
         hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
-        bitmap = words.size if config.pull or config.visited == "bitmap" else 1
+        keeps_bits = config.pull or config.visited in {"bitmap", "mask"}
+        bitmap = words.size if keeps_bits else 1
 
         def entries(name: str, count: int) -> Allocation:
             return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
 
-        return (
+        room = n + QUEUE_SLACK if config.exact else n * config.queue_percent // 100 + QUEUE_SLACK
+        hub_room = hubs + QUEUE_SLACK
+        candidates = config.queue in CANDIDATES
+        alternates = config.queue == "vertex"
+        queues: list[Argument] = [
             memory.allocate("visited_even", bitmap, words.dtype),
-            memory.allocate("visited_odd", bitmap, words.dtype),
-            entries("queue_even", n + QUEUE_SLACK),
-            entries("queue_odd", n + QUEUE_SLACK),
-            entries("hubs_even", hubs + QUEUE_SLACK),
-            entries("hubs_odd", hubs + QUEUE_SLACK),
-        )
+            memory.allocate("visited_odd", bitmap if config.pull else 1, words.dtype),
+            entries("queue_even", 1 if config.queue == "edge" else room),
+            entries("queue_odd", room if alternates else 1),
+            entries("hubs_even", hub_room),
+            entries("hubs_odd", hub_room if alternates else 1),
+        ]
+        if not config.exact:
+            queues += [np.uint32(room), np.uint32(hub_room)]
+        if candidates:
+            capacity = min(max(graph.m, 1) * config.queue_percent // 100 + 1, 2**32 - 1)
+            words_each = 2 if self._predecessors else 1
+            queues += [
+                memory.allocate("candidates_even", capacity * words_each, np.uint32),
+                memory.allocate(
+                    "candidates_odd",
+                    words_each if config.queue == "two_phase" else capacity * words_each,
+                    np.uint32,
+                ),
+                np.uint32(capacity),
+            ]
+        return tuple(queues)
 
     def arguments(
         self, source: int, limit: np.uint32, results: SearchBuffers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clgraph.engine.legal import EXACT
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,8 +26,6 @@ class BFSResult:
         Where the search began.
     depth : int
         Largest distance that is reached.
-    reached : int
-        Vertices with a distance, the source among them.
     stats : TraversalStats
         Times, counts and the configuration that ran.
     """
@@ -36,12 +36,20 @@ class BFSResult:
         self._found = found
         self.source = source
         self.depth = outcome.depth
-        self.reached = outcome.reached
+        # What was queued twice was counted twice.
+        self._reached = outcome.reached if stats.config["visited"] in EXACT else None
         self.stats = stats
 
     def __repr__(self) -> str:
         """Tell source, depth and number of reached vertices."""
         return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
+
+    @property
+    def reached(self) -> int:
+        """Vertices with a distance, the source among them."""
+        if self._reached is None:
+            self._reached = int((self.distances >= 0).sum())
+        return self._reached
 
     @property
     def distances(self) -> NDArray[np.int32]:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.engine.choose import Resolved
 
-__all__ = ["STAGE_NUMBERS", "UNREACHED", "kernel_parameters", "stages_of"]
+__all__ = ["UNREACHED", "kernel_parameters", "stages_of"]
 
 UNREACHED = -1
-# A stage word has three bits for them; 0 is the end of a search.
-STAGE_NUMBERS = {"fill": 1, "push": 2, "pull": 3, "gather": 4, "mark": 5}
 
 
 def stages_of(config: Resolved) -> list[str]:
     """Names of the stages that a configuration goes through, the first one first."""
+    candidates = {
+        "edge": ["contract_expand"],
+        "two_phase": ["contract", "expand"],
+        "hybrid": ["contract", "expand", "contract_expand"],
+    }
+    if config.queue in candidates:
+        return ["fill", *candidates[config.queue]]
     stages = ["fill", "push"]
     if config.pull:
         stages += ["pull", "gather"]
@@ -37,7 +42,7 @@ def kernel_parameters(
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
         "stages": tuple(stages),
-        "stage_numbers": STAGE_NUMBERS,
+        "stage_numbers": stage_numbers(config.queue),
         "UNREACHED": UNREACHED,
         "state_words": STATE_WORDS,
         "slot_words": SLOT_WORDS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from clgraph.engine.forms import Form, form_of
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -20,21 +21,18 @@ GROUP_LOCAL_BYTES = 40 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Form):
     """A configuration with every dimension decided; what templates see as ``config``."""
 
     lanes: int
     group_size: int
     groups: int | None
     balance: str
-    direction: str
     synchronisation: str
     membership: str
     solo: bool
-    visited: str
     distribution: str
     kernels: str
-    entry: str
     buffer: int
     word_bits: int
     wide_offsets: bool
@@ -107,45 +105,53 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
-    visited = config.visited or ("labels" if group_size == 1 else "bitmap")
-    if visited == "labels" and group_size > 1:
-        raise InvalidArgumentError(
-            "visited='labels' is for one-lane devices with group_size=1; choose 'bitmap' here."
-        )
     alone = group_size == 1
+    form = form_of(config, traits, group_size, m=m, predecessors=predecessors)
+    if (
+        form.queue == "vertex"
+        and form.direction == "switching"
+        and form.visited != "bitmap"
+        and not alone
+    ):
+        raise InvalidArgumentError(
+            "visited='labels' with direction='switching' is for one-lane devices with "
+            "group_size=1; choose 'bitmap' here, or direction='push'."
+        )
     # Two edges a lane at a time: four spilled 200 bytes on an H200 and cost more than they saved.
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
     batch = 1 if scalar or traits.lane_ops == "local" else 2
-    entry = "vertex" if alone else "full" if predecessors or wide_offsets else "row"
-    direction = config.direction or "switching"
-    solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, entry)
+    solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, form.entry)
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
     emulated = traits.lane_ops == "local"
     synchronisation = config.synchronisation or ("stepped" if emulated else "persistent")
     in_steps = synchronisation == "stepped"
     kernels = config.kernels or ("split" if emulated and in_steps else "fused")
-    hub_degree = _pick(config.hub_degree, 0 if emulated else _hub_degree(traits))
+    distribution = config.distribution or ("claimed" if alone else "static")
+    serves_hubs = not emulated and form.queue == "vertex" and distribution == "static"
+    hub_degree = _pick(config.hub_degree, _hub_degree(traits) if serves_hubs else 0)
+    has_solo = form.queue == "vertex" and form.exact and not (alone and form.rows == "pairs")
     return Resolved(
+        **asdict(form),
         lanes=lanes,
         group_size=group_size,
         groups=config.groups,
         balance=config.balance or ("item_per_vertex" if scalar else "lane_scan"),
-        direction=direction,
         synchronisation=synchronisation,
         membership=config.membership or ("fixed" if traits.grid_barrier else "open"),
         # A frontier that fits two or three work-items is not worth a mode of its own.
-        solo=kernels == "fused" and config.solo is not False and (alone or group_size > 3),
-        visited=visited,
-        distribution=config.distribution or ("claimed" if alone else "static"),
+        solo=has_solo
+        and kernels == "fused"
+        and config.solo is not False
+        and (alone or group_size > 3),
+        distribution=distribution,
         kernels=kernels,
-        entry=entry,
         buffer=512 if scalar else 2 * lanes,
         word_bits=64 if alone else 32,
         wide_offsets=wide_offsets,
         wide=_pick(config.wide, 0 if emulated else 2 * lanes),
         # Kernels for graphs without hubs are rendered without them, which saves registers.
         hub_degree=hub_degree if max_degree is None or max_degree >= hub_degree else 0,
-        pull=direction == "switching",
+        pull=form.direction == "switching",
         pull_tile=16,
         pull_probes=config.pull_probes or 16,
         push_tile=64 if alone else lanes,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
+from clgraph.engine.legal import check_combination
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["BALANCERS", "TraversalConfig"]
@@ -20,10 +21,16 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "direction": ("push", "switching"),
     "synchronisation": ("persistent", "stepped"),
     "membership": ("fixed", "open"),
-    "visited": ("bitmap", "labels"),
+    "visited": ("bitmap", "labels", "mask", "plain"),
     "distribution": ("static", "claimed"),
     "kernels": ("fused", "split"),
+    "queue": ("vertex", "edge", "two_phase", "hybrid", "status"),
+    "duplicates": ("keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"),
+    "update": ("buffer", "ballot", "registers"),
+    "rows": ("csr", "pairs"),
+    "rules": ("auto", "helix"),
 }
+_POWERS_OF_TWO = ("hash_size", "history")
 
 # Smallest legal value of each dimension that is a number.
 _AT_LEAST = {
@@ -39,7 +46,14 @@ _AT_LEAST = {
     "eager_limit": 0,
     "spin_limit": 64,
     "patience": 0,
+    "hash_rounds": 1,
+    "hash_size": 1,
+    "history": 0,
+    "register_queue": 1,
+    "queue_percent": 1,
+    "hybrid_limit": 0,
 }
+_AT_MOST = {"hash_rounds": 4, "hash_size": 4096, "history": 8192, "register_queue": 16}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +75,9 @@ class TraversalConfig:
         them resident together, or join as they start.
     solo : bool, optional
         Whether one work-group runs small frontiers alone; never with split kernels.
-    visited : {"bitmap", "labels"}, optional
-        Where a stage looks up who has been reached.
+    visited : {"bitmap", "labels", "mask", "plain"}, optional
+        Where a stage looks up who has been reached. Bits and labels are claimed by atomics; a mask
+        of bytes before the labels, and the labels themselves, may be claimed by several at once.
     distribution : {"static", "claimed"}, optional
         Whether work is shared by position or taken from a counter.
     kernels : {"fused", "split"}, optional
@@ -90,6 +105,28 @@ class TraversalConfig:
         Polls before a waiting work-group gives up.
     patience : int, optional
         Polls for which the first of an open membership waits for the others.
+    queue : {"vertex", "edge", "two_phase", "hybrid", "status"}, optional
+        What passes from level to level: vertices, candidates (the heads of their edges), both in
+        turn, whichever of these suits a level, or nothing but the status array.
+    hybrid_limit : int, optional
+        Candidates above which a hybrid level has two phases; default is the resident work-items.
+    duplicates : {"keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"}, optional
+        Where duplicates are dropped, as entries are taken from a queue or as neighbours are
+        found, and among whom.
+    hash_rounds, hash_size : int, optional
+        Hash functions tried in turn, and slots of each table that drops duplicates.
+    history : int, optional
+        Vertices that a work-group remembers having found, to drop them; 0 for none.
+    update : {"buffer", "ballot", "registers"}, optional
+        Whether found vertices wait in local memory, nowhere or in registers for a place in a queue.
+    register_queue : int, optional
+        Vertices that a lane keeps in registers.
+    rows : {"csr", "pairs"}, optional
+        Offsets of rows, or begin and end of each row side by side.
+    queue_percent : int, optional
+        Room in queues, in percent of what they can need where claims are exact.
+    rules : {"auto", "helix"}, optional
+        Which rules complete the configuration.
     """
 
     balance: str | None = None
@@ -112,6 +149,17 @@ class TraversalConfig:
     eager_limit: int | None = None
     spin_limit: int | None = None
     patience: int | None = None
+    queue: str | None = None
+    hybrid_limit: int | None = None
+    duplicates: str | None = None
+    hash_rounds: int | None = None
+    hash_size: int | None = None
+    history: int | None = None
+    update: str | None = None
+    register_queue: int | None = None
+    rows: str | None = None
+    queue_percent: int | None = None
+    rules: str | None = None
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
 
@@ -165,7 +213,11 @@ class TraversalConfig:
             if value is not None and value not in choices:
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
         for name, least in _AT_LEAST.items():
-            _check_number(name, getattr(self, name), least)
+            _check_number(name, getattr(self, name), least, _AT_MOST.get(name, 2**31 - 1))
+        for name in _POWERS_OF_TWO:
+            value = getattr(self, name)
+            if value and value & (value - 1):
+                raise InvalidArgumentError(f"{name}={value} is not a power of two.")
         if self.solo is not None and not isinstance(self.solo, bool):
             raise InvalidArgumentError(f"solo={self.solo!r} is neither True nor False.")
         self._validate_combination()
@@ -176,28 +228,20 @@ class TraversalConfig:
                 f"pull_probes={self.pull_probes} is not a multiple of 4, and lanes probe four "
                 "neighbours at a time."
             )
-        if self.synchronisation == "stepped" and self.membership == "open":
-            raise InvalidArgumentError(
-                "membership='open' is about work-groups that wait for each other, which those of "
-                "synchronisation='stepped' never do; leave one of them out."
-            )
-        if self.synchronisation == "persistent" and self.kernels == "split":
-            raise InvalidArgumentError(
-                "kernels='split' has a launch for every stage, so synchronisation='persistent' "
-                "needs kernels='fused'."
-            )
+        check_combination(self.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
         """Every dimension by name, for records."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
+def _check_number(name: str, value: Any, least: int, most: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
-    if not least <= value < 2**31:
+    if not least <= value <= most:
+        top = "below 2**31" if most == 2**31 - 1 else f"at most {most}"
         raise InvalidArgumentError(
-            f"{name}={value} is out of range; it must be at least {least} and below 2**31."
+            f"{name}={value} is out of range; it must be at least {least} and {top}."
         )

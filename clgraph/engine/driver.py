@@ -21,7 +21,7 @@ from clgraph.engine.state import (
     STATUS_PAUSED,
     initial_state,
 )
-from clgraph.errors import ClgraphError, InvalidArgumentError, KernelTimeoutError
+from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,8 +128,10 @@ class Driver:
         ------
         KernelTimeoutError
             If even the stepped form does not come to an end.
+        QueueOverflowError
+            If a queue overflowed.
         ClgraphError
-            If a queue overflowed or the driver reports a failure.
+            If the driver reports a failure.
         """
         if self._config.synchronisation == "persistent":
             outcome = self._persistent(args)
@@ -215,10 +217,10 @@ class Driver:
     def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
         if self._word(STATE_WORDS["OVERFLOWED"]):
             self._reset()
-            raise ClgraphError(
-                f"{self._kernel.name} found more than its queue of n vertices can hold, which a "
-                "claim that is atomic cannot do; please report this with the output of `clgraph "
-                "doctor`."
+            raise QueueOverflowError(
+                f"{self._kernel.name} found more than its queues of {self._config.queue_percent} "
+                "percent can hold; choose a larger queue_percent, or visited='bitmap', by which "
+                "each vertex is queued once and 100 percent suffice."
             )
         return Outcome(
             mode=mode,

@@ -14,6 +14,7 @@ __all__ = [
     "STATUS_RUNNING",
     "WORD_COUNT",
     "initial_state",
+    "stage_numbers",
 ]
 
 _LINE = 32  # 32-bit words; contended words are kept 128 bytes apart
@@ -54,6 +55,19 @@ STATE_WORDS: dict[str, int] = {
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
+
+
+# Stages as stage words number them, in three bits; 0 is the end of a search.
+_STAGE_NUMBERS = {
+    "vertex": {"fill": 1, "push": 2, "pull": 3, "gather": 4, "mark": 5},
+    "candidates": {"fill": 1, "contract": 2, "expand": 3, "contract_expand": 4},
+    "status": {"fill": 1, "push": 2, "pull": 3, "count": 4, "write": 5},
+}
+
+
+def stage_numbers(queue: str) -> dict[str, int]:
+    """Give the number of each stage that a form of frontier (``config.queue``) has."""
+    return _STAGE_NUMBERS.get(queue, _STAGE_NUMBERS["candidates"])
 
 
 def initial_state() -> np.ndarray:

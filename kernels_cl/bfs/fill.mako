@@ -10,14 +10,15 @@
     if (now.mode == FILL) {
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
-                distances[v] = v == source ? 0 : UNREACHED;
+                ## A candidate is labelled when it is contracted, the source like any other.
+                distances[v] = ${"v == source ? 0 : UNREACHED" if config.queue == "vertex" else "UNREACHED"};
                 % if problem.predecessors:
                 predecessors[v] = v == source ? (int)source : UNREACHED;
                 % endif
             }
-            % if config.visited == "bitmap":
+            % if config.visited in ("bitmap", "mask"):
             for (uint w = (tile_begin >> WORD_SHIFT) + lane_id(); w << WORD_SHIFT < tile_end; w += LANES)
-                visited_even[w] = w == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
+                visited_even[w] = ${"w == source >> WORD_SHIFT ? WORD_BIT(source) : 0" if config.queue == "vertex" else "0"};
             % endif
         </%tiles:each_tile>
     }

@@ -13,7 +13,7 @@
     const ulong unexplored = m - min(m, explored);
     const int pull_pays = ${may_pull} && (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
     % endif
-    ${s}.mode = size == 0 || ${s}.level >= max_level ? MODE_DONE
+    ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:
               : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.visited == "labels" else "PULL"})
               : ${pulled} ? GATHER
@@ -34,7 +34,7 @@
 
 <%def name="record(s)">
 if (${s}.level - 1 < level_capacity)
-    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, 0u, ${s}.mode, device_clock_ns());
+    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, ${"0u" if config.exact else "(uint)edges"}, ${s}.mode, device_clock_ns());
 </%def>
 
 ## A launch ends at a stage boundary: because the search is done, because its budget is spent or
@@ -44,11 +44,15 @@ if (${s}.level - 1 < level_capacity)
     ${s}.leave = done || pause;
 </%def>
 
-<%def name="store_totals(s)">
+<%def name="store_sums()">
     state[REACHED] = reached;
     *(volatile __global ulong *)(state + EXPLORED) = explored;
     *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
     state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+</%def>
+
+<%def name="store_totals(s)">
+    ${store_sums()}
     if (done) state[DEPTH] = ${s}.length + ${s}.hubs ? ${s}.level - 1 : ${s}.level - 2;
 </%def>
 

@@ -16,9 +16,21 @@
 <%namespace name="gather" file="/visited/gather.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
+
+<%def name="setup()">
+${queue.setup()}
+${pull.setup()}
+${solo.setup()}
+${duplicates.setup()}
+% if config.duplicates.startswith("load"):
+__local entry_t kept_entries[${config.group_size}];
+% endif
+</%def>
 
 <%def name="work()">
     __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
@@ -32,11 +44,19 @@
     if (now.mode == PUSH) {
         const int eager = now.length <= ${config.eager_limit}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+        % if config.duplicates.startswith("load"):
+        const uint part = 0, parts = 1;
+        __local entry_t *const kept = kept_entries + LANE_GROUP * LANES;
+        <%tiles:each_tile count="now.length" size="tile_size">
+            ${expand_kept()}
+        </%tiles:each_tile>
+        % else:
         <%advance:each_edge queue="queue_from" count="now.length">
         <%def name="visit(count)">
             ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%def>
         </%advance:each_edge>
+        % endif
         % if config.hub_degree:
         if (now.hubs) {
             <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
@@ -89,17 +109,37 @@
     ${fill.stage()}
 </%def>
 
+## The entries of a tile but for those that another lane holds too.
+<%def name="expand_kept()">
+for (uint first = tile_begin; first < tile_end; first += LANES) {
+    int has_entry = first + lane_id() < tile_end;
+    const entry_t entry = queue_from[has_entry ? first + lane_id() : first];
+    const uint vertex = ENTRY_VERTEX(entry);
+    ${duplicates.at_load("has_entry", "vertex")}
+    const lanemask_t keeping = lane_ballot(has_entry);
+    if (has_entry) kept[lanemask_count(keeping & lane_mask_lt())] = entry;
+    const uint kept_count = lanemask_count(keeping);
+    lane_converge();
+    ${advance.tile_edges("kept", "0u", "kept_count", visit_kept)}
+    lane_converge();
+}
+</%def>
+
+<%def name="visit_kept(count)">
+${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+</%def>
+
 ## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
-    const int weigh = now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
+    const int weigh = ${"" if config.exact else "1 || "}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
                       max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0;
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
     if (now.mode == FILL) {
-        const offset_t row = indptr[source];
-        edges = (ulong)(indptr[source + 1] - row);
+        const offset_t row = ${rows.begin("source")};
+        edges = (ulong)(${rows.past("source")} - row);
         hubs = edges >= ${config.hub_degree or 2**32}ul;
         found = 1 - hubs;
         (hubs ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, (uint)edges);
@@ -177,7 +217,7 @@
         prefetch_global(predecessors + ${v});
         % endif
     </%def>
-    <%def name="edges_of(v)">(indptr[${v} + 1] - indptr[${v}])</%def>
+    <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>
     <%def name="solo_level()">
         reached += now.length + solo_hubs_found;
         explored += edges;

@@ -34,7 +34,7 @@
 
 <%def name="enqueue(count, has_parent, keep, hub_slot)">
     % for k in range(count):
-    % if config.entry != "vertex" or config.pull:
+    % if config.entry != "vertex" or config.pull or config.hub_degree or config.queue != "vertex" or not config.exact:
     if (claimed${k}) {
         % if config.entry != "vertex":
         if (eager) prefetch_global(indices + row${k});
@@ -54,7 +54,13 @@
     % if config.hub_degree:
     if (claimed${k} && degree${k} >= ${config.hub_degree}u) {
         queued${k} = 0;
+        % if config.exact:
         hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v${k}, row${k}, degree${k});
+        % else:
+        const uint hub_at = atomic_inc(${hub_slot});
+        if (hub_at < hub_capacity) hubs_to[hub_at] = MAKE_ENTRY(v${k}, row${k}, degree${k});
+        else state[OVERFLOWED] = 1;
+        % endif
     }
     % endif
     ${keep(f"queued{k}", f"MAKE_ENTRY(v{k}, row{k}, degree{k})", f"claimed{k} ? degree{k} : 0u")}

@@ -131,6 +131,8 @@ def _combinations(count, seed):
 @pytest.mark.parametrize("number", range(6))
 def test_combinations(number, device):
     combination = list(_combinations(6, seed=11))[number]
+    if combination.get("distribution") == "claimed":
+        combination.pop("hub_degree", None)
     for synchronisation in ("persistent", "stepped"):
         if synchronisation == "stepped":
             combination.pop("membership", None)
@@ -182,7 +184,7 @@ def test_presets(any_device):
         ({"direction": "pull"}, "direction='pull' is not one of push, switching"),
         ({"synchronisation": "async"}, "synchronisation='async' is not one of persistent, stepped"),
         ({"membership": True}, "membership=True is not one of fixed, open"),
-        ({"visited": ""}, "visited='' is not one of bitmap, labels"),
+        ({"visited": ""}, "visited='' is not one of bitmap, labels, mask, plain"),
         ({"distribution": 3}, "distribution=3 is not one of static, claimed"),
         ({"solo": 1}, "solo=1 is neither True nor False"),
         ({"group_size": 0}, "group_size=0 is out of range; it must be at least 1 and below"),
@@ -231,8 +233,12 @@ def test_unknown_dimensions_and_presets():
     [
         ("intel", {"group_size": 17}, "group_size=17 is not a multiple of the 16 lanes"),
         ("pocl", {"group_size": 2**20}, "group_size=1048576 exceeds the [0-9]+ work-items"),
-        ("pocl", {"group_size": 8, "visited": "labels"}, "choose 'bitmap' here"),
-        ("intel", {"visited": "labels"}, "choose 'bitmap' here"),
+        (
+            "pocl",
+            {"group_size": 8, "visited": "labels", "direction": "switching"},
+            "choose 'bitmap' here",
+        ),
+        ("intel", {"visited": "labels", "direction": "switching"}, "choose 'bitmap' here"),
         ("pocl+lanes8", {"group_size": 16}, "with emulated lanes; it must be 8"),
     ],
 )

@@ -1,0 +1,79 @@
+"""What a breadth-first search tells about itself beside times and counts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.engine.state import stage_numbers
+from clgraph.engine.stats import TraversalStats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.engine.choose import Resolved
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import HopFindings
+
+__all__ = ["BFSStats"]
+
+
+class BFSStats(TraversalStats):
+    """Times, counts and configuration of one search, and what its frontier's form cost.
+
+    Parameters
+    ----------
+    findings : HopFindings
+        Distances and level records.
+    outcome : Outcome
+        How the stages were run.
+    total_ms : float
+        Host wall clock.
+    config : Resolved
+        What ran.
+    """
+
+    def __init__(
+        self, findings: HopFindings, outcome: Outcome, total_ms: float, config: Resolved
+    ) -> None:
+        super().__init__(findings, outcome, total_ms, config)
+        self._hops = findings
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Name of the stage that dealt with each distance from 0: "push", "contract", ..."""
+        names = {number: name for name, number in stage_numbers(self._config.queue).items()}
+        return tuple(names.get(int(mode), "end") for mode in self._hops.levels[: self.levels, 2])
+
+    @cached_property
+    def expanded_edges(self) -> NDArray[np.int64]:
+        """Edges that each level expanded, duplicates of vertices included, int64 [levels]."""
+        if self._config.exact:
+            return self._hops.edges_by_level
+        expanded = self._hops.levels[: self.levels, 1].astype(np.int64)
+        return np.where(self._expands, expanded, self._hops.edges_by_level[: expanded.size])
+
+    @property
+    def _expands(self) -> NDArray[np.bool_]:
+        return np.not_equal(self._hops.levels[: self.levels, 2], 0)
+
+    @property
+    def redundancy(self) -> NDArray[np.float64]:
+        """Edges that each level expanded over those it had to: the redundant expansion factor.
+
+        float64 [levels]; 1 where a level had none.
+        """
+        needed = self._hops.edges_by_level[: self.expanded_edges.size]
+        return np.where(needed > 0, self.expanded_edges / np.maximum(needed, 1), 1.0)
+
+    @cached_property
+    def per_level(self) -> NDArray[Any]:
+        """As `TraversalStats.per_level`; a vertex that was queued twice is counted once."""
+        table = super().per_level
+        if not self._config.exact:
+            distances = self._hops.distances
+            sizes = np.bincount(distances[distances >= 0], minlength=self.levels)
+            table["frontier"] = sizes[: table.size]
+        return table

@@ -1,0 +1,144 @@
+"""Which combinations of a configuration's dimensions are legal, and why the others are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["CANDIDATES", "EXACT", "FILTERS", "check_combination", "objection"]
+
+EXACT = ("bitmap", "labels")  # values of `visited` by which a vertex is claimed once
+CANDIDATES = ("edge", "two_phase", "hybrid")  # values of `queue` with a queue of candidates
+WITHOUT_BITMAP = ("mask", "plain")
+FILTERS = ("load_lanes", "load_group", "lookup_lanes", "lookup_group")
+SOME = "some"  # any number but 0
+STATUS_ONLY = ("generation", "classes", "gamma", "gamma_back", "hub_cache", "hub_floor")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A combination that is not legal: every named dimension has one of the values given."""
+
+    values: Mapping[str, tuple[Any, ...]]
+    why: str
+
+    def forbids(self, chosen: Mapping[str, Any]) -> bool:
+        """Whether all dimensions are chosen so; one that is left open never is."""
+        return all(_among(chosen.get(name), values) for name, values in self.values.items())
+
+
+def _among(value: Any, values: tuple[Any, ...]) -> bool:
+    if value is None:
+        return False
+    return value in values or (SOME in values and not isinstance(value, str) and bool(value))
+
+
+RULES = (
+    Rule(
+        {"synchronisation": ("stepped",), "membership": ("open",)},
+        "membership='open' is about work-groups that wait for each other, which those of "
+        "synchronisation='stepped' never do; leave one of them out.",
+    ),
+    Rule(
+        {"synchronisation": ("persistent",), "kernels": ("split",)},
+        "kernels='split' has a launch for every stage, so synchronisation='persistent' needs "
+        "kernels='fused'.",
+    ),
+    Rule(
+        {"queue": CANDIDATES, "direction": ("switching",)},
+        "direction='switching' pulls into a queue of vertices, but queue={queue!r} passes "
+        "candidates on; choose direction='push' or queue='vertex'.",
+    ),
+    Rule(
+        {"queue": ("vertex",), "visited": WITHOUT_BITMAP, "direction": ("switching",)},
+        "direction='switching' reads a bitmap that is exact, which visited={visited!r} does not "
+        "keep; choose direction='push' or visited='bitmap'.",
+    ),
+    Rule(
+        {"queue": (*CANDIDATES, "status"), "solo": (True,)},
+        "solo=True runs levels out of a queue of vertices in local memory; choose queue='vertex' "
+        "or leave solo out.",
+    ),
+    Rule(
+        {"visited": WITHOUT_BITMAP, "solo": (True,)},
+        "solo=True has room for each vertex once, but visited={visited!r} may find one more than "
+        "once; choose visited='bitmap' or leave solo out.",
+    ),
+    Rule(
+        {"queue": ("vertex",), "visited": EXACT, "duplicates": FILTERS},
+        "duplicates={duplicates!r} finds nothing where visited={visited!r} lets each vertex be "
+        "claimed once; choose visited='mask' or duplicates='keep'.",
+    ),
+    Rule(
+        {"visited": EXACT, "history": (SOME,)},
+        "history={history} remembers nothing of use where visited={visited!r} lets each vertex be "
+        "claimed once; choose visited='mask' or history=0.",
+    ),
+    Rule(
+        {"queue": ("status",), "visited": ("bitmap", "labels", "mask")},
+        "queue='status' looks vertices up in the status array itself; choose visited='plain', not "
+        "{visited!r}.",
+    ),
+    Rule(
+        {"queue": ("status",), "duplicates": FILTERS},
+        "duplicates={duplicates!r} finds nothing in a status array, which holds each vertex once; "
+        "choose duplicates='keep'.",
+    ),
+    Rule(
+        {"queue": ("status",), "history": (SOME,)},
+        "history={history} finds nothing in a status array, which holds each vertex once; choose "
+        "history=0.",
+    ),
+    Rule(
+        {"queue": ("edge", "status"), "update": ("ballot", "registers")},
+        "update={update!r} is about appending single vertices to a queue, which queue={queue!r} "
+        "never does; leave it out.",
+    ),
+    Rule(
+        {"queue": (*CANDIDATES, "status"), "hub_degree": (SOME,)},
+        "hub_degree={hub_degree} needs a queue of hubs beside that of vertices, which "
+        "queue={queue!r} does not have; choose hub_degree=0 or queue='vertex'.",
+    ),
+    Rule(
+        {"distribution": ("claimed",), "hub_degree": (SOME,)},
+        "hub_degree={hub_degree} spreads hubs by position, so distribution='claimed' cannot serve "
+        "them; choose distribution='static' or hub_degree=0.",
+    ),
+    Rule(
+        {"queue": ("vertex", "edge", "two_phase", "status"), "hybrid_limit": (SOME, 0)},
+        "hybrid_limit={hybrid_limit} is for queue='hybrid'; choose that or leave it out.",
+    ),
+)
+
+
+def objection(chosen: Mapping[str, Any]) -> str | None:
+    """Give one sentence on why dimensions cannot be combined as chosen, None if they can.
+
+    Parameters
+    ----------
+    chosen : mapping
+        Dimensions by name; None or absent where they are left open.
+    """
+    chosen = {**chosen, "queue": chosen.get("queue") or "vertex"}
+    for rule in RULES:
+        if rule.forbids(chosen):
+            return rule.why.format(**chosen)
+    return None
+
+
+def check_combination(chosen: Mapping[str, Any]) -> None:
+    """Refuse dimensions that cannot be combined.
+
+    Raises
+    ------
+    InvalidArgumentError
+        One sentence on the first combination that is not legal.
+    """
+    complaint = objection(chosen)
+    if complaint is not None:
+        raise InvalidArgumentError(complaint)

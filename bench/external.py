@@ -98,7 +98,7 @@ class Code:
 
 
 class _Started(Peer):
-    """A code with its graph in a folder of its own, which goes when this does."""
+    """A code with its graph in a folder of its own, which `close` removes."""
 
     def __init__(self, graph: Graph, code: Code) -> None:
         super().__init__(graph)
@@ -107,10 +107,18 @@ class _Started(Peer):
         folder = Path(self._folder.name)
         self._output = folder / "values.txt"
         path = folder / f"graph.{code.format}"
-        clgraph.write(graph, path, format=code.format)
+        try:
+            clgraph.write(graph, path, format=code.format)
+        except BaseException:
+            self.close()
+            raise
         self._words = {"graph": path, "output": self._output, "n": graph.n, "m": graph.m}
         checked = bool(code.checks) or code.unreached is not None
         self.remarks = {"external": True, "checked": checked}  # type: ignore[misc]
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._folder.cleanup()
 
     def timed(self, given: int) -> tuple[Any, float]:
         """Start it once; the time is the one that it tells."""

@@ -55,6 +55,9 @@ class Peer:
         """Do what is timed."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Give back what is not memory."""
+
     def timed(self, given: int) -> tuple[Any, float]:
         """Answer and milliseconds of one run."""
         began = time.perf_counter()
@@ -118,6 +121,17 @@ def compare(
         found[name], peer = _prepare(name, peers[name], problem.graph)
         if peer is not None:
             ready[name] = peer
+    try:
+        _take_turns(problem, inputs, ready, found)
+    finally:
+        for peer in ready.values():
+            peer.close()
+    return found
+
+
+def _take_turns(
+    problem: Problem, inputs: Sequence[int], ready: Mapping[str, Peer], found: dict[str, Record]
+) -> None:
     rng = np.random.default_rng(SEED)
     times: dict[str, list[float]] = {name: [] for name in ready}
     ours: dict[str, list[float]] = {name: [] for name in ready}
@@ -146,7 +160,6 @@ def compare(
                 "ratio": summary(ratios),
                 **peer.remarks,
             }
-    return found
 
 
 def _prepare(name: str, kind: Any, graph: Graph) -> tuple[Record, Peer | None]:

@@ -26,12 +26,12 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .wide { overflow-x: auto; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; }
 .facts th { text-align: left; } .facts td { text-align: left; white-space: normal; }
-figure { margin: 1.2rem 0 0; } figcaption { font-weight: 600; }
+figure { margin: 1.2rem 0 0; max-width: 600px; } figcaption { font-weight: 600; }
 svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--faint);
   white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .two th:nth-child(2), .two td:nth-child(2) { text-align: left; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
 .axis, .grid { fill: none; stroke: var(--faint); } .axis { stroke: var(--more); }
@@ -92,10 +92,12 @@ def _run(record: Record) -> str:
         parts.append(f"<h2>Results: {escape(algorithm)}</h2>")
         shown = [case for case in cases if not case.get("stand_in")]
         if shown:
-            parts.append(_table(*text.results(shown, device["name"])))
+            parts.append(_table(*text.results(shown, device["name"]), style="two"))
     rivals = text.rivals(record["cases"])
     if rivals:
-        parts.append("<h2>Other libraries in the same run</h2>" + _table(text.PEER_HEAD, rivals))
+        parts.append(
+            "<h2>Other libraries in the same run</h2>" + _table(text.PEER_HEAD, rivals, style="two")
+        )
     reasons = [f"<li>{escape(line)}</li>" for line in text.unmeasured(record["cases"])]
     if reasons:
         parts.append(f"<ul>{''.join(reasons)}</ul>")
@@ -114,12 +116,13 @@ def _run(record: Record) -> str:
     return "".join(parts) + "</section>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, style: str = "one") -> str:
+    """`style` "two" for tables whose first two columns are words."""
     top = "".join(f"<th>{escape(name)}</th>" for name in head)
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f'<div class="wide"><table><tr>{top}</tr>{lines}</table></div>'
+    return f'<div class="wide"><table class="{style}"><tr>{top}</tr>{lines}</table></div>'
 
 
 def _figure(caption: str, picture: str) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Axis", "Plot", "Range", "ranges"]
 
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 44
-LABEL_HEIGHT = 13.0
-LABEL_WIDTH_PER_LETTER = 6.6
+LABEL_ASCENT, LABEL_DESCENT, LABEL_WIDTH_PER_LETTER = 10.0, 3.0, 6.6
+DOT = 3.5
+
+Box: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,21 @@ class Axis:
         return inside
 
 
+def _around(across: float, up: float, wide: float) -> Iterator[tuple[float, float]]:
+    """Left ends and base lines of a label, those near its point first."""
+    for shift in (4.0, -6.0, 14.0, -18.0, 26.0, -30.0, 38.0):
+        yield across + 6, up + shift
+        yield across - 6 - wide, up + shift
+
+
+def _meets(box: Box, others: Sequence[Box]) -> bool:
+    left, right, top, bottom = box
+    return any(
+        left < other[1] and other[0] < right and top < other[3] and other[2] < bottom
+        for other in others
+    )
+
+
 def label(value: float) -> str:
     """Short text of a tick."""
     if value and not 1e-3 <= abs(value) < 1e6:
@@ -95,10 +112,11 @@ class Plot:
     title: str
     x: Axis
     y: Axis
-    width: int = 640
+    width: int = 600
     height: int = 360
     _parts: list[str] = field(default_factory=list)
-    _labels: list[tuple[float, float, float]] = field(default_factory=list)
+    _points: list[tuple[float, float]] = field(default_factory=list)
+    _wanted: list[tuple[float, float, str]] = field(default_factory=list)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Pixel of a point."""
@@ -122,33 +140,32 @@ class Plot:
         """Draw a dot that tells `hint` under the pointer, and `text` beside it if there is room."""
         across, up = self.at(x, y)
         self._parts.append(
-            f'<circle class="{style}" cx="{across:g}" cy="{up:g}" r="3.5">'
+            f'<circle class="{style}" cx="{across:g}" cy="{up:g}" r="{DOT}">'
             f"<title>{escape(hint)}</title></circle>"
         )
+        self._points.append((across, up))
         if text:
-            self._write(across, up, text)
+            self._wanted.append((across, up, text))
 
-    def _write(self, across: float, up: float, text: str) -> None:
-        """Place a label on the side of its point where no other is."""
-        wide = LABEL_WIDTH_PER_LETTER * len(text)
-        right, left = across + 6, across - 6 - wide
-        for shift in (4.0, -6.0, 14.0, -16.0, 24.0, -26.0, 34.0):
-            for begin in (right, left):
-                if begin < LEFT or begin + wide > self.width or up + shift > self.height - BOTTOM:
-                    continue
-                if all(
-                    abs(up + shift - row) >= LABEL_HEIGHT or begin >= end or begin + wide <= start
-                    for start, end, row in self._labels
-                ):
-                    self._labels.append((begin, begin + wide, up + shift))
-                    self._parts.append(
-                        f'<text x="{begin:g}" y="{up + shift:g}">{escape(text)}</text>'
-                    )
-                    return
+    def _labels(self) -> str:
+        """Labels on that side of their points where neither point nor label is; else none."""
+        taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for x, y in self._points]
+        parts = []
+        for across, up, text in self._wanted:
+            wide = LABEL_WIDTH_PER_LETTER * len(text)
+            for left, base in _around(across, up, wide):
+                box = (left, left + wide, base - LABEL_ASCENT, base + LABEL_DESCENT)
+                inside = box[0] >= LEFT and box[1] <= self.width and box[2] >= TOP
+                if inside and box[3] <= self.height - BOTTOM and not _meets(box, taken):
+                    taken.append(box)
+                    parts.append(f'<text x="{left:g}" y="{base:g}">{escape(text)}</text>')
+                    break
+        return "".join(parts)
 
     def svg(self) -> str:
         """Give the finished picture."""
-        return _frame(self.title, self.width, self.height, self._axes() + "".join(self._parts))
+        inside = self._axes() + "".join(self._parts) + self._labels()
+        return _frame(self.title, self.width, self.height, inside)
 
     def _axes(self) -> str:
         bottom, right = self.height - BOTTOM, self.width - RIGHT
@@ -217,7 +234,7 @@ def ranges(title: str, rows: Sequence[Range], axis: Axis) -> str:
     """
     longest = max((len(row.name) for row in rows), default=0)
     left, right, step = max(150, round(longest * LABEL_WIDTH_PER_LETTER) + 16), 70, 22
-    width, height = 640, TOP + step * len(rows) + BOTTOM
+    width, height = 600, TOP + step * len(rows) + BOTTOM
 
     def across(value: float) -> float:
         return left + axis.place(value) * (width - left - right)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from clgraph.engine.balancers import Balance, balance_sizes
 from clgraph.engine.forms import Form, form_of
 from clgraph.errors import InvalidArgumentError
 
@@ -21,13 +22,12 @@ GROUP_LOCAL_BYTES = 40 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved(Form):
+class Resolved(Form, Balance):
     """A configuration with every dimension decided; what templates see as ``config``."""
 
     lanes: int
     group_size: int
     groups: int | None
-    balance: str
     synchronisation: str
     membership: str
     solo: bool
@@ -135,7 +135,12 @@ def resolve(
         lanes=lanes,
         group_size=group_size,
         groups=config.groups,
-        balance=config.balance or ("item_per_vertex" if scalar else "lane_scan"),
+        **balance_sizes(
+            config.balance or ("item_thread" if scalar else "warp_search"),
+            lanes,
+            group_size,
+            config.as_dict(),
+        ),
         synchronisation=synchronisation,
         membership=config.membership or ("fixed" if traits.grid_barrier else "open"),
         # A frontier that fits two or three work-items is not worth a mode of its own.

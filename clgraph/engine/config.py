@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
+from clgraph.engine.balancers import BALANCERS, canonical
 from clgraph.engine.legal import check_combination
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["BALANCERS", "TraversalConfig"]
 
-BALANCERS = ("item_per_vertex", "lanes_per_vertex", "lane_scan")
-
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "balance": BALANCERS,
+    "balance": tuple(BALANCERS),
     "direction": ("push", "switching"),
     "synchronisation": ("persistent", "stepped"),
     "membership": ("fixed", "open"),
@@ -52,6 +51,12 @@ _AT_LEAST = {
     "register_queue": 1,
     "queue_percent": 1,
     "hybrid_limit": 0,
+    "virtual_warp": 1,
+    "min_virtual_warp": 1,
+    "group_threshold": 1,
+    "lane_threshold": 1,
+    "unit_batch": 1,
+    "iterations": 1,
 }
 _AT_MOST = {"hash_rounds": 4, "hash_size": 4096, "history": 8192, "register_queue": 16}
 
@@ -64,8 +69,11 @@ class TraversalConfig:
 
     Parameters
     ----------
-    balance : {"item_per_vertex", "lanes_per_vertex", "lane_scan"}, optional
-        How the edges of a frontier are shared among the lanes of a SIMD group.
+    balance : str, optional
+        How the edges of a frontier are shared out: "item_thread", "vwarp", "dyn_vwarp",
+        "warp_search", "warp_search_local", "cws", "block_search", "direct", "two_phase" or
+        "multi_phase"; "item_per_vertex", "lanes_per_vertex" and "lane_scan" are other names of the
+        first, second and fourth.
     direction : {"push", "switching"}, optional
         Whether stages may pull from unvisited vertices where that reads fewer edges.
     synchronisation : {"persistent", "stepped"}, optional
@@ -89,8 +97,15 @@ class TraversalConfig:
     hub_degree : int, optional
         Vertices of this degree and above are spread over the whole grid; 0 for none.
     wide : int, optional
-        Rows of this many edges and above are walked by a whole SIMD group (``lane_scan``); 0
+        Rows of this many edges and above are walked by a whole SIMD group (``warp_search``); 0
         for none.
+    virtual_warp, min_virtual_warp : int, optional
+        Lanes that share a row (``vwarp``), or the fewest that do (``dyn_vwarp``); powers of two.
+    group_threshold, lane_threshold : int, optional
+        Rows of more edges are walked by a work-group, or a SIMD group (``cws``).
+    unit_batch, iterations : int, optional
+        Edges in a row that a work-item finds by one search (``two_phase``, ``multi_phase``), and
+        how often it does so for one chunk (``multi_phase``).
     alpha, pull_floor : int, optional
         A stage pulls when the frontier's edges exceed ``unexplored / alpha + n / pull_floor``.
     pull_probes : int, optional
@@ -160,11 +175,21 @@ class TraversalConfig:
     rows: str | None = None
     queue_percent: int | None = None
     rules: str | None = None
+    virtual_warp: int | None = None
+    min_virtual_warp: int | None = None
+    group_threshold: int | None = None
+    lane_threshold: int | None = None
+    unit_batch: int | None = None
+    iterations: int | None = None
 
+    # Which balancers an algorithm's kernels can take; see /balance/advance.mako.
+    SCOPES: ClassVar[tuple[str, ...]] = ("lanes",)
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
 
     def __post_init__(self) -> None:
         """Refuse what is not legal as soon as it is written down."""
+        if isinstance(self.balance, str):
+            object.__setattr__(self, "balance", canonical(self.balance))
         self.validate()
 
     @classmethod
@@ -223,6 +248,13 @@ class TraversalConfig:
         self._validate_combination()
 
     def _validate_combination(self) -> None:
+        if self.balance is not None and BALANCERS[self.balance] not in self.SCOPES:
+            able = [name for name, scope in BALANCERS.items() if scope in self.SCOPES]
+            raise InvalidArgumentError(
+                f"balance={self.balance!r} shares out a whole {BALANCERS[self.balance]}'s work at "
+                f"once, which kernels of {type(self).__name__} are not made for; choose one of "
+                f"{', '.join(able)}."
+            )
         if self.pull_probes is not None and self.pull_probes % 4:
             raise InvalidArgumentError(
                 f"pull_probes={self.pull_probes} is not a multiple of 4, and lanes probe four "

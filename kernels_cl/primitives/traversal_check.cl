@@ -5,9 +5,8 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
-<%namespace name="advance" file="/balance/advance.mako"/>
-// The building blocks of a traversal one by one: each edge of a frontier exactly once, each pushed
-// entry exactly once and none beyond the queue's end, each bit of a bitmap exactly once.
+// The frontier's building blocks one by one: each pushed entry exactly once and none beyond the
+// queue's end, each bit of a bitmap exactly once.
 //
 // Race: counters are atomic; nothing else is written by two work-items.
 ${lanes.vocabulary()}
@@ -17,16 +16,7 @@ ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
 
-<%def name="count_visits(count)">
-    % for k in range(count):
-    if (active${k}) {
-        atomic_inc(visits + e${k});
-        if (indices[e${k}] != v${k}) atomic_inc(mistakes);
-    }
-    % endfor
-</%def>
-
-// What every kernel below starts with: all its groups are members of one stage.
+// What the kernel below starts with: all groups are members of one stage.
 <%def name="begin(length)">
     ${lanes.setup()}
     const uint member = (uint)get_group_id(0), slot = 0;
@@ -34,44 +24,6 @@ ${stage.declarations()}
     now.members = (uint)get_num_groups(0);
     now.length = ${length};
 </%def>
-
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_advance(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict indices,      // [m]
-    __global const uint *restrict vertices,     // [count]
-    const uint count,
-    const uint as_hubs,
-    const uint tile,
-    __global entry_t *restrict entries,         // [count + lanes] scratch
-    __global uint *restrict visits,             // [m] in/out
-    __global uint *restrict mistakes,           // [1] in/out
-    volatile __global uint *state)
-{
-    ${begin("count")}
-    const uint tile_size = tile;
-    if (as_hubs) {
-        <%advance:each_hub_edge hubs="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_hub_edge>
-    } else {
-        <%advance:each_edge queue="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_edge>
-    }
-}
-
-__kernel void make_entries(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict vertices,     // [count]
-    const uint count,
-    __global entry_t *restrict entries)         // [count] out
-{
-    for (uint i = get_global_id(0); i < count; i += get_global_size(0)) {
-        const uint v = vertices[i];
-        entries[i] = MAKE_ENTRY(v, indptr[v], (uint)(indptr[v + 1] - indptr[v]));
-    }
-}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void check_gather(

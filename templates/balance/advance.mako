@@ -3,21 +3,52 @@
 ## Body          visit(count): gets `count` edges per lane at once so that their loads overlap; sees
 ##               active0, u0, v0, e0, active1, ...: whether this lane has an edge; the entry's vertex
 ##               (0 where entries carry rows only), the neighbour, the edge's place in `indices`
-## In scope      indices, now, slot, state, and the frontier queue's macros
-## Called by     all work-items, in uniform control flow
-## Barriers      none; the body runs in lane-uniform control flow and may use lane collectives
-## Local memory  none
+## In scope      indices, now, slot, state, and the frontier queue's macros; for scope grid also
+##               prefix, the exclusive prefix sums of the frontier's degrees [count + 1], and
+##               chunk_items (/balance/chunks.mako)
+## Called by     all work-items, in uniform control flow; setup by a kernel's first statements
+## Barriers      by config.scope, see below; the body runs in lane-uniform control flow and may use
+##               lane collectives, but has no barriers of its own
+## Local memory  what the balancer says
 ## Choice        config.balance names a sibling file; hubs are spread over the grid by `each_hub_edge`
+##
+## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident),
+## and says in which control flow its loops run, which is its scope:
+##   lanes   lane-uniform: SIMD groups take entries [begin, end) on their own. No barriers; `part` and
+##           `parts` tell which share of every entry is wanted
+##   group   group-uniform: work-groups take at most GROUP_SIZE * block_items entries; with barriers
+##   grid    uniform over the launch: expand(queue, count, visit) cuts up the whole frontier
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="item_per_vertex" file="/balance/item_per_vertex.mako"/>
-<%namespace name="lanes_per_vertex" file="/balance/lanes_per_vertex.mako"/>
-<%namespace name="lane_scan" file="/balance/lane_scan.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
+<%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].scope == 'grid' else context['config'].balance) + '.mako'}"/>
+
+<%def name="setup()">\
+% if config.scope == "group":
+${tiles.setup()}
+% endif
+${balancer.setup()}\
+</%def>
+
+<%def name="prepare(count, resident)">${balancer.prepare(count, resident) if hasattr(balancer, "prepare") else ""}</%def>
 
 ## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
 ## are fewer than lane groups, `parts` (a power of two) of these share each entry.
 <%def name="each_edge(queue, count)">
-% if config.distribution == "static":
+% if config.scope == "grid":
+${balancer.expand(queue, count, caller.visit)}
+% elif config.scope == "group":
+<%tiles:each_group_tile count="${count}" size="${str(config.group_size * config.block_items)}u">
+    ${balancer.expand(queue, "tile_begin", "tile_end", caller.visit)}
+</%tiles:each_group_tile>
+% elif hasattr(balancer, "prepare"):
+${prepare(count, "resident_items" if items.module.bare(config) else "GROUP_SIZE * now.members")}
+const uint part = 0, parts = 1;
+<%tiles:each_tile count="${count}" size="(LANES / virtual_width)">
+    ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
+</%tiles:each_tile>
+% elif config.distribution == "static" and not items.module.bare(config):
 uint parts = 1;
 if (tile_size == 1)
     while (parts < 256u && (${count}) * parts * 2 <= GROUP_LANES * now.members) parts *= 2;
@@ -34,15 +65,18 @@ const uint part = 0, parts = 1;
 % endif
 </%def>
 
-## Edges of the entries queue[begin .. end), by one lane group; its `part` of `parts` of each.
+## Edges of the entries queue[begin .. end), by one lane group; its `part` of `parts` of each. Where
+## the balancer's scope is the grid, which one lane group is not, they are shared by warp_search.
 <%def name="tile_edges(queue, begin, end, visit)">
-% if config.balance == "item_per_vertex":
-${item_per_vertex.expand(queue, begin, end, visit)}
-% elif config.balance == "lanes_per_vertex":
-${lanes_per_vertex.expand(queue, begin, end, visit)}
-% else:
-${lane_scan.expand(queue, begin, end, visit)}
-% endif
+${of_lanes.expand(queue, begin, end, visit)}
+</%def>
+
+## Edges of the entries queue[0 .. count), by one work-group and in group-uniform control flow.
+<%def name="group_edges(queue, count, visit)">
+for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_size * config.block_items}u) {
+    const uint past_here = min(first_here + ${config.group_size * config.block_items}u, (uint)(${count}));
+    ${balancer.expand(queue, "first_here", "past_here", visit)}
+}
 </%def>
 
 ## Edges of vertices too large for one lane group: each lane group strides over each of them,

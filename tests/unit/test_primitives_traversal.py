@@ -1,6 +1,7 @@
 """The traversal's building blocks alone: balancers, queue with overflow check, bitmaps."""
 
 import dataclasses
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,13 +11,13 @@ from graphs import SHAPES
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
+from clgraph.engine.balancers import BALANCERS, balance_sizes
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state
 
 GROUPS = 3
 OVERFLOWED = STATE_WORDS["OVERFLOWED"]
 NEXT = STATE_WORDS["NEXT"]
-BALANCERS = ("item_per_vertex", "lanes_per_vertex", "lane_scan")
 
 
 def resolved(device: Device, **changes: Any) -> Resolved:
@@ -24,10 +25,10 @@ def resolved(device: Device, **changes: Any) -> Resolved:
     return dataclasses.replace(config, **changes)
 
 
-def built(device: Device, config: Resolved) -> Program:
+def built(device: Device, config: Resolved, name: str) -> Program:
     return load(
         device,
-        "primitives/traversal_check.cl",
+        f"primitives/{name}.cl",
         config=config,
         problem=SimpleNamespace(predecessors=True),
         state_words=STATE_WORDS,
@@ -35,14 +36,58 @@ def built(device: Device, config: Resolved) -> Program:
     )
 
 
+def together(graphs: Iterable[cg.Graph]) -> cg.Graph:
+    """Put graphs side by side in one, which spares most of the copying."""
+    indptr, indices = [np.zeros(1, np.int64)], []
+    n = m = 0
+    for graph in graphs:
+        indptr.append(graph.indptr[1:] + m)
+        indices.append(graph.indices + n)
+        n, m = n + graph.n, m + graph.m
+    return cg.Graph(np.concatenate(indptr), np.concatenate(indices))
+
+
+FRONTIERS = {
+    "one vertex": SHAPES["one-vertex"],
+    "no edges": SHAPES["no-edges"],
+    "star": SHAPES["star"],
+    "all shapes": together(SHAPES.values()),
+}
+
+
+def balanced(device: Device, balance: str, **changes: Any) -> Resolved:
+    config = resolved(device, **changes)
+    sizes = balance_sizes(balance, config.lanes, config.group_size, {"unit_batch": 3})
+    return dataclasses.replace(config, **sizes)
+
+
 @pytest.mark.runtimes("pocl", "intel")
 @pytest.mark.parametrize("balance", BALANCERS)
-@pytest.mark.parametrize("wide", [0, 4])
-def test_each_edge_is_visited_exactly_once(device: Device, balance: str, wide: int) -> None:
-    config = resolved(device, balance=balance, wide=wide, distribution="static")
-    program = built(device, config)
+def test_each_edge_is_visited_exactly_once(device: Device, balance: str) -> None:
+    """load-balancing common 1: every balancer on a frontier of a graph, by a queue."""
+    wide = 4 if balance == "warp_search" else 0
+    group_size = device.traits.lanes * (1 if device.traits.lanes == 1 else 4)
+    check_every_edge(device, balanced(device, balance, group_size=group_size, wide=wide))
+
+
+@pytest.mark.parametrize("balance", BALANCERS)
+def test_each_edge_is_visited_exactly_once_by_emulated_lanes(intel: Device, balance: str) -> None:
+    device = intel.emulating(8)
+    check_every_edge(device, balanced(device, balance))
+
+
+@pytest.mark.parametrize("balance", ["vwarp", "cws", "direct", "two_phase"])
+def test_each_edge_is_claimed_exactly_once(intel: Device, balance: str) -> None:
+    config = balanced(intel, balance, group_size=32, distribution="claimed")
+    check_every_edge(intel, config)
+
+
+def check_every_edge(device: Device, config: Resolved) -> None:
+    if config.distribution != "claimed":
+        config = dataclasses.replace(config, distribution="static")
+    program = built(device, config, "advance_check")
     memory = Memory(device)
-    for name, graph in SHAPES.items():
+    for name, graph in FRONTIERS.items():
         vertices = np.flatnonzero(np.arange(graph.n) % 3 != 1).astype(np.uint32)
         expected = np.zeros(graph.m, np.uint32)
         for v in vertices:
@@ -53,6 +98,12 @@ def test_each_edge_is_visited_exactly_once(device: Device, balance: str, wide: i
         entry_words = {"vertex": 1, "row": 2, "full": 4}[config.entry]
         entries = memory.allocate("entries", (vertices.size + 64) * entry_words, np.uint32)
         count = np.uint32(vertices.size)
+        degrees = graph.degrees[vertices].astype(np.uint32)
+        prefix = np.concatenate([[0], np.cumsum(degrees)]).astype(np.uint32)
+        firsts = np.arange(0, prefix[-1] + config.chunk, config.chunk)
+        starts = np.searchsorted(prefix[1:], np.minimum(firsts, max(prefix[-1], 1) - 1), "right")
+        sums = memory.upload("prefix", prefix)
+        chunk_items = memory.upload("chunk_items", starts.astype(np.uint32))
         program.kernel("make_entries").launch(64, 1, indptr, asked, count, entries)
         for as_hubs, tile in ((0, 1), (0, config.lanes), (1, 1)):
             if as_hubs and not vertices.size:
@@ -63,6 +114,7 @@ def test_each_edge_is_visited_exactly_once(device: Device, balance: str, wide: i
                 GROUPS * config.group_size,
                 config.group_size,
                 *(indptr, indices, asked, count, np.uint32(as_hubs), np.uint32(tile), entries),
+                *(sums, chunk_items),
                 *(visits, mistakes, memory.upload("state", initial_state())),
             )
             where = f"{name}, as_hubs={as_hubs}, tile={tile}"
@@ -86,7 +138,7 @@ def gathered(
     guard = 64
     queue = memory.upload("queue", np.full((room + guard) * entry_words, 0xABCD, np.uint32))
     state = memory.upload("state", initial_state())
-    built(device, config).kernel("check_gather").launch(
+    built(device, config, "traversal_check").kernel("check_gather").launch(
         GROUPS * config.group_size,
         config.group_size,
         *(memory.upload("before", before), memory.upload("after", before | words)),

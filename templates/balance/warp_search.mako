@@ -1,4 +1,4 @@
-## lane_scan: the lanes put their vertices' edges in one row and take them LANES at a time.
+## warp_search: the lanes put their vertices' edges in one row and take them LANES at a time.
 ##
 ## Each lane holds one entry; an exclusive scan of the degrees gives every edge a rank, and the lane
 ## that takes a rank finds the owner by binary search over the scan, in registers. Rows of
@@ -6,14 +6,18 @@
 ## there are more lane groups than entries, each takes its `part` of such a row.
 ##
 ## Contract      /balance/advance.mako
+## Scope         lanes
 ## Cost          log2(LANES) shuffles per LANES edges; no lane idles but in the last round
 
+<%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
+
+<%def name="setup()"></%def>
 
 <%def name="expand(queue, begin, end, visit)">
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
     const int has_entry = entry_first + lane_id() < (${end});
-    const entry_t entry = ${queue}[has_entry ? entry_first + lane_id() : (${begin})];
+    const entry_t entry = ${items.entry(queue, f"has_entry ? entry_first + lane_id() : ({begin})")};
     const uint my_vertex = ENTRY_VERTEX(entry);
     const offset_t my_begin = ENTRY_BEGIN(entry);
     uint my_degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
@@ -32,7 +36,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
             const uint rank${k} = i + ${k * config.lanes}u + lane_id();
             const int active${k} = rank${k} < degree;
             const offset_t e${k} = edge_begin + rank${k};
-            const uint v${k} = active${k} ? indices[e${k}] : 0u;
+            ${items.edge(k)}
             % endfor
             ${visit(config.wide_batch)}
         }
@@ -49,7 +53,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
         ${search.owner(f"owner{k}", "my_rank", f"rank{k}")}
         const uint u${k} = lane_shuffle(my_vertex, owner${k});
         const offset_t e${k} = SHUFFLE_OFFSET(my_begin, owner${k}) + (rank${k} - lane_shuffle(my_rank, owner${k}));
-        const uint v${k} = active${k} ? indices[e${k}] : 0u;
+        ${items.edge(k)}
         % endfor
         ${visit(config.scan_batch)}
     }

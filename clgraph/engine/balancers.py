@@ -1,0 +1,184 @@
+"""The load balancers: their names, in which control flow each runs, and their sizes.
+
+Every name is a file of ``templates/balance/``; :doc:`load balancing </load-balancing>` compares
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "BALANCERS",
+    "BALANCER_SYNONYMS",
+    "Balance",
+    "Scope",
+    "balance_sizes",
+    "canonical",
+    "dynamic_width",
+]
+
+Scope = Literal["lanes", "group", "grid"]
+
+BALANCERS: dict[str, Scope] = {
+    "item_thread": "lanes",
+    "vwarp": "lanes",
+    "dyn_vwarp": "lanes",
+    "warp_search": "lanes",
+    "warp_search_local": "lanes",
+    "cws": "group",
+    "block_search": "group",
+    "direct": "grid",
+    "two_phase": "grid",
+    "multi_phase": "grid",
+}
+
+BALANCER_SYNONYMS = {
+    "item_per_vertex": "item_thread",
+    "lanes_per_vertex": "vwarp",
+    "lane_scan": "warp_search",
+}
+
+DIRECT_ROUNDS = 16  # units that a lane looks up one by one before its SIMD group takes new ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """How units are shared out, every size decided; what templates see of a balancer.
+
+    Attributes
+    ----------
+    balance : str
+        A name of `BALANCERS`.
+    scope : {"lanes", "group", "grid"}
+        In which control flow its loops run.
+    virtual_warp : int
+        Lanes that share an item (``vwarp``).
+    min_virtual_warp : int
+        The fewest lanes that do (``dyn_vwarp``).
+    group_threshold, lane_threshold : int
+        Items of more units are a work-group's, or a SIMD group's (``cws``).
+    scratch : int
+        Places that small items are put in order in (``cws``).
+    block_items : int
+        Items of each work-item that a work-group searches at once (``block_search``).
+    unit_batch : int
+        Units in a row that a work-item finds by one search (``two_phase``, ``multi_phase``).
+    iterations : int
+        Searches of each work-item for one chunk (``multi_phase``).
+    partition : {"units", "merge"}
+        Whether chunks are equal in units, or in units and items together (``two_phase``).
+    chunk : int
+        Units in a chunk of the whole list.
+    slice : int
+        Prefix sums of a chunk that local memory holds.
+    """
+
+    balance: str
+    scope: str
+    virtual_warp: int
+    min_virtual_warp: int
+    group_threshold: int
+    lane_threshold: int
+    scratch: int
+    block_items: int
+    unit_batch: int
+    iterations: int
+    partition: str
+    chunk: int
+    slice: int
+
+
+def canonical(name: str) -> str:
+    """Give the name of a balancer for it or one of its synonyms; other names as they are."""
+    return BALANCER_SYNONYMS.get(name, name)
+
+
+def balance_sizes(
+    name: str, lanes: int, group_size: int, wanted: Mapping[str, int | None]
+) -> dict[str, Any]:
+    """Decide the sizes of a balancer.
+
+    Parameters
+    ----------
+    name : str
+        A name of `BALANCERS`.
+    lanes, group_size : int
+        Of the device and of the launch.
+    wanted : mapping
+        Sizes that were asked for, by the names of `Balance`; None or missing for the usual ones.
+
+    Returns
+    -------
+    dict
+        Every attribute of `Balance`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a width is not a power of two.
+
+    Notes
+    -----
+    A virtual SIMD group is at most as wide as a real one: a wider one is made narrower, so that a
+    configuration serves every device.
+    """
+
+    def size(key: str, usual: int) -> int:
+        value = wanted.get(key)
+        return usual if value is None else value
+
+    for key in ("virtual_warp", "min_virtual_warp"):
+        width = size(key, 1)
+        if width & (width - 1):
+            raise InvalidArgumentError(
+                f"{key}={width} is not a power of two, and a SIMD group is cut in equal parts."
+            )
+    iterations = size("iterations", 2) if name == "multi_phase" else 1
+    unit_batch = size("unit_batch", 8)
+    chunk = group_size * unit_batch * iterations
+    if name == "direct":
+        chunk = lanes * DIRECT_ROUNDS
+    # A chunk cut by items and units touches up to one item more than it has of both.
+    return {
+        "balance": name,
+        "scope": BALANCERS[name],
+        "virtual_warp": min(size("virtual_warp", lanes), lanes),
+        "min_virtual_warp": min(size("min_virtual_warp", 4), lanes),
+        "group_threshold": size("group_threshold", group_size),
+        "lane_threshold": size("lane_threshold", lanes),
+        "scratch": size("scratch", group_size),
+        "block_items": size("block_items", 1),
+        "unit_batch": unit_batch,
+        "iterations": iterations,
+        "partition": "units",
+        "chunk": chunk,
+        "slice": group_size * unit_batch + 3,
+    }
+
+
+def dynamic_width(resident: int, entries: int, least: int, lanes: int) -> int:
+    """Give the lanes that share an item under ``dyn_vwarp``, as kernels compute it.
+
+    Parameters
+    ----------
+    resident : int
+        Work-items that run together.
+    entries : int
+        Items, at least 1.
+    least, lanes : int
+        Bounds of the width, powers of two.
+
+    Returns
+    -------
+    int
+        ``resident / entries`` rounded down to a power of two, between the bounds.
+    """
+    ratio = resident // entries
+    return min(max(1 << (ratio.bit_length() - 1) if ratio else 1, least), lanes)

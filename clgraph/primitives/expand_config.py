@@ -1,0 +1,214 @@
+"""What a load-balanced expansion may do in more than one way, and what is decided for a device."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from clgraph.engine.balancers import BALANCERS, Balance, balance_sizes, canonical
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import DeviceTraits
+
+__all__ = ["ExpandConfig", "ExpandSizes", "decide"]
+
+GPU_GROUP_SIZE = 256
+CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
+SEARCHES = ("hybrid", "binary", "interpolation")
+PARTITIONS = ("units", "merge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpandConfig:
+    """A point in the configuration space of `expand`; None is decided from sizes and device.
+
+    Parameters
+    ----------
+    balance : str, optional
+        A name of ``clgraph.engine.balancers.BALANCERS`` or a synonym.
+    group_size : int, optional
+        Work-items in a work-group, a multiple of the device's lanes.
+    virtual_warp : int, optional
+        Lanes that share an item (``vwarp``), a power of two; default all of a SIMD group.
+    min_virtual_warp : int, optional
+        The fewest that do (``dyn_vwarp``), a power of two; default 4.
+    dyn_threshold : int, optional
+        Items of more units are cut in tiles, for a launch of their own (``dyn_vwarp``); default
+        4096.
+    tile_batch : int
+        Units that each work-item takes of such a tile.
+    group_threshold, lane_threshold : int, optional
+        Items of more units are a work-group's, or a SIMD group's (``cws``); default as many as
+        these have work-items.
+    scratch : int, optional
+        Places that small items are put in order in (``cws``); default one a work-item.
+    block_items : int, optional
+        Items of each work-item that a work-group searches at once (``block_search``); default 1.
+    unit_batch : int, optional
+        Units in a row that a work-item finds by one search (``two_phase``, ``multi_phase``);
+        default 8.
+    iterations : int, optional
+        Searches of each work-item for one chunk (``multi_phase``); default 2.
+    partition : {"units", "merge"}
+        What chunks are equal in (``two_phase``): units, or units and items together.
+    search : {"hybrid", "binary", "interpolation"}
+        How the first item of a chunk is found; hybrid interpolates where sizes are alike.
+    alike_deviation, alike_mean : float
+        What alike means: the largest standard deviation and mean size for it.
+    estimates : int
+        Interpolations before a search bisects.
+    grid_factor : int
+        Launched work-groups over resident ones; 0 for one to every piece of work.
+    read_only : bool
+        Whether offsets are declared as never written, which lets them be read through another
+        cache.
+    """
+
+    balance: str | None = None
+    group_size: int | None = None
+    virtual_warp: int | None = None
+    min_virtual_warp: int | None = None
+    dyn_threshold: int | None = None
+    tile_batch: int = 16
+    group_threshold: int | None = None
+    lane_threshold: int | None = None
+    scratch: int | None = None
+    block_items: int | None = None
+    unit_batch: int | None = None
+    iterations: int | None = None
+    partition: str = "units"
+    search: str = "hybrid"
+    alike_deviation: float = 8.0
+    alike_mean: float = 9.0
+    estimates: int = 8
+    grid_factor: int = 32
+    read_only: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal as soon as it is written down."""
+        if isinstance(self.balance, str):
+            object.__setattr__(self, "balance", canonical(self.balance))
+        if self.balance is not None and self.balance not in BALANCERS:
+            raise InvalidArgumentError(
+                f"balance={self.balance!r} is not one of {', '.join(BALANCERS)}."
+            )
+        for name, choices in (("search", SEARCHES), ("partition", PARTITIONS)):
+            if getattr(self, name) not in choices:
+                raise InvalidArgumentError(
+                    f"{name}={getattr(self, name)!r} is not one of {', '.join(choices)}."
+                )
+        if self.partition == "merge" and self.balance not in (None, "two_phase"):
+            raise InvalidArgumentError(
+                f"partition='merge' is a form of balance='two_phase', not of {self.balance!r}."
+            )
+        for field in fields(self):
+            if field.type in ("int", "int | None"):
+                self._check_integer(field.name)
+
+    def _check_integer(self, name: str) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        least = 0 if name in {"grid_factor", "estimates", "dyn_threshold"} else 1
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
+            raise InvalidArgumentError(
+                f"{name}={value!r} is out of range; it must be an integer of at least {least} and "
+                "below 2**31."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every dimension by name, for records."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpandSizes(Balance):
+    """What templates see as ``config``: see `Balance` and `ExpandConfig`."""
+
+    lanes: int
+    group_size: int
+    tile: int
+    tiles: bool
+    wide_offsets: bool
+    search: str
+    estimates: int
+    read_only: bool
+    with_ranks: bool
+    counts: bool
+    bare: bool = True
+    distribution: str = "static"
+    wide: int = 0
+    wide_batch: int = 1
+    scan_batch: int = 1
+
+
+def decide(
+    config: ExpandConfig,
+    traits: DeviceTraits,
+    *,
+    search: str,
+    wide_offsets: bool,
+    with_ranks: bool,
+    counts: bool,
+) -> ExpandSizes:
+    """Complete a configuration for a device.
+
+    Parameters
+    ----------
+    config : ExpandConfig
+        What was asked for.
+    traits : DeviceTraits
+        Of the device.
+    search : {"binary", "interpolation"}
+        What the hybrid rule came to.
+    wide_offsets : bool
+        Whether sums of sizes need 64 bits.
+    with_ranks, counts : bool
+        Whether ranks are written, and events counted.
+
+    Returns
+    -------
+    ExpandSizes
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run it.
+    """
+    lanes = traits.lanes
+    group_size = config.group_size or _group_size(traits)
+    if group_size % lanes or group_size > traits.max_group_size:
+        raise InvalidArgumentError(
+            f"group_size={group_size} is not possible on this device; it must be a multiple of its "
+            f"{lanes} lanes and at most {traits.max_group_size}."
+        )
+    if traits.lane_ops == "local" and group_size != lanes:
+        raise InvalidArgumentError(
+            f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
+        )
+    name = config.balance or ("item_thread" if lanes == 1 else "multi_phase")
+    sizes = balance_sizes(name, lanes, group_size, config.as_dict())
+    if name == "two_phase":
+        sizes["partition"] = config.partition
+    return ExpandSizes(
+        **sizes,
+        lanes=lanes,
+        group_size=group_size,
+        tile=lanes // sizes["virtual_warp"] if name == "vwarp" else lanes,
+        tiles=name == "dyn_vwarp",
+        wide_offsets=wide_offsets,
+        search=search,
+        estimates=config.estimates,
+        read_only=config.read_only,
+        with_ranks=with_ranks,
+        counts=counts,
+        scan_batch=2 if traits.lane_ops == "ptx" else 1,
+    )
+
+
+def _group_size(traits: DeviceTraits) -> int:
+    if traits.lanes == 1 or traits.lane_ops == "local":
+        return traits.lanes
+    wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
+    return min(wanted, traits.max_group_size // traits.lanes * traits.lanes)

@@ -1,0 +1,438 @@
+"""Load balancing by itself: work-items of any sizes, expanded into their work-units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load, resident_groups, wait
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError
+from clgraph.primitives.expand_config import ExpandConfig, decide
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Allocation, Device, Kernel
+
+__all__ = ["COUNTERS", "Expand", "ExpandStats", "Expansion", "expand", "size_moments"]
+
+COUNTERS = (
+    "SEARCHES",
+    "PROBES",
+    "MISFITS",
+    "GROUP_ROWS",
+    "LANE_ROWS",
+    "SCAN_ROUNDS",
+)
+NARROW_UNITS = 2**31  # fewer items and units are numbered with 32 bits, with room for a last chunk
+MOST_ITEMS = 2**31
+LARGEST_SIZE = 2**32 - 2**16  # loops over one item step past its end
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandStats:
+    """Times and counts of one expansion.
+
+    Attributes
+    ----------
+    items, units : int
+        What was expanded, and into how many.
+    mean, deviation : float
+        Of the sizes; what the hybrid search goes by.
+    kernel_ms : float
+        Device time of all launches.
+    partition_ms, tiles_ms : float
+        The shares of it that finding the chunks and the tiles of large items took.
+    launches : int
+        Kernel launches.
+    chunks, tiles : int
+        Equal pieces that the units were cut in, and tiles of large items; 0 where there are none.
+    config : dict
+        Every size as decided.
+    counts : dict
+        Events by the names of `COUNTERS`, those of finding the chunks with PARTITION_ before
+        theirs; empty unless they were asked for.
+    """
+
+    items: int
+    units: int
+    mean: float
+    deviation: float
+    kernel_ms: float
+    partition_ms: float
+    tiles_ms: float
+    launches: int
+    chunks: int
+    tiles: int
+    config: dict[str, Any]
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def units_per_s(self) -> float:
+        """Units expanded per second of kernel time."""
+        return self.units / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What `expand` gives.
+
+    Attributes
+    ----------
+    owners : numpy.ndarray
+        uint32 [units], the item of each unit, ascending.
+    ranks : numpy.ndarray or None
+        uint32 [units], the place of each unit in its item.
+    stats : ExpandStats
+        Times and counts.
+    """
+
+    owners: NDArray[np.uint32]
+    ranks: NDArray[np.uint32] | None
+    stats: ExpandStats
+
+
+class Expand:
+    """A load-balanced expansion compiled for one list of sizes, configuration and device.
+
+    Parameters
+    ----------
+    sizes : array_like
+        [items] of integers, the units of each item; 0 is allowed.
+    config : ExpandConfig or str, optional
+        A configuration or the name of a balancer.
+    ranks : bool
+        Whether the places in the items are written too.
+    counts : bool
+        Whether to count events, and who handled each unit and how often; slow, for study.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Attributes
+    ----------
+    device : Device
+        Where.
+    config : ExpandSizes
+        Every size as decided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If sizes are not integers in [0, 2**32 - 2**16), or the configuration is not legal.
+    DeviceMemoryError
+        If prefix sums and results do not fit the device.
+
+    Notes
+    -----
+    Prefix sums are made here, on the host: they are the balancers' input. Uses 4 bytes an item and
+    4 or 8 bytes a unit of device memory, and what the balancer says (docs/load-balancing.md).
+    """
+
+    def __init__(
+        self,
+        sizes: ArrayLike,
+        *,
+        config: ExpandConfig | str | None = None,
+        ranks: bool = True,
+        counts: bool = False,
+        device: Device | str | None = None,
+    ) -> None:
+        wanted = ExpandConfig(balance=config) if isinstance(config, str) else config
+        wanted = wanted or ExpandConfig()
+        array = _checked_sizes(sizes)
+        prefix = np.zeros(array.size + 1, np.uint64)
+        np.cumsum(array, dtype=np.uint64, out=prefix[1:])
+        self.device = find_device(device)
+        self.items, self.units = array.size, int(prefix[-1])
+        self.mean, self.deviation = size_moments(array)
+        alike = self.deviation <= wanted.alike_deviation and self.mean <= wanted.alike_mean
+        hybrid = "interpolation" if alike else "binary"
+        self.config = decide(
+            wanted,
+            self.device.traits,
+            search=hybrid if wanted.search == "hybrid" else wanted.search,
+            wide_offsets=self.items + self.units >= NARROW_UNITS,
+            with_ranks=ranks,
+            counts=counts,
+        )
+        self._grid_factor = wanted.grid_factor
+        if self.units:
+            self._program = load(
+                self.device, "primitives/expand.cl", config=self.config, counters=COUNTERS
+            )
+            self._expand = self._program.kernel("expand")
+            self._resident = resident_groups(self.device, self._expand, self.config.group_size)
+            if not self._resident:
+                raise InvalidArgumentError(
+                    f"group_size={self.config.group_size} with these sizes takes "
+                    f"{self._expand.local_bytes} bytes of local memory of "
+                    f"{self.device.traits.local_bytes} on {self.device.name}; choose smaller ones."
+                )
+            self._allocate(array, prefix, wanted)
+
+    def _allocate(
+        self, sizes: NDArray[np.uint32], prefix: NDArray[np.uint64], wanted: ExpandConfig
+    ) -> None:
+        config, memory = self.config, Memory(self.device)
+        threshold = 4096 if wanted.dyn_threshold is None else wanted.dyn_threshold
+        self._dyn_threshold = np.uint32(threshold)
+        self._tile_units = np.uint32(config.group_size * wanted.tile_batch)
+        large = sizes[sizes > threshold].astype(np.int64) if config.tiles else sizes[:0]
+        self._tiles = int((-(-large // int(self._tile_units))).sum())
+        total = self.units + (self.items if config.partition == "merge" else 0)
+        self._chunks = -(-total // config.chunk) if config.scope == "grid" else 0
+        searched = config.balance in {"two_phase", "multi_phase"}
+        counted = self.units if config.counts else 1
+        offsets = np.uint64 if config.wide_offsets else np.uint32
+        self._indptr = memory.upload("prefix sums", prefix.astype(offsets))
+        self._chunk_items = memory.allocate(
+            "chunk_items", self._chunks + 1 if searched else 1, np.uint32
+        )
+        self._tile_list = memory.allocate("tiles", 2 * max(self._tiles, 1), np.uint32)
+        self._tile_count = memory.upload("tile_count", np.zeros(1, np.uint32))
+        self._owners = memory.allocate("owners", self.units, np.uint32)
+        self._ranks = memory.allocate("ranks", self.units if config.with_ranks else 1, np.uint32)
+        self._visits = memory.upload("visits", np.zeros(counted, np.uint32))
+        self._writers = memory.allocate("writers", counted, np.uint32)
+        self._counters, self._partition_counters = (
+            memory.upload(name, np.zeros(len(COUNTERS), np.uint32))
+            for name in ("counters", "partition counters")
+        )
+        self._kernels: dict[str, Kernel] = {}
+        if searched:
+            self._kernels["expand_partition"] = self._program.kernel("expand_partition")
+        if config.tiles:
+            self._kernels["expand_tiles"] = self._program.kernel("expand_tiles")
+
+    @property
+    def extra_bytes(self) -> int:
+        """Device memory that the balancer needs beside prefix sums and results."""
+        if not self.units:
+            return 0
+        extra = self._chunk_items.count * (self._chunks > 0) + self._tile_list.count * (
+            self._tiles > 0
+        )
+        return 4 * extra
+
+    @property
+    def resident_items(self) -> int:
+        """Work-items that the device holds at once."""
+        return self._resident * self.config.group_size if self.units else 0
+
+    def run(self) -> ExpandStats:
+        """Expand, and wait for it.
+
+        Returns
+        -------
+        ExpandStats
+            Of this run; results stay on the device until `owners` and `ranks` read them.
+        """
+        if not self.units:
+            return self._stats([], 0.0, 0.0)
+        config = self.config
+        if config.counts:
+            for counters in (self._counters, self._partition_counters):
+                counters.write(np.zeros(len(COUNTERS), np.uint32))
+            self._visits.write(np.zeros(self.units, np.uint32))
+        if config.tiles:
+            self._tile_count.write(np.zeros(1, np.uint32))
+        events = [self._partition()] if "expand_partition" in self._kernels else []
+        events.append(self._main())
+        if config.tiles:
+            events.append(self._large_items())
+        wait(events)
+        partition = _milliseconds(events[:1]) if "expand_partition" in self._kernels else 0.0
+        return self._stats(events, partition, _milliseconds(events[-1:]) if config.tiles else 0.0)
+
+    def _results(self) -> tuple[Allocation, ...]:
+        return (self._owners, self._ranks, self._visits, self._writers, self._counters)
+
+    def _partition(self) -> cl.Event:
+        size = self.config.group_size
+        groups = min(self._chunks // size + 1, 4096)
+        return self._kernels["expand_partition"].launch(
+            groups * size,
+            size,
+            *(self._indptr, np.uint32(self.items), np.uint32(self._chunks)),
+            *(self._chunk_items, self._partition_counters),
+        )
+
+    def _main(self) -> cl.Event:
+        config = self.config
+        size, lane_groups = config.group_size, config.group_size // config.lanes
+        if config.scope == "grid":
+            pieces = self._chunks if config.balance != "direct" else -(-self._chunks // lane_groups)
+        elif config.scope == "group":
+            pieces = -(-self.items // (size * config.block_items))
+        else:
+            tile = 1 if config.balance == "dyn_vwarp" else config.tile
+            pieces = -(-self.items // (tile * lane_groups))
+        most = self._resident * self._grid_factor if self._grid_factor else pieces
+        return self._expand.launch(
+            min(pieces, most, 2**22) * size,
+            size,
+            *(self._indptr, np.uint32(self.items), np.uint32(self.resident_items)),
+            *(self._chunk_items, self._dyn_threshold, self._tile_units),
+            *(self._tile_list, self._tile_count, *self._results()),
+        )
+
+    def _large_items(self) -> cl.Event:
+        size = self.config.group_size
+        most = self._resident * self._grid_factor if self._grid_factor else 2**22
+        return self._kernels["expand_tiles"].launch(
+            min(max(self._tiles, 1), most) * size,
+            size,
+            *(self._indptr, self._tile_units, self._tile_list, self._tile_count),
+            *self._results(),
+        )
+
+    def _stats(self, events: list[cl.Event], partition_ms: float, tiles_ms: float) -> ExpandStats:
+        return ExpandStats(
+            items=self.items,
+            units=self.units,
+            mean=self.mean,
+            deviation=self.deviation,
+            kernel_ms=_milliseconds(events),
+            partition_ms=partition_ms,
+            tiles_ms=tiles_ms,
+            launches=len(events),
+            chunks=self._chunks if self.units else 0,
+            tiles=int(self._tile_count.read()[0]) if events and self.config.tiles else 0,
+            config={
+                name: getattr(self.config, name) for name in type(self.config).__dataclass_fields__
+            },
+            counts=self._counts() if events and self.config.counts else {},
+        )
+
+    def _counts(self) -> dict[str, int]:
+        found = dict(zip(COUNTERS, self._counters.read().tolist(), strict=True))
+        values = self._partition_counters.read().tolist()
+        before = {f"PARTITION_{name}": n for name, n in zip(COUNTERS, values, strict=True) if n}
+        return found | before
+
+    def owners(self) -> NDArray[np.uint32]:
+        """Read the item of each unit, uint32 [units]."""
+        return self._owners.read() if self.units else np.empty(0, np.uint32)
+
+    def ranks(self) -> NDArray[np.uint32] | None:
+        """Read the place of each unit in its item, uint32 [units]; None if not written."""
+        if not self.config.with_ranks:
+            return None
+        return self._ranks.read() if self.units else np.empty(0, np.uint32)
+
+    def visits(self) -> NDArray[np.uint32]:
+        """Read how often each unit was handed out, uint32 [units]; only where events count."""
+        return self._visits.read() if self.units else np.empty(0, np.uint32)
+
+    def writers(self) -> NDArray[np.uint32]:
+        """Read which work-item got each unit, by its global id; only where events count."""
+        return self._writers.read() if self.units else np.empty(0, np.uint32)
+
+    def chunk_items(self) -> NDArray[np.uint32]:
+        """Read the first item of each chunk, uint32 [chunks + 1]."""
+        return self._chunk_items.read() if self.units else np.empty(0, np.uint32)
+
+
+def expand(
+    sizes: ArrayLike,
+    *,
+    balance: str | None = None,
+    config: ExpandConfig | None = None,
+    ranks: bool = True,
+    device: Device | str | None = None,
+) -> Expansion:
+    """Give the units of items of any sizes: which item each belongs to, and its place there.
+
+    Parameters
+    ----------
+    sizes : array_like
+        [items] of integers, the units of each item; 0 is allowed.
+    balance : str, optional
+        Name of the load balancer; see ``clgraph.engine.balancers.BALANCERS``.
+    config : ExpandConfig, optional
+        Instead of `balance`, where its sizes matter too.
+    ranks : bool
+        Whether the places in the items are wanted.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Returns
+    -------
+    Expansion
+        ``owners`` and ``ranks``, uint32 [units], and ``stats``: equal to
+        ``numpy.repeat(numpy.arange(items), sizes)`` and the place of each among its equals.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If sizes are not integers in [0, 2**32 - 2**16), the configuration is not legal, or both
+        `balance` and `config` are given.
+    DeviceMemoryError
+        If prefix sums and results do not fit the device.
+
+    Notes
+    -----
+    O(items + units) work, with a logarithmic factor where a balancer searches for every unit. The
+    result does not depend on the configuration, only the time does; `Expand` keeps what is compiled
+    for several runs.
+
+    References
+    ----------
+    .. [1] F. Busato, N. Bombieri, "A dynamic approach for workload partitioning on GPU
+           architectures", IEEE TPDS 28(6), 2017.
+    """
+    if balance is not None and config is not None:
+        raise InvalidArgumentError(
+            "balance and config were both given; name the balancer in the config."
+        )
+    plan = Expand(sizes, config=config or balance, ranks=ranks, device=device)
+    stats = plan.run()
+    return Expansion(plan.owners(), plan.ranks(), stats)
+
+
+def size_moments(sizes: NDArray[Any]) -> tuple[float, float]:
+    """Compute mean and standard deviation of sizes.
+
+    Parameters
+    ----------
+    sizes : integer array
+        Any length.
+
+    Returns
+    -------
+    mean, deviation : float
+        0 for no sizes; exact up to the rounding of the last operations.
+    """
+    if sizes.size == 0:
+        return 0.0, 0.0
+    mean = float(sizes.sum(dtype=np.uint64)) / sizes.size
+    spread = sizes.astype(np.float64) - mean
+    return mean, float(np.sqrt(np.dot(spread, spread) / sizes.size))
+
+
+def _checked_sizes(sizes: ArrayLike) -> NDArray[np.uint32]:
+    array = np.asarray(sizes)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidArgumentError(
+            f"sizes must be a one-dimensional array of integers; got {array.dtype} of shape "
+            f"{array.shape}."
+        )
+    if array.size >= MOST_ITEMS:
+        raise InvalidArgumentError(
+            f"{array.size} items are too many; use fewer than 2**31, in several calls."
+        )
+    if array.size and (array.min() < 0 or array.max() >= LARGEST_SIZE):
+        wrong = int(np.flatnonzero((array < 0) | (array >= LARGEST_SIZE))[0])
+        raise InvalidArgumentError(
+            f"sizes[{wrong}]={array[wrong]} is out of range; sizes are at least 0 and below "
+            "2**32 - 2**16."
+        )
+    return array.astype(np.uint32)
+
+
+def _milliseconds(events: list[cl.Event]) -> float:
+    return float(sum(event.profile.end - event.profile.start for event in events)) / 1e6

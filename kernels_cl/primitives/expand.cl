@@ -1,0 +1,132 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="find" file="/balance/find.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+// Load balancing by itself: every unit of every item once, as (item, place in the item).
+//
+// Races: none; a unit is written by whoever it was given to, and the test of this file is that this
+// is exactly one work-item. Counters are atomic.
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+#define entry_t uint
+#define ENTRY_VERTEX(entry_) (entry_)
+#define ENTRY_BEGIN(entry_) indptr[entry_]
+#define ENTRY_DEGREE(entry_) ((uint)(indptr[(entry_) + 1] - indptr[entry_]))
+% for index, name in enumerate(counters):
+#define ${name} ${index}
+% endfor
+% if config.read_only:
+#define OFFSETS __global const offset_t *restrict
+% else:
+#define OFFSETS __global offset_t *
+% endif
+
+<%def name="write(count)">
+% if count == 4 and not config.with_ranks and not config.counts:
+// Consecutive and, because chunks are, aligned.
+if (active3) *(__global uint4 *)(owners + e0) = (uint4)(u0, u1, u2, u3);
+else {
+    % for k in range(3):
+    if (active${k}) owners[e${k}] = u${k};
+    % endfor
+}
+% else:
+% for k in range(count):
+if (active${k}) {
+    owners[e${k}] = u${k};
+    % if config.with_ranks:
+    ranks[e${k}] = (uint)(e${k} - indptr[u${k}]);
+    % endif
+    % if config.counts:
+    atomic_inc(visits + e${k});
+    writers[e${k}] = (uint)get_global_id(0);
+    % endif
+}
+% endfor
+% endif
+</%def>
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void expand(
+    OFFSETS indptr,                             // [items + 1] exclusive prefix sums of the sizes
+    const uint items,
+    const uint resident_items,                  // work-items that the device holds at once
+    __global const uint *restrict chunk_items,  // [chunks + 1], or one element
+    const uint dyn_threshold,                   // larger items are cut in tiles
+    const uint tile_units,
+    __global uint2 *restrict tiles,             // [tiles] out: item and number of the tile in it
+    volatile __global uint *tile_count,         // [1] in/out
+    __global uint *restrict owners,             // [units] out
+    __global uint *restrict ranks,              // [units] out, or one element
+    volatile __global uint *visits,             // [units] in/out, or one element
+    __global uint *restrict writers,            // [units] out: global ids, or one element
+    volatile __global uint *counters)           // [counters] in/out, or one element
+{
+    ${lanes.setup()}
+    ${advance.setup()}
+    const uint member = (uint)get_group_id(0), slot = 0;
+    struct { uint members; } now;
+    now.members = (uint)get_num_groups(0);
+    const uint tile_size = ${config.tile}u;
+    <%advance:each_edge queue="" count="items">
+    <%def name="visit(count)">
+        ${write(count)}
+    </%def>
+    </%advance:each_edge>
+}
+
+% if config.balance in ("two_phase", "multi_phase"):
+// Where each chunk begins: one search a chunk, by a work-item each.
+__kernel void expand_partition(
+    OFFSETS indptr,                             // [items + 1]
+    const uint items,
+    const uint chunks,
+    __global uint *restrict chunk_items,        // [chunks + 1] out
+    volatile __global uint *counters)
+{
+    const offset_t units = indptr[items];
+    for (uint chunk = (uint)get_global_id(0); chunk <= chunks; chunk += (uint)get_global_size(0)) {
+        % if config.partition == "merge":
+        ${find.merge("found", "indptr[{}]", "items", "units", f"(offset_t)chunk * {config.chunk}u")}
+        % else:
+        const offset_t key = min((offset_t)chunk * ${config.chunk}u, units - 1u);
+        % if config.search == "interpolation":
+        ${find.interpolation("found", "indptr[{}]", "items", "key", config.estimates)}
+        % else:
+        ${find.binary("found", "indptr[{}]", "items", "key")}
+        % endif
+        % endif
+        chunk_items[chunk] = found;
+    }
+}
+% endif
+
+% if config.tiles:
+// The units of large items, a tile to a work-group at a time.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void expand_tiles(
+    OFFSETS indptr,                             // [items + 1]
+    const uint tile_units,
+    __global const uint2 *restrict tiles,       // [tiles]
+    __global const uint *restrict tile_count,   // [1]
+    __global uint *restrict owners,
+    __global uint *restrict ranks,
+    volatile __global uint *visits,
+    __global uint *restrict writers,
+    volatile __global uint *counters)
+{
+    for (uint tile = (uint)get_group_id(0); tile < *tile_count; tile += (uint)get_num_groups(0)) {
+        const uint u0 = tiles[tile].x;
+        const offset_t row_end = indptr[u0 + 1];
+        const offset_t begin = indptr[u0] + (offset_t)tiles[tile].y * tile_units;
+        const offset_t end = min(begin + tile_units, row_end);
+        for (offset_t e0 = begin + (uint)get_local_id(0); e0 < end; e0 += GROUP_SIZE) {
+            const int active0 = 1;
+            ${write(1)}
+        }
+    }
+}
+% endif

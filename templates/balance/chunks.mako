@@ -1,0 +1,63 @@
+## chunks: what the balancers share that cut the units of a whole list into equal chunks.
+##
+## The grid's work-groups take chunks in turn. chunk_items says which items begin one: unit c * chunk
+## lies in item chunk_items[c], and the last entry is the item of the last unit. In the merge form a
+## chunk is cut out of items and units together: `chunk` is the number of both in it, so that it
+## never touches more than `chunk` + 1 items, and chunk_items[c] says how many end before it.
+##
+## In scope      prefix sums of the list, chunk_items [chunks + 1]
+## Called by     all work-items of the grid, in uniform control flow
+## Declares      first_unit, past_unit; slice_first, slice_items and BOUND(i), the prefix sum of the
+##               i-th item of the slice, i <= slice_items: out of local memory if `fits`
+## Barriers      one after loading; one is due before the next chunk
+## Local memory  config.slice prefix sums, also the place that units are put in order in
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
+
+<%def name="setup()">
+__local offset_t chunk_slice[${config.slice}] __attribute__((aligned(16)));
+</%def>
+
+<%def name="count(queue, count)">\
+const offset_t units = ${items.module.prefix(queue)}[${count}];
+const uint chunks = (uint)((units + ${"(offset_t)(" + count + ") + " if config.partition == "merge" else ""}${config.chunk - 1}u) / ${config.chunk}u);
+</%def>
+
+<%def name="load(queue, count, chunk)">
+% if config.partition == "merge":
+const offset_t first_unit = (offset_t)${chunk} * ${config.chunk}u - chunk_items[${chunk}];
+const offset_t past_unit = min((offset_t)(${chunk} + 1u) * ${config.chunk}u, units + (${count})) - chunk_items[${chunk} + 1];
+const uint slice_first = chunk_items[${chunk}];
+const uint slice_items = min(chunk_items[${chunk} + 1] - slice_first + 1u, (uint)(${count}) - slice_first);
+% else:
+const offset_t first_unit = (offset_t)${chunk} * ${config.chunk}u;
+const offset_t past_unit = min(first_unit + ${config.chunk}u, units);
+const uint slice_first = chunk_items[${chunk}];
+const uint slice_items = chunk_items[${chunk} + 1] - slice_first + 1u;
+% endif
+const int fits = slice_items < ${config.slice}u;
+#define BOUND(i) (fits ? chunk_slice[i] : ${items.module.prefix(queue)}[slice_first + (i)])
+if (fits) {
+    ${copy(items.module.prefix(queue))}
+} else if (get_local_id(0) == 0) {
+    ${items.tally("MISFITS")}
+}
+group_barrier();
+</%def>
+
+## As many loads as a full slice takes, all under way before the first is stored; clamped, so that
+## their number is known.
+<%def name="copy(prefix)">
+<% staged = -(-config.slice // config.group_size) %>
+% if staged <= 16:
+% for k in range(staged):
+const offset_t staged${k} = ${prefix}[slice_first + min((uint)get_local_id(0) + ${k * config.group_size}u, slice_items)];
+% endfor
+% for k in range(staged):
+if ((uint)get_local_id(0) + ${k * config.group_size}u <= slice_items) chunk_slice[get_local_id(0) + ${k * config.group_size}u] = staged${k};
+% endfor
+% else:
+for (uint i = (uint)get_local_id(0); i <= slice_items; i += GROUP_SIZE) chunk_slice[i] = ${prefix}[slice_first + i];
+% endif
+</%def>

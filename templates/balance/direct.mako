@@ -1,0 +1,31 @@
+## direct: every edge is looked up for itself, in the prefix sums of the whole list.
+##
+## Contract      /balance/advance.mako
+## Scope         grid: needs the list's prefix sums
+## Cost          log2(count) scattered reads an edge; perfectly even, and edges are read in order
+## Local memory  none
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="find" file="/balance/find.mako"/>
+
+<%def name="setup()"></%def>
+
+<%def name="expand(queue, count, visit)">
+{
+    const offset_t units = ${items.module.prefix(queue)}[${count}];
+    const uint chunks = (uint)((units + ${config.chunk - 1}u) / ${config.chunk}u);
+    <%tiles:each_tile count="chunks" size="1u">
+        const offset_t first_unit = (offset_t)tile_begin * ${config.chunk}u;
+        const offset_t past_unit = min(first_unit + ${config.chunk}u, units);
+        for (offset_t first = first_unit; first < past_unit; first += LANES) {
+            const offset_t unit0 = first + lane_id();
+            const int active0 = unit0 < past_unit;
+            const offset_t key0 = active0 ? unit0 : first;
+            ${find.binary("item0", items.module.prefix(queue) + "[{}]", count, "key0")}
+            ${items.unit(0, queue, "item0", "key0")}
+            ${visit(1)}
+        }
+    </%tiles:each_tile>
+}
+</%def>

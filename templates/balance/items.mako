@@ -1,0 +1,42 @@
+## items: what every balancer says about the list it is given and about what it hands out.
+##
+## The list is `queue[0 .. count)`, entries as /frontier/queue.mako describes them; or, where queue
+## is "", all items 0 .. count with the offsets `indptr`, which are their own prefix sums then.
+##
+## entry(queue, index)   the entry at a place
+## edge(k)               v of the k-th edge, from its e; nothing where units carry no neighbour
+## unit(k, queue, item, unit)   declares u, e and v for a unit of the whole list, by its item
+## prefix(queue)         name of the list's exclusive prefix sums [count + 1]
+## tally(counter), tally_units(counter, amount)   counts an event, in renderings that count
+
+<%!
+    def bare(config):
+        """Whether units are no more than numbers: load balancing by itself, without a graph."""
+        return getattr(config, "bare", False)
+
+    def counts(config):
+        return getattr(config, "counts", False)
+
+    def prefix(queue):
+        return "prefix" if queue else "indptr"
+%>
+
+<%def name="entry(queue, index)">${f"{queue}[{index}]" if queue else f"((entry_t)({index}))"}</%def>
+
+<%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? indices[e{k}] : 0u;"}</%def>
+
+<%def name="unit(k, queue, item, unit)">\
+% if queue:
+const entry_t entry${k} = ${queue}[${item}];
+const uint u${k} = ENTRY_VERTEX(entry${k});
+const offset_t e${k} = ENTRY_BEGIN(entry${k}) + (${unit} - prefix[${item}]);
+% else:
+const uint u${k} = ${item};
+const offset_t e${k} = ${unit};
+% endif
+${edge(k)}
+</%def>
+
+<%def name="tally(counter)">${f"atomic_inc(counters + {counter});" if counts(config) else ""}</%def>
+
+<%def name="tally_units(counter, amount)">${f"atomic_add(counters + {counter}, {amount});" if counts(config) else ""}</%def>

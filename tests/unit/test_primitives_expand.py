@@ -1,0 +1,409 @@
+"""Load balancing by itself: every unit of every item exactly once, whoever shares them out."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clgraph as cg
+from clgraph.device import Device
+from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS, dynamic_width
+from clgraph.primitives import Expand, ExpandConfig, ExpandStats, expand, expansion
+
+RNG = np.random.default_rng(1)
+# The worked example of the literature; its items are called A to H.
+EXAMPLE = np.array([3, 1, 5, 6, 3, 3, 3, 4])
+SIZES: dict[str, np.ndarray] = {
+    "example": EXAMPLE,
+    "one item": np.array([7]),
+    "one empty item": np.array([0]),
+    "nothing": np.array([], int),
+    "all empty": np.zeros(50, int),
+    "leading empties": np.array([0] * 40 + [5, 0, 9]),
+    "trailing empties": np.array([4, 2] + [0] * 70),
+    "inner empties": np.array([1, 0, 0, 3] * 90),
+    "regular": np.full(700, 8),
+    "ones": np.ones(900, int),
+    "uniform": RNG.integers(0, 9, 1500),
+    "power law": (RNG.pareto(1.2, 1200) * 3).astype(int) % 4000,
+    "one hub": np.array([2] * 60 + [9000] + [1] * 200),
+    "many empties": np.array([3] * 300 + [0] * 10_000 + [2] * 300),
+}
+
+
+def owners_and_ranks(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    first = np.cumsum(sizes) - sizes
+    return np.repeat(np.arange(sizes.size), sizes), np.arange(sizes.sum()) - np.repeat(first, sizes)
+
+
+def checked(sizes: np.ndarray, device: Device, **config: Any) -> tuple[Expand, ExpandStats]:
+    plan = Expand(sizes, config=ExpandConfig(**config), counts=True, device=device)
+    stats = plan.run()
+    owners, ranks = owners_and_ranks(sizes)
+    np.testing.assert_array_equal(plan.visits(), np.ones(owners.size))
+    np.testing.assert_array_equal(plan.owners(), owners)
+    np.testing.assert_array_equal(plan.ranks(), ranks)
+    assert (stats.items, stats.units) == (sizes.size, owners.size)
+    return plan, stats
+
+
+def emulating(intel: Device, lanes: int) -> Device:
+    return intel.emulating(lanes)
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("balance", BALANCERS)
+def test_every_unit_exactly_once(device: Device, balance: str) -> None:
+    """load-balancing common 1 and 3: the same units as the sequential loop, on every shape."""
+    for sizes in SIZES.values():
+        checked(sizes, device, balance=balance)
+
+
+@pytest.mark.parametrize("lanes", [8, 32])
+@pytest.mark.parametrize("balance", BALANCERS)
+def test_every_unit_exactly_once_by_emulated_lanes(intel: Device, balance: str, lanes: int) -> None:
+    for sizes in SIZES.values():
+        checked(sizes, emulating(intel, lanes), balance=balance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("balance", BALANCERS)
+def test_every_unit_exactly_once_by_lanes_emulated_on_pocl(pocl: Device, balance: str) -> None:
+    for sizes in SIZES.values():
+        checked(sizes, pocl.emulating(8), balance=balance)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_random_sizes_and_configurations(any_device: Device, data: st.DataObject) -> None:
+    sizes = np.array(data.draw(st.lists(st.integers(0, 90) | st.just(0), max_size=300)), int)
+    config = {
+        "balance": data.draw(st.sampled_from(list(BALANCERS))),
+        "group_size": any_device.traits.lanes * data.draw(st.sampled_from([1, 4])),
+        "grid_factor": data.draw(st.sampled_from([0, 1, 32])),
+        "unit_batch": data.draw(st.sampled_from([3, 8])),
+        "iterations": data.draw(st.sampled_from([1, 3])),
+        "dyn_threshold": data.draw(st.sampled_from([0, 20])),
+    }
+    checked(sizes, any_device, **config)
+
+
+def test_the_example(intel: Device) -> None:
+    """load-balancing common 2: who gets which unit of 3,1,5,6,3,3,3,4."""
+    four, eight = emulating(intel, 4), emulating(intel, 8)
+    plan, _ = checked(EXAMPLE, eight, balance="direct")
+    assert plan.owners()[5] == 2  # work-item 5 finds unit 5 in the third item
+    plan, _ = checked(EXAMPLE, four, balance="block_search", block_items=2)
+    np.testing.assert_array_equal(plan.writers(), np.arange(28) // 7)  # 4 slots of 7
+    plan, _ = checked(EXAMPLE, four, balance="two_phase", unit_batch=10)
+    names = np.array(
+        [f"{'ABCDEFGH'[o]}{r + 1}" for o, r in zip(plan.owners(), plan.ranks(), strict=True)]
+    )
+    mine = [names[plan.writers() == item].tolist() for item in (0, 1)]
+    assert (mine[0][0], mine[0][-1], mine[1][0], mine[1][-1]) == ("A1", "D1", "D2", "F2")
+    plan, _ = checked(EXAMPLE, eight, balance="vwarp", virtual_warp=2)
+    assert names[plan.writers() == 0][:2].tolist() == ["A1", "A3"]
+    assert names[plan.writers() == 1][0] == "A2"
+
+
+@pytest.mark.parametrize("balance", BALANCERS)
+def test_sums_of_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch, balance: str) -> None:
+    """load-balancing common 4: the rendering for 2**32 units and more."""
+    monkeypatch.setattr(expansion, "NARROW_UNITS", 2)
+    for sizes in SIZES.values():
+        plan, _ = checked(sizes, intel, balance=balance)
+        assert plan.config.wide_offsets or sizes.size < 2
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_moments(name: str, intel: Device) -> None:
+    """load-balancing common 5: mean and deviation to 1e-9."""
+    sizes = SIZES[name]
+    stats = Expand(sizes, device=intel).run()
+    if sizes.size:
+        assert stats.mean == pytest.approx(sizes.mean(), rel=1e-9)
+        assert stats.deviation == pytest.approx(sizes.std(), rel=1e-9, abs=1e-9)
+
+
+def steps(n: int) -> int:
+    return math.ceil(math.log2(n)) if n > 1 else 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 100, 1024, 1025])
+def test_a_binary_search_has_a_fixed_number_of_probes(intel: Device, n: int) -> None:
+    """load-balancing searches 1: exactly ceil(log2 n), one read each."""
+    _, stats = checked(RNG.integers(0, 4, n) + (n == 1), intel, balance="direct")
+    assert stats.counts["PROBES"] == stats.counts["SEARCHES"] * steps(n)
+
+
+@pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
+def test_interpolation_finds_what_bisection_finds(intel: Device, name: str) -> None:
+    """load-balancing searches 2: the same items, empty ones too, within bounded probes."""
+    sizes, lanes = SIZES[name], intel.traits.lanes
+    small = {"balance": "two_phase", "group_size": lanes, "unit_batch": 1}
+    binary, _ = checked(sizes, intel, search="binary", **small)
+    found, stats = checked(sizes, intel, search="interpolation", **small)
+    np.testing.assert_array_equal(found.chunk_items(), binary.chunk_items())
+    searches = stats.counts["PARTITION_SEARCHES"]
+    assert searches == stats.chunks + 1
+    most = searches * (ExpandConfig().estimates + steps(sizes.size))
+    assert stats.counts.get("PARTITION_PROBES", 0) <= most
+
+
+def test_the_hybrid_rule(intel: Device) -> None:
+    """load-balancing searches 3: both thresholds are inclusive, and may be overridden."""
+    sizes = np.array([1, 17] * 30)  # mean 9, deviation 8: the limits themselves
+
+    def search(sizes: np.ndarray, **config: Any) -> str:
+        return Expand(sizes, config=ExpandConfig(**config), device=intel).config.search
+
+    assert search(sizes) == "interpolation"
+    assert search(sizes + 1) == "binary"  # the mean is beyond
+    assert search(np.array([0, 17] * 30)) == "binary"  # the deviation is
+    assert search(sizes, alike_deviation=7.9) == "binary"
+    assert search(sizes, alike_mean=8.9) == "binary"
+    assert search(sizes + 1, alike_mean=10) == "interpolation"
+    assert search(sizes, search="binary") == "binary"
+    assert search(sizes + 1, search="interpolation") == "interpolation"
+
+
+def test_item_thread_strides_over_the_grid(intel: Device) -> None:
+    """load-balancing static 1: fewer work-items than items, each taking one at a stride."""
+    sizes = np.ones(5000, int)
+    plan, _ = checked(sizes, intel, balance="item_thread", grid_factor=1)
+    launched = plan.writers().max() + 1
+    assert launched < sizes.size
+    shares = np.bincount(plan.writers())
+    assert shares.max() - shares.min() <= 1
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
+def test_virtual_groups_of_every_width(intel: Device, width: int) -> None:
+    """load-balancing static 1: vwarp with 1, 2, 4, 8, 16 and 32 lanes."""
+    device = emulating(intel, 32)
+    for name in ("example", "power law", "inner empties"):
+        checked(SIZES[name], device, balance="vwarp", virtual_warp=width)
+    plan, _ = checked(np.full(40, 100), device, balance="vwarp", virtual_warp=width)
+    lanes_of_item = {tuple(np.unique(w)) for w in plan.writers().reshape(40, 100)}
+    assert {len(lanes) for lanes in lanes_of_item} == {width}
+    assert all(lanes[0] % width == 0 for lanes in lanes_of_item)
+
+
+@pytest.mark.parametrize("least", [1, 4, 32])
+@pytest.mark.parametrize("items", [1, 3, 20, 1000])
+def test_the_dynamic_width(intel: Device, items: int, least: int) -> None:
+    """load-balancing static 2, bfs-4k F4: clamp(pow2floor(resident / items), K1, LANES)."""
+    device = emulating(intel, 32)
+    plan, _ = checked(np.full(items, 100), device, balance="dyn_vwarp", min_virtual_warp=least)
+    ratio = max(plan.resident_items // items, 1)
+    expected = min(max(2 ** int(math.log2(ratio)), least), 32)
+    assert dynamic_width(plan.resident_items, items, least, 32) == expected
+    for writers in plan.writers().reshape(items, 100):
+        assert np.unique(writers).size == expected
+
+
+def test_large_items_go_to_tiles(intel: Device) -> None:
+    """load-balancing static 3: items above the threshold only, ceil(size / tile) tiles each."""
+    sizes = SIZES["power law"]
+    for threshold in (0, 7, 500):
+        plan, stats = checked(
+            sizes, intel, balance="dyn_vwarp", dyn_threshold=threshold, tile_batch=2
+        )
+        tile = 2 * plan.config.group_size
+        large = sizes[sizes > threshold]
+        assert stats.tiles == sum(-(-size // tile) for size in large.tolist())
+        assert stats.launches == 2
+        assert plan.extra_bytes == 8 * stats.tiles
+    _, stats = checked(sizes, intel, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
+    assert stats.tiles == 0
+
+
+def test_the_three_phases_of_cws(intel: Device) -> None:
+    """load-balancing static 4: each counted; a size at a threshold belongs to the lower phase."""
+    lanes = intel.traits.lanes
+    config = {"balance": "cws", "group_size": 4 * lanes, "group_threshold": 50, "lane_threshold": 9}
+    _, stats = checked(np.array([50] * 3 + [51] * 4 + [9] * 5 + [10] * 6), intel, **config)
+    assert (stats.counts["GROUP_ROWS"], stats.counts["LANE_ROWS"]) == (4, 9)
+    assert stats.counts["SCAN_ROUNDS"] == 1
+    sizes = np.full(64, 9)
+    for scratch, rounds in ((1000, 1), (64, 9), (10, 58), (1, 576)):
+        _, stats = checked(sizes, intel, scratch=scratch, **config)
+        assert stats.counts["SCAN_ROUNDS"] == rounds
+        assert stats.counts["GROUP_ROWS"] == stats.counts["LANE_ROWS"] == 0
+
+
+def test_the_slots_of_a_block_search(intel: Device) -> None:
+    """load-balancing dynamic 1: slots of ceil(total / group size), one search each."""
+    sizes = SIZES["power law"][:64]
+    plan, stats = checked(sizes, intel, balance="block_search", group_size=64)
+    slot = -(-int(sizes.sum()) // 64)
+    np.testing.assert_array_equal(plan.writers(), np.arange(sizes.sum()) // slot)
+    assert stats.counts["SEARCHES"] == -(-int(sizes.sum()) // slot)
+    checked(SIZES["power law"], intel, balance="block_search", block_items=5)
+
+
+@pytest.mark.parametrize("balance", ["warp_search", "warp_search_local"])
+def test_rounds_of_a_lane_search_are_in_order(intel: Device, balance: str) -> None:
+    """load-balancing dynamic 1: both forms give consecutive lanes consecutive units."""
+    plan, _ = checked(np.full(16, 5), intel, balance=balance)
+    np.testing.assert_array_equal(plan.writers(), np.arange(80) % 16)
+
+
+def test_the_chunks_of_two_phases(intel: Device) -> None:
+    """load-balancing dynamic 2: equal chunks, one search a chunk and one a work-item."""
+    sizes, size, batch = SIZES["power law"], 64, 5
+    plan, stats = checked(sizes, intel, balance="two_phase", group_size=size, unit_batch=batch)
+    units, chunk = int(sizes.sum()), size * batch
+    assert stats.chunks == -(-units // chunk)
+    assert stats.counts["PARTITION_SEARCHES"] == stats.chunks + 1
+    assert stats.counts["SEARCHES"] == -(-units // batch)
+    np.testing.assert_array_equal(plan.writers() % size, np.arange(units) % chunk // batch)
+    starts = np.minimum(np.arange(stats.chunks + 1) * chunk, units - 1)
+    np.testing.assert_array_equal(plan.chunk_items(), plan.owners()[starts])
+
+
+@pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
+def test_chunks_of_items_and_units_together(intel: Device, name: str) -> None:
+    """load-balancing dynamic 3: items and units of a chunk are a constant, so it always fits."""
+    sizes = SIZES[name]
+    config = {"group_size": 16, "unit_batch": 4}
+    plan, stats = checked(sizes, intel, balance="two_phase", partition="merge", **config)
+    total = sizes.size + int(sizes.sum())
+    assert stats.chunks == -(-total // 64)
+    assert stats.counts["MISFITS"] == 0
+    # Merge item ends and units by hand: an item ends right after its last unit.
+    is_end = np.concatenate([[False] * size + [True] for size in sizes.tolist()])
+    ended = np.concatenate([[0], np.cumsum(is_end)])
+    diagonals = np.minimum(np.arange(stats.chunks + 1) * 64, total)
+    np.testing.assert_array_equal(plan.chunk_items(), ended[diagonals])
+
+
+@pytest.mark.parametrize(("iterations", "batch"), [(1, 3), (2, 4), (3, 3), (5, 1), (8, 1)])
+def test_any_number_of_iterations(intel: Device, iterations: int, batch: int) -> None:
+    """load-balancing dynamic 4: the result depends on neither iterations, batch nor group size."""
+    for group_size in (16, 64):
+        config = {"iterations": iterations, "unit_batch": batch, "group_size": group_size}
+        for name in ("power law", "uniform", "leading empties"):
+            plan, stats = checked(SIZES[name], intel, balance="multi_phase", **config)
+            units, chunk = int(SIZES[name].sum()), group_size * batch * iterations
+            assert stats.chunks == -(-units // chunk)
+            assert plan.chunk_items().size == stats.chunks + 1
+            assert plan.extra_bytes == 4 * (stats.chunks + 1)  # load-balancing dynamic 8
+            assert stats.counts["PARTITION_SEARCHES"] == stats.chunks + 1
+            assert stats.counts["SEARCHES"] == -(-units // batch)
+
+
+def test_slices_that_do_not_fit_are_read_from_global_memory(intel: Device) -> None:
+    """load-balancing dynamic 5 and 7: items smaller than the iterations, and 10,000 empty ones."""
+    config = {"balance": "multi_phase", "group_size": 64, "unit_batch": 4, "iterations": 3}
+    _, stats = checked(SIZES["ones"], intel, **config)
+    assert stats.counts["MISFITS"] == 1  # 768 of 900 items in the first chunk, 132 in the second
+    _, stats = checked(SIZES["many empties"], intel, **config)
+    assert stats.counts["MISFITS"] >= 1
+    _, stats = checked(SIZES["regular"], intel, **config)
+    assert stats.counts["MISFITS"] == 0
+
+
+@pytest.mark.parametrize("batch", [3, 8])
+def test_lanes_write_in_order(intel: Device, batch: int) -> None:
+    """load-balancing dynamic 6: lane l writes base + l, or four units at base + 4 l."""
+    lanes, sizes = intel.traits.lanes, SIZES["power law"]
+    plan, _ = checked(sizes, intel, balance="multi_phase", unit_batch=batch)
+    run = 4 if batch % 4 == 0 else 1
+    units = int(sizes.sum())
+    np.testing.assert_array_equal(plan.writers() % lanes, np.arange(units) // run % lanes)
+
+
+def rendered(device: Device, **config: Any) -> str:
+    plan = Expand(EXAMPLE, config=ExpandConfig(**config), ranks=False, device=device)
+    return plan._program.source
+
+
+def test_the_optimisations_are_in_the_source(intel: Device) -> None:
+    """load-balancing O1, O3, O4, O5 and O7, as text: what a test can see of them."""
+    source = rendered(intel, balance="multi_phase", unit_batch=4, iterations=3)
+    for q in range(3):  # O1: registers of every iteration by name, no array and no loop
+        assert source.count(f"uint item_{q}_3;") == 1
+    # O2: the slot and the number of chunks are computed before the loop over chunks.
+    assert source.index("const uint chunks") < source.index("tile_first =")
+    assert source.index("uint *const staging") < source.index("tile_first =")
+    # O3: all loads of a slice are issued before the first is stored.
+    assert source.rindex("const offset_t staged") < source.index("chunk_slice[get_local_id(0)")
+    # O4: 16 bytes at a time into local memory, out of it, and to global memory.
+    assert "*(__local uint4 *)(staging" in source
+    assert "*(__local const uint4 *)(staging" in source
+    assert "*(__global uint4 *)(owners" in source
+    odd = rendered(intel, balance="multi_phase", unit_batch=5)
+    assert "uint4 *)" not in odd.split("void expand")[1].split("kernel")[0].replace("(uint4)", "")
+    # O5: once the registers are full, one barrier of the group and then only those of the lanes.
+    drain = source[source.index("uint *const staging") :]
+    drain = drain[drain.rindex("item_2_3 =") : drain.index("#undef BOUND")]
+    assert drain.count("group_barrier") == 1
+    assert drain.count("lane_converge();") == 6
+    # O7: offsets through the read-only path or not.
+    assert "#define OFFSETS __global const offset_t *restrict" in source
+    assert "restrict" not in rendered(intel, read_only=False).split("OFFSETS")[1].split("\n")[0]
+
+
+@pytest.mark.parametrize("factor", [0, 1, 32])
+def test_the_grid_is_resident_groups_times_a_factor(intel: Device, factor: int) -> None:
+    """load-balancing O6: as many groups as chunks, as resident ones, or 32 times these."""
+    sizes = np.full(20_000, 8)
+    plan, stats = checked(
+        sizes, intel, balance="multi_phase", grid_factor=factor, unit_batch=1, iterations=1
+    )
+    launched = np.unique(plan.writers() // plan.config.group_size).size
+    assert launched == (min(stats.chunks, factor * plan._resident) if factor else stats.chunks)
+
+
+def test_expand(any_device: Device) -> None:
+    found = expand([3, 0, 2], device=any_device)
+    assert found.owners.tolist() == [0, 0, 0, 2, 2]
+    assert found.ranks is not None
+    assert found.ranks.tolist() == [0, 1, 2, 0, 1]
+    assert found.owners.dtype == found.ranks.dtype == np.uint32
+    assert found.stats.units_per_s > 0
+    assert found.stats.kernel_ms >= found.stats.partition_ms
+    assert expand([3, 0, 2], ranks=False, device=any_device).ranks is None
+    for name, other in BALANCER_SYNONYMS.items():
+        stats = expand([3, 0, 2], balance=name, device=any_device).stats
+        assert stats.config["balance"] == other
+    empty = expand([], device=any_device)
+    assert empty.owners.size == empty.stats.units == empty.stats.launches == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"sizes": [1.5]}, "array of integers; got float64"),
+        ({"sizes": [[1]]}, r"shape \(1, 1\)"),
+        ({"sizes": [1, -2]}, r"sizes\[1\]=-2 is out of range"),
+        ({"sizes": [2**32]}, r"sizes\[0\]=4294967296 is out of range"),
+        ({"sizes": [1], "balance": "best"}, "balance='best' is not one of item_thread"),
+        ({"sizes": [1], "balance": "cws", "config": ExpandConfig()}, "both given"),
+    ],
+)
+def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        expand(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("bad", "complaint"),
+    [
+        ({"search": "linear"}, "search='linear' is not one of hybrid"),
+        ({"partition": "items"}, "partition='items' is not one of"),
+        ({"partition": "merge", "balance": "cws"}, "a form of balance='two_phase'"),
+        ({"unit_batch": 0}, "unit_batch=0 is out of range"),
+        ({"group_size": True}, "group_size=True is out of range"),
+        ({"virtual_warp": 3, "balance": "vwarp"}, "virtual_warp=3 is not a power of two"),
+        ({"group_size": 17}, "multiple of its 16 lanes"),
+        ({"balance": "cws", "scratch": 2**24}, "bytes of local memory"),
+    ],
+)
+def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        Expand([1, 2], config=ExpandConfig(**bad), device=intel)

@@ -50,21 +50,25 @@ _COPY, _BARRIER = COPY_GB_PER_S["H200"], BARRIER_US["H200"]
 METHOD = f"""
 ## How it was measured
 
-Searches start from 64 seeded vertices that have edges, as Graph500 and GAP have it. After a warm-up
-over all of them come up to three timed passes, each in an order of its own; the time of a source is
-its median over the passes. Times are device times, from the start of a search to its result in
-device memory; *overhead* is what the host's wall clock of `plan.run` adds. Initialising the state
-is part of every search, and nothing of a graph is prepared beyond its upload. GTEPS is the harmonic
-mean over the sources of out-edges of reached vertices per second; in a directed graph sources that
-reach next to nothing dominate it. Searches are checked outside the timed region: whole distances
-against a sequential search, and up to 200 million edges by the rules of `clgraph.verify` too.
+Runs start from seeded vertices that have edges, as Graph500 and GAP have it; what works on a whole
+graph is repeated. After a warm-up come timed passes over all of them, each in an order of its own,
+in which the presets of a graph take turns. Passes end when the 95 % bootstrap interval of the
+median of their totals is narrow, or a budget is spent; the time of a run is its median over the
+passes. Times are device times, from the start of a run to its result in device memory; *overhead*
+is what the host's wall clock of `plan.run` adds. Initialising the state is part of every run, and
+nothing of a graph is prepared beyond its upload. GTEPS is the harmonic mean over the runs of edges
+per second: out-edges of reached vertices for searches, all edges for components; in a directed
+graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
+whole ones against another's code, and up to 200 million edges by the rules of `clgraph.verify` too.
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
-window of at least two seconds in which searches from all sources follow one another, divided by
-their number; [energy.md](energy.md) tells how meters are read.
+window of at least two seconds in which runs follow one another, divided by their number;
+[energy.md](energy.md) tells how meters are read.
 
-*Floor* is what no search by levels can go below: 4 bytes written per vertex, and 8 bytes read per
-reached vertex, at the bandwidth of a copy, plus one barrier per level. On an H200 the former is
+*Floor* is what no run can go below: the bytes that must move, at the bandwidth of a copy, plus the
+barriers that must happen. For a search by levels those are 4 bytes written per vertex, 8 bytes read
+per reached vertex, and one barrier per level; `least` of each problem in `bench` says what they are
+for the others. On an H200 the former is
 {_COPY:,.0f} GB/s and the latter {_BARRIER} us, measured by programs of their own; elsewhere the
 bandwidth is that of a copy in the same run, and the barrier counts as free. A graph that stays in
 the cache can be below this floor.
@@ -72,20 +76,22 @@ the cache can be below this floor.
 *Best public code* is the fastest of BLEST, GSWITCH, DAWN, Tigr, Gunrock 1, Enterprise, XBFS, SIMD-X
 and cuGraph on the same card and the same graph, measured on {published.DATE}, each result checked;
 medians over two or three sources. BLEST's figures leave out its preparation (0.25 to 4.6 s, and up
-to a minute to order the vertices), those of several others their initialisation.
+to a minute to order the vertices), those of several others their initialisation. For the other
+algorithms `bench/published.py` lists what was measured in the same way.
 
 ## How to reproduce
 
 ```
-clgraph bench --suite papers --energy --graphs DIR --data DIR --json out.json --html out.html
+clgraph bench --suite papers --energy --download --graphs DIR --data DIR --json out.json --html out.html
 clgraph bench compare bench/results/RECORD.json out.json
 ```
 
 `--graphs` names a folder of generated graphs as `NAME.bcsr` with `NAME.json`, in the layout that
 `bench.graphs.read_bcsr` describes; `--data` one of real graphs in any format that `clgraph.read`
-knows. A record holds the seed and checksum of each graph. Without these folders the runner
-generates graphs of the same kinds, other ones of course, and records the real ones as skipped. A
-run that is interrupted keeps its finished cases, and `--resume out.json` goes on from there.
+knows; `--download` fetches those that public collections offer. A record holds the seed and
+checksum of each graph. Without these folders the runner generates graphs of the same kinds, other
+ones of course, and records the real ones as skipped, with the graph that stands in for each. A run
+that is interrupted keeps its finished cases, and `--resume out.json` goes on from there.
 """
 
 

@@ -82,7 +82,8 @@ algorithms `bench/published.py` lists what was measured in the same way.
 ## How to reproduce
 
 ```
-clgraph bench --suite papers --energy --download --graphs DIR --data DIR --json out.json --html out.html
+clgraph bench --suite papers --energy --graphs DIR --data DIR --download \\
+    --json out.json --html out.html
 clgraph bench compare bench/results/RECORD.json out.json
 ```
 

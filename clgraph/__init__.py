@@ -9,6 +9,9 @@
 
 from clgraph import energy, verify
 from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
+from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
+from clgraph.algorithms.multi_search_config import MultiSearchConfig
+from clgraph.algorithms.multi_search_state import State
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -45,6 +48,10 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MultiSearch",
+    "MultiSearchConfig",
+    "MultiSearchResult",
+    "State",
     "VerificationError",
     "bfs",
     "device",

@@ -14,14 +14,15 @@ from clgraph.errors import KernelBuildError
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
 
-__all__ = ["build_error", "error_lines", "excerpt", "keep_source"]
+__all__ = ["build_error", "error_lines", "excerpt", "inserted_parts", "keep_source"]
 
 CONTEXT_LINES = 2
 SHOWN_ERRORS = 3
 SHOWN_LOG_CHARACTERS = 4000
 # clang's "file:line:column: error: text", PoCL's "error: file:line:column: text".
-_CLANG = re.compile(r"(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$")
-_POCL = re.compile(r"error: .*?:(?P<line>\d+):\d+: (?P<text>.*)$")
+_CLANG = re.compile(r"(?P<file>.*?):?(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$")
+_POCL = re.compile(r"error: (?P<file>.*?):(?P<line>\d+):\d+: (?P<text>.*)$")
+_LINE_DIRECTIVE = re.compile(r'#line 1 "(?P<file>[^"]*)"$')
 
 
 def error_lines(build_log: str) -> list[tuple[int, str]]:
@@ -37,14 +38,42 @@ def error_lines(build_log: str) -> list[tuple[int, str]]:
     list of (int, str)
         Line of the rendered source, from 1, and message; empty where the log names none.
     """
-    found: list[tuple[int, str]] = []
+    return [(line, text) for _, line, text in _complaints(build_log)]
+
+
+def _complaints(build_log: str) -> list[tuple[str, int, str]]:
+    found: list[tuple[str, int, str]] = []
     for line in build_log.splitlines():
-        match = _CLANG.search(line) or _POCL.search(line)
+        match = _CLANG.match(line) or _POCL.search(line)
         if match:
-            entry = (int(match["line"]), match["text"].strip())
+            entry = (match["file"], int(match["line"]), match["text"].strip())
             if entry not in found:
                 found.append(entry)
     return found
+
+
+def inserted_parts(source: str) -> dict[str, str]:
+    """Find the texts that a rendered source has from elsewhere, each after a line directive.
+
+    Parameters
+    ----------
+    source : str
+        OpenCL C; a part begins after ``#line 1 "name"`` and ends before the next directive.
+
+    Returns
+    -------
+    dict of str to str
+        Text by name; empty where there are no directives.
+    """
+    parts: dict[str, list[str]] = {}
+    lines: list[str] | None = None
+    for line in source.splitlines():
+        match = _LINE_DIRECTIVE.match(line)
+        if match:
+            lines = parts.setdefault(match["file"], [])
+        elif lines is not None:
+            lines.append(line)
+    return {name: "\n".join(text) for name, text in parts.items()}
 
 
 def excerpt(source: str, line: int) -> str:
@@ -99,9 +128,11 @@ def build_error(
     kept = keep_source(source, label, source_hash)
     with_config = f" with {config}" if config else ""
     parts = [f"{label} did not compile on {device.name} (driver {device.driver}){with_config}:"]
-    complaints = error_lines(build_log)
-    for line, text in complaints[:SHOWN_ERRORS]:
-        parts += [f"line {line}: {text}", excerpt(source, line)]
+    complaints = _complaints(build_log)
+    inserted = inserted_parts(source)
+    for file, line, text in complaints[:SHOWN_ERRORS]:
+        of_file = f" of {file}" if file in inserted else ""
+        parts += [f"line {line}{of_file}: {text}", excerpt(inserted.get(file, source), line)]
     if len(complaints) > SHOWN_ERRORS:
         parts.append(f"... and {len(complaints) - SHOWN_ERRORS} more errors")
     if not complaints:

@@ -1,0 +1,235 @@
+"""How a batch of searches is run: every dimension, and the rules that decide what is left open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from clgraph.engine.config import BALANCERS
+from clgraph.engine.resident import offsets_dtype
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import DeviceTraits
+    from clgraph.graph import Graph
+
+__all__ = ["MultiSearchConfig", "ResolvedSearch", "auto_threshold", "resolve_search"]
+
+METHODS = ("frontier", "all-edges")
+CANDIDATES = (0, 4, 8, 16, 32, 64)
+GROUP_SIZE = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultiSearchConfig:
+    """How a `MultiSearch` maps its searches to the device; changes speed, never results.
+
+    Parameters
+    ----------
+    method : {"frontier", "all-edges"}, optional
+        Walk the edges of the frontier, or look at every edge in every level.
+    threshold : int, inf or "auto", optional
+        Out-degree from which a vertex of the frontier is given a whole SIMD group, where others
+        share one; 0 for all, ``math.inf`` for none. "auto" decides by the degrees.
+    balance : {"item_per_vertex", "lanes_per_vertex", "lane_scan"}, optional
+        How a SIMD group shares the edges of the vertices below the threshold.
+    group_size : int, optional
+        Work-items that run one search; a multiple of the device's lanes.
+    groups : int, optional
+        Searches that run at the same time.
+
+    Notes
+    -----
+    The presets are what the paper compares: "edge-parallel", "work-efficient" (threshold inf),
+    "warp-based" (0) and "hybrid" (16); "auto" is the default. Its oracle is the better of the
+    first two, chosen after the fact.
+
+    References
+    ----------
+    .. [1] A. McLaughlin, J. Riedy, D. A. Bader, "A fast, energy-efficient abstraction for
+           simultaneous breadth-first searches", HPEC 2015.
+    """
+
+    method: str | None = None
+    threshold: int | float | str | None = None
+    balance: str | None = None
+    group_size: int | None = None
+    groups: int | None = None
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "auto": {},
+        "edge-parallel": {"method": "all-edges"},
+        "work-efficient": {"threshold": math.inf, "balance": "item_per_vertex"},
+        "warp-based": {"threshold": 0},
+        "hybrid": {"threshold": 16, "balance": "item_per_vertex"},
+    }
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal as soon as it is written down."""
+        for name, choices in (("method", METHODS), ("balance", BALANCERS)):
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
+        for name in ("group_size", "groups"):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), 1, 1 << 20)
+        if self.threshold not in (None, "auto", math.inf):
+            whole("threshold", self.threshold, 0, 2**32 - 1)
+        if self.method == "all-edges" and (self.threshold is not None or self.balance is not None):
+            raise InvalidArgumentError(
+                "method='all-edges' has no frontier to share out; leave threshold and balance out."
+            )
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names of the published and recommended configurations."""
+        return tuple(cls.PRESETS)
+
+    @classmethod
+    def of(cls, config: Self | str | None) -> Self:
+        """Give a configuration for whatever a caller passed as ``config=``."""
+        if config is None or isinstance(config, str):
+            name = config or "auto"
+            if name not in cls.PRESETS:
+                raise InvalidArgumentError(
+                    f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
+                )
+            return cls(**cls.PRESETS[name])
+        if isinstance(config, cls):
+            return config
+        raise InvalidArgumentError(
+            f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every dimension by name, for records."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSearch:
+    """A configuration with every dimension decided; what templates see as ``config``."""
+
+    lanes: int
+    group_size: int
+    groups: int | None
+    queued: bool
+    long_rows: bool
+    short_rows: bool
+    keep_levels: bool
+    balance: str
+    threshold: float
+    wide: int
+    wide_batch: int
+    scan_batch: int
+    wide_offsets: bool
+    entry: str = "vertex"
+
+    @property
+    def alone(self) -> bool:
+        """Whether one work-item has a search to itself."""
+        return self.group_size == 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every decision by name, for records."""
+        return asdict(self)
+
+
+def resolve_search(
+    config: MultiSearchConfig, traits: DeviceTraits, graph: Graph, *, keep_levels: bool
+) -> ResolvedSearch:
+    """Complete a configuration for a graph and a device.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run the configuration, or it keeps no levels where some are asked for.
+    """
+    lanes = traits.lanes
+    small_groups = traits.is_cpu or traits.lane_ops == "local" or lanes == 1
+    group_size = config.group_size or (lanes if small_groups else GROUP_SIZE)
+    if group_size % lanes or group_size > traits.max_group_size:
+        raise InvalidArgumentError(
+            f"group_size={group_size} must be a multiple of the {lanes} lanes of this device and "
+            f"at most {traits.max_group_size}."
+        )
+    if traits.lane_ops == "local" and group_size != lanes:
+        raise InvalidArgumentError(
+            f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
+        )
+    queued = config.method != "all-edges"
+    if keep_levels and not queued:
+        raise InvalidArgumentError(
+            "method='all-edges' keeps no frontiers, which keep_levels and back need; choose "
+            "another configuration."
+        )
+    threshold: float = math.inf
+    if config.threshold not in (None, "auto"):
+        threshold = float(config.threshold)  # type: ignore[arg-type]
+    elif queued and lanes > 1:
+        threshold = auto_threshold(graph.degrees, lanes)
+    emulated = traits.lane_ops == "local"
+    return ResolvedSearch(
+        lanes=lanes,
+        group_size=group_size,
+        groups=config.groups,
+        queued=queued,
+        long_rows=queued and not math.isinf(threshold),
+        short_rows=queued and threshold > 0,
+        keep_levels=keep_levels,
+        balance=config.balance or "item_per_vertex",
+        threshold=threshold,
+        wide=0 if emulated else 2 * lanes,
+        wide_batch=1 if emulated else 2,
+        scan_batch=1 if emulated else 2,
+        wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+    )
+
+
+def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
+    """Choose the out-degree from which a row is worth all lanes, by the degree histogram.
+
+    Parameters
+    ----------
+    degrees : integer array [n]
+        Out-degrees.
+    lanes : int
+        Lanes of a SIMD group.
+
+    Returns
+    -------
+    float
+        One of 0, 4, 8, 16, 32, 64 or inf.
+
+    Notes
+    -----
+    Rounds of a SIMD group are counted. `lanes` rows that share a group take as many as the longest
+    of them has edges, on average the sum over x of 1 - P(degree <= x) ** `lanes`; a row on its own
+    takes its edges over `lanes`, rounded up, and one more for being fetched.
+    """
+    counts = np.bincount(np.minimum(degrees, 1 << 16)).astype(np.float64)
+    counts[0] = 0
+    if counts.size < 2 or not counts.any():
+        return math.inf
+    values = np.arange(counts.size)
+    alone = counts * (1 + -(-values // lanes))
+    costs = {}
+    for threshold in (*CANDIDATES, math.inf):
+        short = counts[values < threshold]
+        total = short.sum()
+        together = 0.0
+        if total:
+            longest = (1 - (np.cumsum(short) / total) ** lanes).sum()
+            together = total / lanes * longest
+        costs[threshold] = together + alone[values >= threshold].sum()
+    best = min(costs, key=lambda threshold: costs[threshold])
+    # Where no vertex is on the other side, the code for it need not be there.
+    if not counts[values >= best].any():
+        return math.inf
+    return float(best) if counts[values < best].any() else 0.0

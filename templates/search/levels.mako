@@ -1,0 +1,85 @@
+## levels: one search by one work-group, level after level, over the edges of its frontier.
+##
+## Long rows are walked by a lane group each, which takes them one by one from a counter in local
+## memory; short rows as config.balance says.
+##
+## config        long_rows, short_rows, keep_levels, and what /balance/advance.mako asks for
+## In scope      the names that /search/snippets.mako passes, threshold, capacity, queues, offsets
+## Called by     all work-items of one work-group, in uniform control flow
+## Barriers      one a level, and one after each snippet of the group
+
+<%namespace name="queue" file="/search/queue.mako"/>
+<%namespace name="snippets" file="/search/snippets.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="lanes_per_vertex" file="/balance/lanes_per_vertex.mako"/>
+
+## `count` edges a lane: all are asked for before any is visited, so that the questions overlap.
+<%def name="visit(count)">
+% for k in range(count):
+const int wanted${k} = active${k}${f" && search_where({capture(snippets.values)}, u{k}, v{k}, e{k})" if hooks.get("where") else ""};
+% endfor
+% for k in range(count):
+uint enqueued${k} = 0, enqueues${k} = 0;
+if (wanted${k}) {
+    % if hooks.get("visit"):
+    search_visit(${snippets.values()}, u${k}, v${k}, e${k}, &enqueued${k}, &enqueues${k});
+    % endif
+    ${check(f"enqueued{k}", f"enqueues{k}")}
+}
+% endfor
+% for k in range(count):
+${queue.push(f"enqueues{k}", f"enqueued{k}")}
+% endfor
+</%def>
+
+<%def name="check(enqueued, enqueues)">
+if (${enqueues} && (${enqueues} > 1 || ${enqueued} >= n)) {
+    status[${enqueues} > 1 ? STATUS_ENQUEUED_TWICE : STATUS_NO_VERTEX] = 1;
+    ${enqueues} = 0;
+}
+</%def>
+
+<%def name="run()">
+{
+    const uint part = 0, parts = 1;
+    ${queue.begin("source")}
+    ${keep_offsets("0")}
+    group_barrier_global();
+    uint frontier_size = 1;
+    while (frontier_size && level < max_levels) {
+        ${snippets.call("prior")}
+        {
+            ${queue.frontiers()}
+            % if config.long_rows:
+            <%queue:each_tile side="long" size="1u">
+                ${lanes_per_vertex.expand("long_rows", "tile_begin", "tile_end", visit)}
+            </%queue:each_tile>
+            % endif
+            % if config.short_rows:
+            <%queue:each_tile side="short" size="LANES">
+                ${advance.tile_edges("short_rows", "tile_begin", "tile_end", visit)}
+            </%queue:each_tile>
+            % endif
+        }
+        group_barrier_global();
+        ${queue.advance()}
+        frontier_size = long_count + short_count;
+        level += 1;
+        ${keep_offsets("level")}
+        ${snippets.call("post")}
+    }
+    frontier_left = frontier_size;
+}
+</%def>
+
+## Where each level begins in the two queues; the level after the last ends where it begins.
+<%def name="keep_offsets(level)">
+% if config.keep_levels:
+if (lid == 0) {
+    offsets[2 * (${level})] = long_begin;
+    offsets[2 * (${level}) + 1] = short_begin;
+    offsets[2 * (${level}) + 2] = long_begin + long_count;
+    offsets[2 * (${level}) + 3] = short_begin + short_count;
+}
+% endif
+</%def>

@@ -8,10 +8,15 @@
 """
 
 from clgraph import energy, verify
+from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_length
 from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
+from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
+from clgraph.algorithms.centrality_closeness import closeness_centrality, harmonic_centrality
+from clgraph.algorithms.eccentricity import diameter, eccentricity
 from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
 from clgraph.algorithms.multi_search_config import MultiSearchConfig
 from clgraph.algorithms.multi_search_state import State
+from clgraph.algorithms.reachable import reachable
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -53,15 +58,25 @@ __all__ = [
     "MultiSearchResult",
     "State",
     "VerificationError",
+    "apsp",
+    "apsp_blocks",
+    "average_shortest_path_length",
+    "betweenness_centrality",
     "bfs",
+    "closeness_centrality",
     "device",
     "devices",
+    "diameter",
+    "eccentricity",
+    "edge_betweenness_centrality",
     "energy",
     "from_edges",
     "from_networkx",
     "from_pandas",
     "from_scipy",
     "generate",
+    "harmonic_centrality",
+    "reachable",
     "read",
     "verify",
     "write",

@@ -24,6 +24,7 @@ __all__ = ["MultiSearchConfig", "ResolvedSearch", "auto_threshold", "resolve_sea
 METHODS = ("frontier", "all-edges")
 CANDIDATES = (0, 4, 8, 16, 32, 64)
 GROUP_SIZE = 512
+SCATTER = 4  # what a round costs that reads from as many rows as there are lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +172,7 @@ def resolve_search(
         )
     threshold: float = math.inf
     if config.threshold not in (None, "auto"):
-        threshold = float(config.threshold)  # type: ignore[arg-type]
+        threshold = float(config.threshold)
     elif queued and lanes > 1:
         threshold = auto_threshold(graph.degrees, lanes)
     emulated = traits.lane_ops == "local"
@@ -210,12 +211,13 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
     Notes
     -----
     Rounds of a SIMD group are counted. `lanes` rows that share a group take as many as the longest
-    of them has edges, on average the sum over x of 1 - P(degree <= x) ** `lanes`; a row on its own
-    takes its edges over `lanes`, rounded up, and one more for being fetched.
+    of them has edges, on average the sum over x of 1 - P(degree <= x) ** `lanes`, and each of them
+    reads from `lanes` places; a row on its own takes its edges over `lanes`, rounded up, and one
+    more for being fetched.
     """
     counts = np.bincount(np.minimum(degrees, 1 << 16)).astype(np.float64)
-    counts[0] = 0
-    if counts.size < 2 or not counts.any():
+    counts[:1] = 0
+    if not counts.any():
         return math.inf
     values = np.arange(counts.size)
     alone = counts * (1 + -(-values // lanes))
@@ -226,7 +228,7 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
         together = 0.0
         if total:
             longest = (1 - (np.cumsum(short) / total) ** lanes).sum()
-            together = total / lanes * longest
+            together = SCATTER * total / lanes * longest
         costs[threshold] = together + alone[values >= threshold].sum()
     best = min(costs, key=lambda threshold: costs[threshold])
     # Where no vertex is on the other side, the code for it need not be there.

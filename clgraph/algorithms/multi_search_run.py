@@ -213,11 +213,15 @@ class Batch:
     def _refuse_too_much(self, kept: Mapping[str, tuple[int, ...]], needed: int) -> None:
         device, memory = self._scratch.memory.device, self._scratch.memory
         free = memory.free_bytes
-        largest = max(
-            (math.prod(s) * np.dtype(self._scratch.states[name].dtype).itemsize, name)
-            for name, s in (kept or {"": (0,)}).items()
-            if name
-        ) if kept else (0, "")
+        largest = (
+            max(
+                (math.prod(s) * np.dtype(self._scratch.states[name].dtype).itemsize, name)
+                for name, s in (kept or {"": (0,)}).items()
+                if name
+            )
+            if kept
+            else (0, "")
+        )
         if needed > free or largest[0] > device.traits.max_alloc_bytes:
             raise DeviceMemoryError(
                 f"{', '.join(kept)} of {self._sources.size} searches need {needed} bytes on "

@@ -35,13 +35,13 @@ C_TYPES = {
 }
 PER = ("search", "group", "run")
 # Words of C and of the vocabulary that snippets are given; a state cannot have their names.
-RESERVED = frozenset(
-    "auto bool break case char const constant continue default do double else enum extern float for "
-    "global goto half if inline int kernel local long private register restrict return short "
-    "signed size_t sizeof static struct switch typedef uchar uint ulong union unsigned ushort "
-    "void volatile while i src u v e level frontier_size lid n m k indptr indices levels sum x p "
-    "from to barrier".split()
-)
+RESERVED_TEXT = """
+auto bool break case char const constant continue default do double else enum extern float for
+global goto half if inline int kernel local long private register restrict return short signed
+size_t sizeof static struct switch typedef uchar uint ulong union unsigned ushort void volatile
+while i src u v e level frontier_size lid n m k indptr indices levels sum barrier
+"""
+RESERVED = frozenset(RESERVED_TEXT.split())
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _SECTION = re.compile(r"^//// (\w+)\n", re.MULTILINE)
 
@@ -79,8 +79,7 @@ class State:
         element = np.dtype(self.dtype)
         if element.name not in C_TYPES:
             raise InvalidArgumentError(
-                f"dtype={element} cannot be an array of a search; use one of "
-                f"{', '.join(C_TYPES)}."
+                f"dtype={element} cannot be an array of a search; use one of {', '.join(C_TYPES)}."
             )
         if self.per not in PER:
             raise InvalidArgumentError(f"per={self.per!r} is not one of {', '.join(PER)}.")
@@ -100,10 +99,11 @@ class State:
 
     def fill_scalar(self) -> np.generic:
         """Give `fill` as a kernel takes it."""
-        return np.dtype(self.dtype).type(self.fill)
+        scalar: np.generic = np.array([self.fill]).astype(self.dtype)[0]
+        return scalar
 
     def named(self, name: str) -> SimpleNamespace:
-        """What templates see of it."""
+        """Give what templates see of it."""
         return SimpleNamespace(name=name, ctype=C_TYPES[np.dtype(self.dtype).name], per=self.per)
 
 
@@ -125,7 +125,7 @@ class Given:
             value = np.float32(value)
         elif isinstance(value, (int, np.bool_)):
             value = np.int32(value) if -(2**31) <= value < 2**31 else np.int64(value)
-        self.value = np.ascontiguousarray(value) if self.is_array else np.asarray(value)[()]
+        self.value: Any = np.ascontiguousarray(value) if self.is_array else np.asarray(value)[()]
         if self.value.dtype.name not in C_TYPES:
             raise InvalidArgumentError(
                 f"argument {name!r} is of type {self.value.dtype}; use numbers or arrays of one of "
@@ -177,7 +177,7 @@ def check_snippets(snippets: Mapping[str, str | None]) -> dict[str, str]:
     return found
 
 
-def library_snippets(name: str) -> dict[str, str]:
+def library_snippets(name: str) -> dict[str, Any]:
     """Read the snippets of one of the library's own searches.
 
     Parameters

@@ -23,6 +23,7 @@ uint ${side}_begin = 0, ${side}_count = 0;   // of the frontier: first entry, en
 __global uint *queue_from = ${queues}, *queue_to = ${queues};
 % if config.alone:
 uint pushed_long = 0, pushed_short = 0;
+int overflowed = 0;
 % else:
 // Entries pushed and entries taken by the lane groups, of the levels that take turns.
 __local uint pushed_long[3], pushed_short[3], taken_long[3], taken_short[3];
@@ -46,6 +47,7 @@ __global const uint *const short_rows = queue_from + capacity - short_begin - sh
     queue_to = queues${"" if config.keep_levels else " + capacity"};
     % if config.alone:
     pushed_long = pushed_short = 0;
+    overflowed = 0;
     queue_from[is_long ? 0 : capacity - 1] = ${vertex};
     % else:
     turn = 0;
@@ -69,6 +71,13 @@ ${int(config.long_rows)}\
 ${side}_begin = ${f"{side}_begin + {side}_count" if config.keep_levels else "0"};
 ${side}_count = pushed_${side}${"" if config.alone else "[turn]"};
 % endfor
+// What did not fit was counted but not written: the search ends here.
+% if config.alone:
+if (overflowed)
+% else:
+if ((ulong)${used("long")} + ${used("short")} + ${0 if config.keep_levels else "long_count + short_count"} > capacity)
+% endif
+    long_count = short_count = 0;
 % if config.alone:
 pushed_long = pushed_short = 0;
 % else:
@@ -100,7 +109,7 @@ if (${wanted}) {
         const uint at = is_long ? ${used("long")} + pushed_long++ : capacity - 1 - ${used("short")} - pushed_short++;
         queue_to[at] = ${vertex};
     } else {
-        status[STATUS_OVERFLOWED] = 1;
+        overflowed = status[STATUS_OVERFLOWED] = 1;
     }
 }
 % else:

@@ -1,0 +1,190 @@
+"""Distances between all pairs of vertices, and their mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.multi_search import as_sources
+from clgraph.algorithms.multi_search_totals import Searcher, narrow
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]
+
+
+def apsp(
+    graph: Graph,
+    sources: ArrayLike | None = None,
+    *,
+    dtype: DTypeLike = np.int32,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Hop distances from every source to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    sources : integers [k], optional
+        Where to begin; default every vertex.
+    dtype : {int32, int16}
+        Of the result.
+    method : {"auto", "multi-search", "bit-parallel"}
+        Whether a work-group runs each search, or searches share the bits of words; "auto" takes
+        the latter from 32 sources on.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with sources done, sources in all, and what is done.
+
+    Returns
+    -------
+    numpy.ndarray
+        [k, n] of `dtype`; -1 where there is no path.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a source is not a vertex, or a distance does not fit `dtype`.
+    DeviceMemoryError
+        If not even the distances from one source fit the device.
+
+    Notes
+    -----
+    O(k (n + m)) work. The whole result is in host memory, 4 k n bytes; `apsp_blocks` gives it
+    piece by piece.
+    """
+    graph = as_graph(graph)
+    element = _element(dtype)
+    chosen = _all_or(sources, graph.n)
+    result = np.empty((chosen.size, graph.n), element)
+    done = 0
+    for block, distances in _blocks(graph, chosen, element, None, method, device, progress):
+        result[done : done + block.size] = distances
+        done += block.size
+    return result
+
+
+def apsp_blocks(
+    graph: Graph,
+    sources: ArrayLike | None = None,
+    *,
+    block: int | None = None,
+    dtype: DTypeLike = np.int32,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """Hop distances from every source, a block of sources at a time.
+
+    Parameters
+    ----------
+    graph, sources, dtype, method, device, progress
+        As `apsp`.
+    block : int, optional
+        Sources of a block; default what fits the device.
+
+    Yields
+    ------
+    sources : int64 [b]
+        Those of the block.
+    distances : [b, n] of `dtype`
+        From them; -1 where there is no path.
+
+    Raises
+    ------
+    InvalidArgumentError, DeviceMemoryError
+        As `apsp`.
+    """
+    graph = as_graph(graph)
+    size = None if block is None else whole("block", block)
+    chosen = _all_or(sources, graph.n)
+    return _blocks(graph, chosen, _element(dtype), size, method, device, progress)
+
+
+def average_shortest_path_length(
+    graph: Graph,
+    *,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Mean hop distance over all ordered pairs of vertices.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Every vertex must reach every other; weights are ignored.
+    method, device, progress
+        As `apsp`.
+
+    Returns
+    -------
+    float
+        0 for a single vertex.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph has no vertex, or some pair has no path.
+
+    Notes
+    -----
+    O(n (n + m)) work and O(n) memory for a search.
+    """
+    graph = as_graph(graph)
+    if not graph.n:
+        raise InvalidGraphError("a graph without vertices has no mean distance.")
+    everyone = np.arange(graph.n, dtype=np.int64)
+    found = Searcher(graph, find_device(device), method).totals(everyone, progress)
+    short = np.flatnonzero(found.reached < graph.n)
+    if short.size:
+        raise InvalidGraphError(
+            f"vertex {short[0]} reaches only {found.reached[short[0]]} of {graph.n} vertices, so "
+            "there is no mean over all pairs; pass one (strongly) connected component."
+        )
+    return float(found.total.sum() / (graph.n * (graph.n - 1))) if graph.n > 1 else 0.0
+
+
+def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
+    return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
+
+
+def _element(dtype: DTypeLike) -> np.dtype[Any]:
+    element = np.dtype(dtype)
+    if element not in (np.dtype(np.int32), np.dtype(np.int16)):
+        raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
+    return element
+
+
+def _blocks(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    element: np.dtype[Any],
+    size: int | None,
+    method: str,
+    device: Device | str | None,
+    progress: Progress | None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    searcher = Searcher(graph, find_device(device), method)
+    done = 0
+    for block in searcher.blocks(sources, 4, size):
+        yield block, narrow(searcher.distances(block), element)
+        done += block.size
+        if progress is not None:
+            progress(done, sources.size, "searches")

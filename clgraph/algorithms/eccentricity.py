@@ -1,0 +1,229 @@
+"""Eccentricities, and the diameter by few searches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.bfs import BFS
+from clgraph.algorithms.multi_search import as_sources
+from clgraph.algorithms.multi_search_totals import Searcher
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph import as_graph
+from clgraph.graph.modules import module
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["diameter", "eccentricity"]
+
+PIVOTS = 48  # single searches that tighten bounds before candidates are searched in batches
+FEW = 4  # candidates so few that batches gain nothing
+BATCH = 1024
+
+
+def eccentricity(
+    graph: Graph,
+    sources: ArrayLike | None = None,
+    *,
+    disconnected: str = "raise",
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """Distance from each vertex to the one farthest from it.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    sources : integers [k], optional
+        Vertices whose eccentricity is wanted; default all.
+    disconnected : {"raise", "ignore"}
+        What to do where a vertex does not reach all others: raise, or take the farthest of those
+        that it reaches.
+    method : {"auto", "multi-search", "bit-parallel"}
+        As in `apsp`.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with searches done, searches in all, and what is done.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 [k], in hops.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a source is not a vertex, or `disconnected` neither of the two.
+    InvalidGraphError
+        If a vertex does not reach all others and `disconnected` is "raise".
+    DeviceMemoryError
+        If a search does not fit the device.
+
+    Notes
+    -----
+    O(k (n + m)) work.
+    """
+    graph = as_graph(graph)
+    _check(disconnected)
+    everyone = np.arange(graph.n, dtype=np.int64)
+    chosen = everyone if sources is None else as_sources(sources, graph.n)
+    found = Searcher(graph, find_device(device), method).totals(chosen, progress)
+    if disconnected == "raise":
+        short = np.flatnonzero(found.reached < graph.n)
+        if short.size:
+            _raise_disconnected(int(chosen[short[0]]), int(found.reached[short[0]]), graph.n)
+    return found.farthest
+
+
+def diameter(
+    graph: Graph,
+    *,
+    disconnected: str = "raise",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Largest distance between two vertices, exactly.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    disconnected : {"raise", "ignore"}
+        What to do where some vertex does not reach all others: raise, or take the largest distance
+        that is finite.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with vertices whose eccentricity cannot matter any more, n, and what is done.
+
+    Returns
+    -------
+    int
+        In hops.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `disconnected` is neither of the two.
+    InvalidGraphError
+        If the graph has no vertex, or is disconnected and `disconnected` is "raise".
+    DeviceMemoryError
+        If a search does not fit the device.
+
+    Notes
+    -----
+    Searches from a few vertices bound the eccentricity of all others, by the triangle inequality;
+    vertices whose bound exceeds the largest distance known are searched from, singly and then in
+    batches, until there are none. Road networks and most social networks take tens of searches
+    instead of n. A directed graph that is not strongly connected has no such bounds beyond the
+    number of vertices that are reached, and may take all n.
+
+    References
+    ----------
+    .. [1] F. W. Takes, W. A. Kosters, "Determining the diameter of small world networks", CIKM
+           2011.
+    """
+    graph = as_graph(graph)
+    _check(disconnected)
+    if not graph.n:
+        raise InvalidGraphError("a graph without vertices has no diameter.")
+    return _Bounds(graph, find_device(device), disconnected).narrow(progress)
+
+
+class _Bounds:
+    """Upper bounds on the eccentricity of every vertex, and the largest distance seen."""
+
+    def __init__(self, graph: Graph, device: Device, disconnected: str) -> None:
+        self.graph = graph
+        self.device = device
+        self.searches = 0
+        count, labels = self._components(graph)
+        if count > 1 and disconnected == "raise":
+            lone = int(np.flatnonzero(labels != labels[0])[0])
+            _raise_disconnected(0, 0, graph.n, other=lone)
+        # The triangle inequality holds both ways where all vertices reach one another.
+        self._mutual = count == 1 or not graph.directed
+        sizes = np.bincount(labels)
+        self.upper = sizes[labels] - 1 if self._mutual else np.full(graph.n, graph.n - 1)
+        self.lower = np.zeros(graph.n, np.int64)
+        self.longest = 0
+        self._out = BFS(graph, device=device)
+        self._back = BFS(graph.transpose(), device=device) if graph.directed else self._out
+
+    @staticmethod
+    def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
+        connection = "strong" if graph.directed else "weak"
+        components = module("scipy.sparse.csgraph").connected_components
+        count, labels = components(graph.to_scipy(), directed=True, connection=connection)
+        return int(count), labels
+
+    def narrow(self, progress: Progress | None) -> int:
+        """Search until no bound exceeds the largest distance."""
+        n = self.graph.n
+        degrees = self.graph.degrees
+        pivots = PIVOTS if self._mutual else 1
+        while True:
+            left = np.flatnonzero(self.upper > self.longest)
+            if progress is not None:
+                progress(n - left.size, n, "diameter")
+            if not left.size:
+                return self.longest
+            if self.searches >= pivots and left.size > FEW:
+                self._search_batch(left)
+                continue
+            # In turns one that may be far from everything, and one that is near to everything and
+            # so gives good bounds; the busiest of equals.
+            key = -self.upper[left] if self.searches % 2 else self.lower[left]
+            if not self.searches:
+                key = np.zeros(left.size, np.int64)
+            self._search(int(left[np.lexsort((-degrees[left], key))[0]]))
+
+    def _search(self, pivot: int) -> None:
+        ahead = self._out.run(pivot)
+        self.searches += 1
+        self.longest = max(self.longest, ahead.depth)
+        if self._mutual:
+            away = ahead.distances
+            towards = self._back.run(pivot) if self.graph.directed else ahead
+            self.longest = max(self.longest, towards.depth)
+            near = towards.distances
+            here = near >= 0
+            self.upper[here] = np.minimum(self.upper[here], near[here] + ahead.depth)
+            # The farthest from the pivot is no nearer to v than that distance less d(pivot, v).
+            least = np.maximum(near[here], ahead.depth - away[here])
+            self.lower[here] = np.maximum(self.lower[here], least)
+        self.upper[pivot] = self.lower[pivot] = ahead.depth
+
+    def _search_batch(self, left: NDArray[np.int64]) -> None:
+        order = np.argsort(-self.upper[left], kind="stable")
+        batch = left[order[:BATCH]]
+        found = Searcher(self.graph, self.device).totals(batch).farthest
+        self.searches += batch.size
+        self.upper[batch] = self.lower[batch] = found
+        self.longest = max(self.longest, int(found.max()))
+
+
+def _check(disconnected: str) -> None:
+    if disconnected not in ("raise", "ignore"):
+        raise InvalidArgumentError(
+            f"disconnected={disconnected!r} is neither 'raise' nor 'ignore'."
+        )
+
+
+def _raise_disconnected(vertex: int, reached: int, n: int, other: int | None = None) -> None:
+    whom = f"only {reached} of {n} vertices" if other is None else f"{other}, or not the other way"
+    reaches = "reaches" if other is None else "does not reach"
+    raise InvalidGraphError(
+        f"vertex {vertex} {reaches} {whom}, so the largest distance is infinite; pass "
+        "disconnected='ignore' for the largest that is finite, or one component."
+    )

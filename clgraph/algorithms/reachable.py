@@ -1,0 +1,78 @@
+"""Which vertices can be reached from which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.multi_search import as_sources
+from clgraph.algorithms.multi_search_totals import Searcher
+from clgraph.device import device as find_device
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["reachable"]
+
+
+def reachable(
+    graph: Graph,
+    sources: ArrayLike,
+    targets: ArrayLike | None = None,
+    *,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.bool_]:
+    """Tell which vertices each source reaches.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    sources : integers [k]
+        Where to begin.
+    targets : integers [t], optional
+        Vertices that are asked for; default every vertex.
+    method : {"auto", "multi-search", "bit-parallel"}
+        As in `apsp`.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable, optional
+        Called with sources done, sources in all, and what is done.
+
+    Returns
+    -------
+    numpy.ndarray
+        bool [k, t]; a vertex reaches itself.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a source or a target is not a vertex.
+    DeviceMemoryError
+        If not even one search fits the device.
+
+    Notes
+    -----
+    O(k (n + m)) work, n bytes of device memory per source at a time.
+    """
+    graph = as_graph(graph)
+    chosen = as_sources(sources, graph.n)
+    wanted: Any = slice(None) if targets is None else as_sources(targets, graph.n, "targets")
+    width = graph.n if targets is None else wanted.size
+    searcher = Searcher(graph, find_device(device), method)
+    result = np.empty((chosen.size, width), bool)
+    done = 0
+    for block in searcher.blocks(chosen, 1):
+        result[done : done + block.size] = searcher.marks(block)[:, wanted]
+        done += block.size
+        if progress is not None:
+            progress(done, chosen.size, "searches")
+    return result

@@ -1,0 +1,182 @@
+"""Betweenness, closeness and harmonic centrality against networkx and igraph."""
+
+import random
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import SHAPES, bundled_graphs, graphs
+from hypothesis import given, settings
+from searches import SEARCH_RUNTIMES
+
+import clgraph as cg
+
+pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
+
+SMALL = [name for name, graph in SHAPES.items() if graph.n <= 520]
+SKEWED = SHAPES["power-law"]
+METHODS = ("multi-search", "auto")
+
+
+def draw():
+    return random.Random(3)  # noqa: S311 - networkx draws its sample with it
+
+
+def listed(values, n):
+    return np.array([values[v] for v in range(n)])
+
+
+def edge_values(nx_graph, graph, values):
+    """What networkx says of every stored edge; loops are on no path."""
+    tails = np.repeat(np.arange(graph.n), graph.degrees).tolist()
+    known = {}
+    for key, value in values.items():
+        known[key[:2]] = value
+        if not nx_graph.is_directed():
+            known[key[1], key[0]] = value
+    return np.array([known[ends] for ends in zip(tails, graph.indices.tolist(), strict=True)])
+
+
+def check_betweenness(graph, device, **options):
+    nx_graph = graph.to_networkx()
+    for normalized in (True, False):
+        found = cg.betweenness_centrality(graph, normalized=normalized, device=device, **options)
+        expected = listed(nx.betweenness_centrality(nx_graph, normalized=normalized), graph.n)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def check_edges(graph, device, **options):
+    nx_graph = graph.to_networkx()
+    for normalized in (True, False):
+        found = cg.edge_betweenness_centrality(
+            graph, normalized=normalized, device=device, **options
+        )
+        values = nx.edge_betweenness_centrality(nx_graph, normalized=normalized)
+        expected = edge_values(nx_graph, graph, values)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", SMALL)
+def test_betweenness_of_awkward_shapes(shape, device):
+    check_betweenness(SHAPES[shape], device)
+
+
+@pytest.mark.parametrize("shape", [name for name in SMALL if SHAPES[name].m < 2500])
+def test_edge_betweenness_of_awkward_shapes(shape, device):
+    check_edges(SHAPES[shape], device)
+
+
+@given(graphs(max_vertices=30))
+@settings(max_examples=40)
+def test_random_graphs(device, graph):
+    check_betweenness(graph, device)
+    check_edges(graph, device)
+    for method in METHODS:
+        check_closeness(graph, device, method=method)
+
+
+@pytest.mark.parametrize("config", ["hybrid", "warp-based"])
+def test_betweenness_with_other_configurations(config, device):
+    """Multi-search checklist 17: betweenness made of snippets equals the reference."""
+    check_betweenness(SKEWED, device, config=config)
+    check_edges(SHAPES["grid"], device, config=config)
+
+
+def test_betweenness_in_single_precision(device):
+    expected = cg.betweenness_centrality(SKEWED, device=device)
+    found = cg.betweenness_centrality(SKEWED, dtype=np.float32, device=device)
+    assert (expected.dtype, found.dtype) == (np.float64, np.float32)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-8)
+
+
+@pytest.mark.parametrize("graph", [SKEWED, SHAPES["one-way-random"]], ids=["both", "one-way"])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_sampled_betweenness(graph, normalized, any_device):
+    nx_graph = graph.to_networkx()
+    sample = draw().sample(list(nx_graph.nodes()), 20)
+    options = {"k": 20, "normalized": normalized}
+    found = cg.betweenness_centrality(graph, sample, normalized, device=any_device)
+    expected = nx.betweenness_centrality(nx_graph, seed=draw(), **options)
+    np.testing.assert_allclose(found, listed(expected, graph.n), rtol=1e-9)
+    found = cg.edge_betweenness_centrality(graph, sample, normalized, device=any_device)
+    values = nx.edge_betweenness_centrality(nx_graph, seed=draw(), **options)
+    np.testing.assert_allclose(found, edge_values(nx_graph, graph, values), rtol=1e-9)
+
+
+def test_a_sample_is_drawn_by_its_seed(any_device):
+    one, other = (
+        cg.betweenness_centrality(SKEWED, 30, seed=seed, device=any_device) for seed in (1, 1)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    with pytest.raises(cg.InvalidArgumentError, match="cannot be drawn"):
+        cg.betweenness_centrality(SKEWED, SKEWED.n + 1, device=any_device)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in bundled_graphs()])
+def test_betweenness_of_real_graphs(name, any_device):
+    graph = dict(bundled_graphs())[name]()
+    if graph.n > 50_000:
+        pytest.skip("one of the larger graphs, which take igraph minutes")
+    thin = graph.to_networkx() if graph.n < 200 else None
+    if thin is not None:
+        check_betweenness(graph, any_device)
+        return
+    tails, heads, _ = graph.listed_edges()
+    other = igraph.Graph(
+        graph.n, np.stack([tails, heads], axis=1).tolist(), directed=graph.directed
+    ).simplify()
+    sources = np.arange(0, graph.n, max(graph.n // 50, 1))
+    found = cg.betweenness_centrality(graph, sources, normalized=False, device=any_device)
+    expected = np.array(other.betweenness(sources=sources.tolist(), targets=None, directed=True))
+    seen = np.full(graph.n, sources.size)
+    seen[sources] -= 1
+    paths = found * seen / (graph.n - 1)
+    np.testing.assert_allclose(paths, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_too_many_paths_are_not_counted_wrong(any_device):
+    """A chain of 1,100 squares has 2 ** 1,100 shortest paths from end to end."""
+    links = np.arange(1100) * 3
+    src = np.concatenate([links, links, links + 1, links + 2])
+    dst = np.concatenate([links + 1, links + 2, links + 3, links + 3])
+    chain = cg.from_edges(src, dst, symmetrize=True)
+    with pytest.raises(cg.ClgraphError, match="more shortest paths than float64"):
+        cg.betweenness_centrality(chain, [0], device=any_device)
+    short = cg.from_edges(src[src < 600], dst[src < 600], symmetrize=True)
+    with pytest.raises(cg.ClgraphError, match="use dtype=float64"):
+        cg.betweenness_centrality(short, [0], dtype=np.float32, device=any_device)
+
+
+def check_closeness(graph, device, **options):
+    nx_graph = graph.to_networkx()
+    for improved in (True, False):
+        found = cg.closeness_centrality(graph, wf_improved=improved, device=device, **options)
+        expected = nx.closeness_centrality(nx_graph, wf_improved=improved)
+        np.testing.assert_allclose(found, listed(expected, graph.n), rtol=1e-12)
+    found = cg.harmonic_centrality(graph, device=device, **options)
+    np.testing.assert_allclose(found, listed(nx.harmonic_centrality(nx_graph), graph.n), rtol=1e-12)
+    some = np.arange(graph.n)[::3][::-1]
+    found = cg.closeness_centrality(graph, some, device=device, **options)
+    expected = [nx.closeness_centrality(nx_graph, int(v)) for v in some]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", SMALL)
+def test_closeness_of_awkward_shapes(shape, method, device):
+    check_closeness(SHAPES[shape], device, method=method)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda d: cg.betweenness_centrality(SKEWED, [-1], device=d), "sources"),
+        (lambda d: cg.betweenness_centrality(SKEWED, dtype=int, device=d), "float64"),
+        (lambda d: cg.closeness_centrality(SKEWED, [10**6], device=d), "sources"),
+        (lambda d: cg.closeness_centrality(SKEWED, method="bits", device=d), "method='bits'"),
+    ],
+)
+def test_arguments_that_cannot_be(call, complaint, any_device):
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        call(any_device)

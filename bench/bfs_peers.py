@@ -52,9 +52,7 @@ class Networkx(NetworkxPeer):
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
         """Spread the dictionary out."""
-        found = np.full(self.n, -1, np.int32)
-        found[list(answer)] = list(answer.values())
-        return found
+        return self.spread(answer, -1)
 
 
 class Igraph(IgraphPeer):
@@ -80,12 +78,9 @@ class Networkit(NetworkitPeer):
         """Run it; distances stay inside."""
         return self.networkit.distance.BFS(self.graph, given, storePaths=False).run()
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:
-        """Copy them; the largest double means no path."""
-        found = np.asarray(answer.getDistances())
-        reached = found < np.finfo(np.float64).max
-        reached[given] = True
-        return np.where(reached, found, -1).astype(np.int32)
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
+        """Copy them."""
+        return self.lengths(answer, -1)
 
 
 class Graphblas(GraphblasPeer):
@@ -164,13 +159,10 @@ class Cugraph(CugraphPeer):
         """Give a data frame of distances and predecessors."""
         return self.cugraph.bfs(self.graph, given)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:
-        """Sort by vertex; the largest integer means no path."""
-        found = np.full(self.n, -1, np.int64)
-        found[answer["vertex"].to_numpy()] = answer["distance"].to_numpy()
-        found[found > self.n] = -1
-        found[given] = 0
-        return found
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
+        """Copy the distances; the largest integer means no path."""
+        found = self.column(answer, "distance")
+        return np.where(found > self.n, -1, found)
 
 
 PEERS: dict[str, type[Peer]] = {

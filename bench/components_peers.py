@@ -160,9 +160,7 @@ class StrongCugraph(_Labels, CugraphPeer):
 
     def values(self, answer: Any, given: int) -> NDArray[np.int32]:
         """Sort by vertex."""
-        labels = np.empty(self.n, np.int64)
-        labels[answer["vertex"].to_numpy()] = answer["labels"].to_numpy()
-        return super().values(labels, given)
+        return super().values(self.column(answer, "labels"), given)
 
 
 class WeakCugraph(StrongCugraph):

@@ -11,6 +11,10 @@ from clgraph.graph.modules import module
 from .peer import Peer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from clgraph import Graph
 
 __all__ = [
@@ -71,6 +75,12 @@ class NetworkxPeer(Peer):
         else:
             self.graph.add_weighted_edges_from(zip(*ends, weights.tolist(), strict=True))
 
+    def spread(self, found: Mapping[int, float], missing: float) -> NDArray[Any]:
+        """Give values by vertex as an array [n]."""
+        values = np.full(self.n, missing)
+        values[list(found)] = list(found.values())
+        return values
+
 
 class IgraphPeer(Peer):
     """``igraph.Graph``."""
@@ -100,6 +110,11 @@ class NetworkitPeer(Peer):
         self.graph = self.networkit.GraphFromCoo(
             entries, n=graph.n, directed=graph.directed, weighted=weights is not None
         )
+
+    def lengths(self, done: Any, missing: float) -> NDArray[Any]:
+        """Copy the distances of a search [n]; to it the largest double means no path."""
+        found = np.asarray(done.getDistances())
+        return np.where(found < np.finfo(np.float64).max, found, missing)
 
 
 class GraphblasPeer(Peer):
@@ -135,3 +150,10 @@ class CugraphPeer(Peer):
             names["edge_attr"] = "weight"
         self.graph = self.cugraph.Graph(directed=True)
         self.graph.from_cudf_edgelist(cudf.DataFrame(columns), "source", "target", **names)
+
+    def column(self, frame: Any, name: str) -> NDArray[Any]:
+        """Copy a column, by vertex [n]."""
+        found = frame[name].to_numpy()
+        values = np.empty(self.n, found.dtype)
+        values[frame["vertex"].to_numpy()] = found
+        return values

@@ -44,9 +44,7 @@ class Networkx(NetworkxPeer):
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
         """Spread the dictionary out."""
-        found = np.full(self.n, np.inf)
-        found[list(answer)] = list(answer.values())
-        return found
+        return self.spread(answer, np.inf)
 
 
 class Igraph(IgraphPeer):
@@ -69,9 +67,8 @@ class Networkit(NetworkitPeer):
         return self.networkit.distance.Dijkstra(self.graph, given, storePaths=False).run()
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
-        """Copy them; the largest double means no path."""
-        found = np.asarray(answer.getDistances())
-        return np.where(found < np.finfo(np.float64).max, found, np.inf)
+        """Copy them."""
+        return self.lengths(answer, np.inf)
 
 
 class Graphblas(GraphblasPeer):
@@ -108,11 +105,9 @@ class Cugraph(CugraphPeer):
         return self.cugraph.sssp(self.graph, given)
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
-        """Sort by vertex; the largest float means no path."""
-        found = np.full(self.n, np.inf)
-        found[answer["vertex"].to_numpy()] = answer["distance"].to_numpy()
-        found[found > np.finfo(np.float32).max / 2] = np.inf
-        return found
+        """Copy the distances; the largest float means no path."""
+        found = self.column(answer, "distance")
+        return np.where(found > np.finfo(np.float32).max / 2, np.inf, found)
 
 
 PEERS: dict[str, type[Peer]] = {

@@ -71,8 +71,7 @@ def kron(
     O(m scale). Scale 20 with edge factor 16 takes some seconds and 1 GB.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    order = rng.permutation(n).astype(src.dtype)
-    return _undirected(n, order[src], order[dst], rng, weights)
+    return _undirected(n, src, dst, rng, weights)
 
 
 def rmat(
@@ -100,8 +99,7 @@ def rmat(
         Directed, without self-loops and parallel arcs.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    order = rng.permutation(n).astype(src.dtype)
-    return _directed(n, order[src], order[dst], rng, weights)
+    return _directed(n, src, dst, rng, weights)
 
 
 def random(
@@ -293,7 +291,7 @@ def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
 def _rmat_edges(
     scale: int, edge_factor: float, chances: tuple[float, float, float], seed: int
 ) -> tuple[int, Array, Array, np.random.Generator]:
-    """Draw the ends of all edges, one bit of their ids after the other."""
+    """Draw the ends of all edges, one bit of their ids after the other; then shuffle the ids."""
     scale = whole("scale", scale, least=0, most=40)
     a, b, c = (real(name, chance) for name, chance in zip("abc", chances, strict=True))
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-12:
@@ -314,7 +312,8 @@ def _rmat_edges(
             np.left_shift(heads, 1, out=heads)
             tails |= low
             heads |= right ^ low ^ corner
-    return n, src, dst, rng
+    order = rng.permutation(n).astype(ids)
+    return n, order[src], order[dst], rng
 
 
 def _lattice(shape: tuple[int, ...], seed: int, weights: WeightRange) -> Graph:

@@ -280,7 +280,11 @@ __local uint stage_rank;
         if (atomic_inc(state + LEFT) + 1 == get_num_groups(0) && !load_relaxed(state + ABORTED)) {
             state[JOINED] = 0;
             state[LEFT] = 0;
-            if (state[STATUS] == STATUS_DONE) *(volatile __global ulong *)(state + STAGE_A) = NO_STAGE;
+            if (state[STATUS] == STATUS_DONE) {
+                // Both: a reader of the next search may not pair its first word with the last of this.
+                *(volatile __global ulong *)(state + STAGE_A) = NO_STAGE;
+                *(volatile __global ulong *)(state + STAGE_B) = NO_STAGE;
+            }
         }
     }
 }

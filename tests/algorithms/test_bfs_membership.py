@@ -81,3 +81,22 @@ def test_dismissed_groups_are_called_back(searches, monkeypatch):
     config = module.BFSConfig(groups=2)
     path = generate.path(2000)
     assert module.BFS(path, config=config, device=device).run(0).stats.launches == 1
+
+
+def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
+    """Both may publish under the same number: a group paired one's first word with the other's second."""
+    device = device_or_skip("intel")
+    graph = generate.grid2d(60, 50)
+    config = module.BFSConfig(
+        membership="fixed",
+        distribution="static",
+        direction="push",
+        hub_degree=0,
+        group_size=4 * device.traits.lanes,
+        solo_edges=40,
+    )
+    plan = module.BFS(graph, config=config, device=device)
+    expected = distances_by_definition(graph, 77)
+    for _ in range(60):
+        plan.run(0, max_depth=5)
+        np.testing.assert_array_equal(plan.run(77).distances, expected)

@@ -74,6 +74,9 @@ void bfs(
     ${form.setup()}
     const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
+    % if config.held:
+    const uint held_limit = min(${config.held_limit}u, (uint)get_num_groups(0) * ${config.solo_capacity // 2}u);
+    % endif
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">
     <%def name="work()">

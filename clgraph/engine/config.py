@@ -83,6 +83,10 @@ class TraversalConfig:
         them resident together, or join as they start.
     solo : bool, optional
         Whether one work-group runs small frontiers alone; never with split kernels.
+    held : bool, optional
+        Whether work-groups keep the vertices they find while frontiers are of middling size, so
+        that levels have one meeting and no queue; where `solo` is not refused and all groups are
+        there from the start.
     visited : {"bitmap", "labels", "mask", "plain"}, optional
         Where a stage looks up who has been reached. Bits and labels are claimed by atomics; a mask
         of bytes before the labels, and the labels themselves, may be claimed by several at once.
@@ -149,6 +153,7 @@ class TraversalConfig:
     synchronisation: str | None = None
     membership: str | None = None
     solo: bool | None = None
+    held: bool | None = None
     visited: str | None = None
     distribution: str | None = None
     kernels: str | None = None
@@ -243,8 +248,10 @@ class TraversalConfig:
             value = getattr(self, name)
             if value and value & (value - 1):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
-        if self.solo is not None and not isinstance(self.solo, bool):
-            raise InvalidArgumentError(f"solo={self.solo!r} is neither True nor False.")
+        for name in ("solo", "held"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, bool):
+                raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
         self._validate_combination()
 
     def _validate_combination(self) -> None:

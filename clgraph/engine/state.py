@@ -23,8 +23,17 @@ STATUS_RUNNING, STATUS_DONE, STATUS_PAUSED = 0, 1, 2
 NO_STAGE = np.uint32(0xFFFFFFFF)
 
 # Counters of one stage; two copies of each, used in turn, SLOT_STRIDE apart.
-SLOT_WORDS = ("NEXT", "ARRIVED", "CLAIM", "NEXT_EDGES", "NEXT_EDGES_HIGH", "NEXT_HUBS")
-_SLOT_STRIDE = 4 * _LINE
+SLOT_WORDS = (
+    "NEXT",
+    "ARRIVED",
+    "CLAIM",
+    "NEXT_EDGES",
+    "NEXT_EDGES_HIGH",
+    "NEXT_HUBS",
+    "HELD_EDGES",
+    "HELD_EDGES_HIGH",
+)
+_SLOT_STRIDE = 5 * _LINE
 
 STATE_WORDS: dict[str, int] = {
     "STATUS_RUNNING": STATUS_RUNNING,
@@ -52,6 +61,9 @@ STATE_WORDS: dict[str, int] = {
     "NEXT_EDGES_HIGH": 7 * _LINE + 1,
     "NEXT_HUBS": 8 * _LINE,
     "ENTERED": 8 * _LINE + 2,  # 64 bits, see membership.mako; never cleared
+    "HELD_EDGES": 8 * _LINE + 4,
+    "HELD_EDGES_HIGH": 8 * _LINE + 5,
+    "MEET": 9 * _LINE,  # 64 bits, see held.mako; cleared by the decider of such a stage
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE

@@ -11,6 +11,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
+<%namespace name="held" file="/grid/held.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
@@ -26,6 +27,9 @@
 ${queue.setup()}
 ${pull.setup()}
 ${solo.setup()}
+% if config.held:
+${held.setup()}
+% endif
 ${duplicates.setup()}
 % if config.duplicates.startswith("load"):
 __local entry_t kept_entries[${config.group_size}];
@@ -40,7 +44,16 @@ __local entry_t kept_entries[${config.group_size}];
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
     __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
     ${queue.begin_stage()}
+    % if config.held:
+    const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= held_limit;
+    uint held_levels = 0, held_found = 0;   // levels beyond the first of this stage, and their vertices
+    % endif
     % if "push" in stages:
+    % if config.held:
+    if (holding) {
+        ${hold_levels()}
+    } else
+    % endif
     if (now.mode == PUSH) {
         const int eager = now.length <= ${config.eager_limit}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
@@ -129,12 +142,40 @@ for (uint first = tile_begin; first < tile_end; first += LANES) {
 ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
 </%def>
 
+## Levels whose frontier stays with the groups: while it is small enough for that, and too large for
+## one group alone.
+<%def name="hold_levels()">
+        const int eager = 1, look = mean_degree >= ${config.held_look}u;
+        edges_t held_edges = 0;
+        <%held:levels queue="queue_from">
+        <%def name="visit(count)">
+            ${visiting.visit_edges(count, "now.level", held.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE",
+                                    look="look")}
+        </%def>
+        <%def name="held_level()">
+            const ulong ahead = (ulong)total * mean_degree;
+            going = total != 0 && !crowded && now.level < max_level && total <= held_limit && held_levels < ${config.held_levels}u &&
+                    !((flags & FLAG_SOLO) && total <= ${config.solo_capacity}u && ahead <= ${config.held_solo}u);
+            if (going) {
+                ++held_levels;
+                held_found += total;
+                held_edges += found_edges;
+                found_edges = 0;
+                now.level += 1;
+                if (member == 0 && lid == 0 && now.level - 1 < level_capacity)
+                    levels[now.level - 1] = (uint4)(total, 0u, PUSH, device_clock_ns());
+            }
+        </%def>
+        </%held:levels>
+        ${held.add_edges("found_edges", "held_edges")}
+</%def>
+
 ## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
     const int weigh = ${"" if config.exact else "1 || "}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
-                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0;
+                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || held_levels" if config.held else ""};
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
     if (now.mode == FILL) {
@@ -148,7 +189,20 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
         edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
         ${level.load_totals()}
+        % if config.held:
+        if (held_levels) {
+            const ulong edges_before = *(volatile __global edges_t *)(state + HELD_EDGES + slot * SLOT_STRIDE);
+            reached += held_found;
+            explored += edges_before;
+            work += edges_before + held_levels * ${config.stage_work}ul;
+        }
+        % endif
     }
+    % if config.held:
+    if (holding) {
+        ${held.clear()}
+    }
+    % endif
     const int counted = now.mode <= PULL;   // FILL, PUSH and PULL give distances
     if (counted) {
         const int pulled = now.mode == PULL;

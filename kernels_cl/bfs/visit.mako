@@ -10,11 +10,11 @@
 <%namespace name="visited" file="/visited/visited.mako"/>
 
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
-<%def name="visit_edges(count, level, keep, hub_slot)">
+<%def name="visit_edges(count, level, keep, hub_slot, look=None)">
     % for k in range(count):
     offset_t row${k} = 0;
     uint degree${k} = 0;
-    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "distances", "UNREACHED")}
+    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "distances", "UNREACHED", look)}
     % endfor
     % if config.entry != "vertex":
     % for k in range(count):

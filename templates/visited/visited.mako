@@ -55,14 +55,15 @@ static inline uint word_select(word_t word, uint k) {
 }
 </%def>
 
-## A look before the claim: whether v may still be unclaimed. Looks of one batch overlap.
-<%def name="look(may_claim, v, active, labels, unreached)">
+## A look before the claim: whether v may still be unclaimed. Looks of one batch overlap. With `when`
+## they are only made where it is true: an atomic that fails costs less than waiting twice.
+<%def name="look(may_claim, v, active, labels, unreached, when=None)">
 % if config.visited == "bitmap":
-const int ${may_claim} = ${active} && !(the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v}));
+const int ${may_claim} = ${active} && !(${f"({when}) && (" if when else ""}the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v})${")" if when else ""});
 % elif config.visited == "mask":
 const int ${may_claim} = ${active} && !(((__global const uchar *)the_visited)[${v} >> 3] & (1u << (${v} & 7u)));
 % else:
-const int ${may_claim} = ${active} && ${labels}[${v}] == ${unreached};
+const int ${may_claim} = ${active} && ${f"(!({when}) || " if when else ""}${labels}[${v}] == ${unreached}${")" if when else ""};
 % endif
 </%def>
 

@@ -84,7 +84,7 @@ def test_dismissed_groups_are_called_back(searches, monkeypatch):
 
 
 def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
-    """Both may publish under the same number: a group paired one's first word with the other's second."""
+    """Both may publish under one number: a group paired words of one with those of the other."""
     device = device_or_skip("intel")
     graph = generate.grid2d(60, 50)
     config = module.BFSConfig(

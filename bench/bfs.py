@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .graphs import Loaded
     from .records import Record
 
-__all__ = ["PROBLEM", "Searches"]
+__all__ = ["PROBLEM", "EdgeCounts", "Searches", "profile_of"]
 
 RULES_UP_TO_EDGES = 200_000_000  # checking the rules takes a second per thirty million edges
 SHOWN_LEVELS = 256
@@ -46,6 +46,26 @@ class EdgeCounts:
         if not self._graph.directed:
             self._known.append((inside, reached, edges))
         return edges
+
+
+def profile_of(result: Any, source: int) -> Record:
+    """Level by level account of a search with ``stats.per_level``, in at most 256 rows."""
+    table = result.stats.per_level
+    step = max(1, -(-len(table) // SHOWN_LEVELS))
+    starts = np.arange(0, len(table), step)
+
+    def added(name: str) -> Any:
+        return np.add.reduceat(table[name], starts)
+
+    return {
+        "source": source,
+        "kernel_ms": result.stats.kernel_ms,
+        "levels_per_row": step,
+        "frontier": added("frontier").tolist(),
+        "edges": added("edges").tolist(),
+        "direction": table["direction"][starts].tolist(),
+        "microseconds": added("microseconds").round(3).tolist(),
+    }
 
 
 class Searches(Problem):
@@ -106,23 +126,7 @@ class Searches(Problem):
 
     def profile(self, given: int) -> Record:
         """Profile of one search; neighbouring levels of a deep one are added up."""
-        result = self.run(given)
-        table = result.stats.per_level
-        step = -(-len(table) // SHOWN_LEVELS)
-        starts = np.arange(0, len(table), step)
-
-        def added(name: str) -> Any:
-            return np.add.reduceat(table[name], starts)
-
-        return {
-            "source": given,
-            "kernel_ms": result.stats.kernel_ms,
-            "levels_per_row": step,
-            "frontier": added("frontier").tolist(),
-            "edges": added("edges").tolist(),
-            "direction": table["direction"][starts].tolist(),
-            "microseconds": added("microseconds").round(3).tolist(),
-        }
+        return profile_of(self.run(given), given)
 
 
 PROBLEM = Searches

@@ -33,7 +33,7 @@ TITLES = {
     "scc": "Strongly connected components",
     "components": "Connected components",
     "multi-search": "Many searches at once",
-    "balance": "Load balancing: every edge out of a list of vertices",
+    "expansion": "Load balancing alone: the owner of every edge",
 }
 
 INTRODUCTION = """# Benchmarks

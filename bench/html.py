@@ -52,6 +52,10 @@ svg .whisker { stroke: var(--c); }
 """
 
 
+# Classes of points by what a level did; the stages of shortest paths are levels too.
+MODES = {"push": "push", "near": "push", "pull": "pull", "far": "pull"}
+
+
 def page(records: Sequence[Record]) -> str:
     """Render runs.
 
@@ -108,8 +112,8 @@ def _run(record: Record) -> str:
     if profiled:
         parts.append("<h2>Level by level, from the source of median time</h2>")
         parts.append(
-            '<p class="key"><span><i style="background:var(--push)"></i>push</span>'
-            '<span><i style="background:var(--pull)"></i>pull</span>'
+            '<p class="key"><span><i style="background:var(--push)"></i>push, near</span>'
+            '<span><i style="background:var(--pull)"></i>pull, far</span>'
             "<span>grey line: frontier; blue line: microseconds</span></p>"
         )
         parts.append(f'<div class="plots">{"".join(map(_profile, profiled))}</div>')
@@ -226,7 +230,7 @@ def _profile(case: Record) -> str:
     caption = f"{name}: {text.figure(levels['kernel_ms'])} ms{each}"
     plot = Plot(
         caption,
-        Axis.around([*distances, 1.0], "distance from the source", log=False),
+        Axis.around([*distances, 1.0], "level", log=False),
         Axis.around([*frontier, *times], "vertices; microseconds"),
         width=420,
         height=260,
@@ -237,6 +241,6 @@ def _profile(case: Record) -> str:
     for distance, size, direction, us in rows:
         if len(distances) <= 64:
             took = "" if math.isnan(us) else f", {us:.3g} us"
-            hint = f"distance {distance:g}: {size:,.0f} vertices, {direction}{took}"
-            plot.point(distance, size, direction if direction in {"push", "pull"} else "stop", hint)
+            hint = f"level {distance:g}: {size:,.0f} vertices, {direction}{took}"
+            plot.point(distance, size, MODES.get(direction, "stop"), hint)
     return _figure(caption, plot.svg())

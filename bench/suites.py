@@ -63,6 +63,9 @@ _MEASURED = (
     Case("bfs", "usa-road-nw", shows="real roads, the Northwest"),
     Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
     Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
+    Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=("all",)),
+    Case("expansion", "road", shows="two units an item", metric="units/s", presets=("all",)),
+    Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=("all",)),
 )
 
 

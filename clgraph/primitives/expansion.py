@@ -118,6 +118,8 @@ class Expand:
         Where.
     config : ExpandSizes
         Every size as decided.
+    source_hash : str
+        Of the rendered kernels; empty where there is nothing to expand.
 
     Raises
     ------
@@ -160,10 +162,12 @@ class Expand:
             counts=counts,
         )
         self._grid_factor = wanted.grid_factor
+        self.source_hash = ""
         if self.units:
             self._program = load(
                 self.device, "primitives/expand.cl", config=self.config, counters=COUNTERS
             )
+            self.source_hash = self._program.source_hash
             self._expand = self._program.kernel("expand")
             self._resident = resident_groups(self.device, self._expand, self.config.group_size)
             if not self._resident:

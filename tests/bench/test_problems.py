@@ -1,0 +1,73 @@
+"""Every problem that the runner knows is measured with every preset, and wrong results are seen."""
+
+import numpy as np
+import pytest
+
+from bench import graphs, machine, runner, suites
+from bench.measure import Settings
+from bench.pinned import Pinned
+from bench.problem import problem_of
+from bench.suites import SUITES, Case
+from clgraph.errors import VerificationError
+
+KINDS = tuple(dict.fromkeys(case.algorithm for cases in SUITES.values() for case in cases))
+GRAPHS = {"tiny-web": Pinned("rmat", (7, 5)), "tiny-road": Pinned("road", (12, 9))}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    for name, pinned in GRAPHS.items():
+        monkeypatch.setitem(graphs.GRAPHS, name, pinned)
+    monkeypatch.setattr(machine, "COPY_BYTES", 1 << 16)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_preset_is_measured_and_checked(kind, intel, monkeypatch):
+    cases = tuple(Case(kind, name, shows="nothing", presets=("all",)) for name in GRAPHS)
+    monkeypatch.setitem(suites.SUITES, "made-up", cases)
+    settings = Settings(sources=3, passes=1, validate=2, peers=("scipy", "networkx", "igraph"))
+    found = runner.run("made-up", settings, device=intel)["cases"]
+    assert len(found) == len(GRAPHS) * len(problem_of(kind).presets())
+    for case in found:
+        assert case["status"] == "ok", (case["key"], case["reason"])
+        assert case["verified"]["against"]
+        assert case["config"]
+        assert len(case["source_hash"]) >= 16
+        assert case["floor"]["bytes"] > 0
+        assert case["summary"]["kernel_ms"]["median"] > 0
+        for name, peer in case.get("peers", {}).items():
+            compared = name in problem_of(kind).peers
+            assert peer["status"] == ("ok" if compared else "skipped"), (case["key"], name, peer)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_result_is_seen(kind, intel, monkeypatch):
+    problem_type = problem_of(kind)
+    preset = problem_type.presets()[0]
+    loaded = graphs.find("tiny-web", weighted=problem_type.weighted)
+    problem = problem_type(loaded, intel, preset)
+    given = problem.inputs(1)
+    assert problem.check(given)["against"]
+    plan_run = problem.run
+
+    def wrong(one):
+        result = plan_run(one)
+        values = np.array(problem_type.values(problem, result))
+        values[-1] = values[-1] + 1 if np.isfinite(values[-1]) else 5
+        return Changed(result, problem_type.result, values)
+
+    monkeypatch.setattr(problem, "run", wrong)
+    monkeypatch.setattr(problem, "values", lambda result: getattr(result, problem_type.result))
+    with pytest.raises(VerificationError, match="not what"):
+        problem.check(given)
+
+
+class Changed:
+    """A result of which one attribute is another."""
+
+    def __init__(self, result, name, values):
+        self._result = result
+        setattr(self, name, values)
+
+    def __getattr__(self, name):
+        return getattr(self._result, name)

@@ -12,11 +12,16 @@ from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_len
 from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
 from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
 from clgraph.algorithms.centrality_closeness import closeness_centrality, harmonic_centrality
+from clgraph.algorithms.components import ConnectedComponents, connected_components
+from clgraph.algorithms.components_result import ComponentsResult
 from clgraph.algorithms.eccentricity import diameter, eccentricity
 from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
 from clgraph.algorithms.multi_search_config import MultiSearchConfig
 from clgraph.algorithms.multi_search_state import State
 from clgraph.algorithms.reachable import reachable
+from clgraph.algorithms.scc import SCC, SCCResult, scc
+from clgraph.algorithms.scc_condensation import Condensation, condensation
+from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -41,9 +46,13 @@ from clgraph.graph.formats import read, write
 
 __all__ = [
     "BFS",
+    "SCC",
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "ComponentsResult",
+    "Condensation",
+    "ConnectedComponents",
     "Device",
     "DeviceMemoryError",
     "DeviceNotFoundError",
@@ -56,6 +65,8 @@ __all__ = [
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
+    "SCCConfig",
+    "SCCResult",
     "State",
     "VerificationError",
     "apsp",
@@ -64,6 +75,8 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "condensation",
+    "connected_components",
     "device",
     "devices",
     "diameter",
@@ -78,6 +91,7 @@ __all__ = [
     "harmonic_centrality",
     "reachable",
     "read",
+    "scc",
     "verify",
     "write",
 ]

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info
+from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info, scc
 from clgraph.cli.text import as_json
 from clgraph.errors import (
     ClgraphError,
@@ -32,6 +32,8 @@ COMMANDS: tuple[Command, ...] = (
     doctor.COMMAND,
     info.COMMAND,
     bfs.COMMAND,
+    scc.COMMAND,
+    scc.COMPONENTS_COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,

@@ -66,6 +66,11 @@ class Outcome:
         self.reached = reached
         self._events = events
 
+    @property
+    def events(self) -> tuple[cl.Event, cl.Event]:
+        """Of the first launch and of the last."""
+        return self._events
+
     @cached_property
     def kernel_ms(self) -> float:
         """Device time from the first launch's start to the last one's end, in milliseconds."""

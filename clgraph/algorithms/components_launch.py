@@ -1,0 +1,91 @@
+"""Launches over all vertices, one after the other without a look from the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clgraph.device import wait
+from clgraph.primitives import group_size
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+    from clgraph.device import Device, Kernel
+    from clgraph.device.kernel import Argument
+
+__all__ = ["COMPONENT_KNOWN", "SweepLog", "Sweeper"]
+
+# Set in a vertex's component word once the rest of it names a member of the component.
+COMPONENT_KNOWN = 1 << 31
+CPU_GROUPS_PER_UNIT = 16  # shares small enough that a thread which finishes early takes another
+RESIDENT_GROUPS_PER_UNIT = 4
+
+
+class SweepLog:
+    """What was launched for one result.
+
+    Attributes
+    ----------
+    launches : int
+        Kernel launches.
+    """
+
+    def __init__(self) -> None:
+        self.launches = 0
+        self._first: cl.Event | None = None
+        self._last: cl.Event | None = None
+
+    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
+        """Note launches, the first and the last of which have these events."""
+        self._first = self._first or first
+        self._last = last
+        self.launches += launches
+
+    def wait(self) -> None:
+        """Wait for the last launch.
+
+        Raises
+        ------
+        ClgraphError
+            If the driver reports a failure.
+        """
+        if self._last is not None:
+            wait(self._last)
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time from the start of the first launch to the end of the last, milliseconds."""
+        if self._first is None or self._last is None:
+            return 0.0
+        return float(self._last.profile.end - self._first.profile.start) / 1e6
+
+
+class Sweeper:
+    """How launches over n items are cut into work-groups on a device.
+
+    Attributes
+    ----------
+    group_size, groups : int
+        Work-items in a group, and groups of a launch.
+    chunk : int
+        Items of a group where each owns a range.
+    """
+
+    def __init__(self, device: Device, n: int) -> None:
+        traits = device.traits
+        self.group_size = group_size(traits)
+        per_unit = CPU_GROUPS_PER_UNIT
+        if not traits.is_cpu:
+            per_unit = traits.threads_per_unit // self.group_size or RESIDENT_GROUPS_PER_UNIT
+        tiles = max(-(-n // self.group_size), 1)
+        tiles_per_group = -(-tiles // (traits.compute_units * per_unit))
+        self.chunk = tiles_per_group * self.group_size
+        self.groups = -(-tiles // tiles_per_group)
+
+    def launch(
+        self, log: SweepLog, kernel: Kernel, *args: Argument, groups: int | None = None
+    ) -> None:
+        """Enqueue a kernel over all items, or in a number of groups."""
+        size = (self.groups if groups is None else groups) * self.group_size
+        event = kernel.launch(size, self.group_size, *args)
+        log.add(event, event)

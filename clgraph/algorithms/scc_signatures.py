@@ -1,0 +1,113 @@
+"""Strong components by two-sided signatures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.components_launch import COMPONENT_KNOWN
+from clgraph.algorithms.scc_stages import StageLog, compile_stages, resolve_stages, scan_limit
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.components_launch import SweepLog
+    from clgraph.algorithms.scc_config import SCCConfig
+    from clgraph.device import Allocation, Device, Memory
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.resident import ResidentGraph
+
+__all__ = ["Signatures"]
+
+STAGES = ("PREPARE", "LIST", "SPREAD", "JUDGE", "SIEVE", "RESOLVE")
+FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
+QUEUE_SLACK = 64  # entries that branch-free appends may touch
+ROUNDS = 8  # before vertices are contracted
+HOPS = 8  # of a chain of signatures that one look follows
+ROUND_WORK = {True: 200, False: 60_000}  # what a round costs beside its edges, by is_cpu
+
+
+class Signatures:
+    """The signature kernel, compiled for one graph and device.
+
+    Parameters
+    ----------
+    config : SCCConfig
+        What was asked for.
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from; 12 bytes per vertex and 16 per edge.
+    graphs : pair of ResidentGraph
+        The graph and its transpose on that device.
+    n, m : int
+        Vertices, at least one, and edges.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are 2**32 edges or more.
+    """
+
+    def __init__(
+        self,
+        config: SCCConfig,
+        device: Device,
+        memory: Memory,
+        graphs: tuple[ResidentGraph, ResidentGraph],
+        n: int,
+        m: int,
+    ) -> None:
+        if m >= 2**32 - QUEUE_SLACK:
+            raise InvalidArgumentError(
+                f"finish='signatures' lists edges with 32 bits, and this graph has {m}; use "
+                "finish='coloring'."
+            )
+        traits = device.traits
+        resolved = resolve_stages(config, traits, m, entry="row", visited="plain")
+        alone = resolved.group_size == 1
+        self._driver, self.source_hash = compile_stages(
+            device,
+            "scc_signatures.cl",
+            STAGES,
+            resolved,
+            COMPONENT_KNOWN=COMPONENT_KNOWN,
+            factors=FACTORS,
+            hops=HOPS,
+            rounds=ROUNDS,
+            round_work=ROUND_WORK[traits.is_cpu],
+            edge_tile=4096 if alone else resolved.lanes,
+        )
+        self.resolved = resolved
+        held, back = graphs
+        self._log = StageLog(memory, STAGES)
+        pivot_key = memory.upload("pivot_key", np.zeros(1, np.uint64))
+        self._graph = (
+            *(held.indptr, held.indices, back.indptr),
+            *(np.uint32(n), np.uint32(m), np.uint32((n - 1).bit_length())),
+            scan_limit(config, traits, n, m),
+        )
+        self._state = (
+            memory.allocate("forward_signatures", n, np.uint32),
+            memory.allocate("backward_signatures", n, np.uint32),
+            memory.allocate("regions", n, np.uint32),
+            memory.allocate("edges_even", 2 * (m + QUEUE_SLACK), np.uint32),
+            memory.allocate("edges_odd", 2 * (m + QUEUE_SLACK), np.uint32),
+            pivot_key,
+        )
+
+    def run(self, log: SweepLog, component: Allocation) -> Outcome:
+        """Find the components of vertices that have none.
+
+        Returns
+        -------
+        Outcome
+            With `depth` 1 if the budget of scans was spent before all were found.
+        """
+        outcome = self._driver.run(*self._graph, component, *self._state, *self._log.arguments)
+        log.add(*outcome.events, outcome.launches)
+        return outcome
+
+    def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Tell what the last run did, see `StageLog.steps`."""
+        return self._log.steps(outcome)

@@ -1,0 +1,134 @@
+"""What the kernels that run stage by stage share: configuration, compilation and their log."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import load
+from clgraph.engine.choose import resolve
+from clgraph.engine.config import TraversalConfig
+from clgraph.engine.driver import Driver
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.algorithms.scc_config import SCCConfig
+    from clgraph.device import Device, DeviceTraits, Memory
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.choose import Resolved
+    from clgraph.engine.driver import Outcome
+
+__all__ = ["StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+
+HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
+CPU_SCAN_BUDGET = 256
+GPU_SCAN_BUDGET = 4096
+
+
+def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: Any) -> Resolved:
+    """Complete a configuration for the stage machine.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run it.
+    """
+    wanted = TraversalConfig(
+        synchronisation=config.synchronisation,
+        group_size=config.group_size,
+        groups=config.groups,
+        solo=False,
+    )
+    resolved = resolve(wanted, traits, m=m, predecessors=False, max_degree=0)
+    return dataclasses.replace(
+        resolved, solo=False, held=False, solo_capacity=traits.lanes, **changes
+    )
+
+
+def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.uint64:
+    """Edges and vertices that scans may cost before the sequential search takes over."""
+    budget = config.scan_budget or (CPU_SCAN_BUDGET if traits.is_cpu else GPU_SCAN_BUDGET)
+    return np.uint64(min(budget * (n + m + 1024), 2**63))
+
+
+def compile_stages(
+    device: Device, name: str, stages: Sequence[str], resolved: Resolved, **params: Any
+) -> tuple[Driver, str]:
+    """Build a kernel file for stages: all in one kernel, or one each.
+
+    Returns
+    -------
+    Driver, str
+        What launches them, and the hash of the rendered source.
+    """
+    together = [tuple(stages)] if resolved.kernels == "fused" else [(one,) for one in stages]
+    programs = [
+        load(
+            device,
+            name,
+            config=resolved,
+            stages=tuple(stages),
+            rendered=rendered,
+            state_words=STATE_WORDS,
+            slot_words=SLOT_WORDS,
+            **params,
+        )
+        for rendered in together
+    ]
+    entry = name.removesuffix(".cl")
+    driver = Driver(device, [program.kernel(entry) for program in programs], resolved)
+    return driver, programs[0].source_hash
+
+
+class StageLog:
+    """Record of every stage that a kernel ran, kept on the device.
+
+    Parameters
+    ----------
+    memory : Memory
+        What to allocate from.
+    stages : sequence of str
+        Names by stage mode, from 1 on.
+    """
+
+    def __init__(self, memory: Memory, stages: Sequence[str]) -> None:
+        self._stages = ("END", *stages)
+        self._history = memory.allocate("stage_history", 4 * HISTORY_CAPACITY, np.uint32)
+        self.arguments: tuple[Argument, ...] = (self._history, np.uint32(HISTORY_CAPACITY))
+
+    def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Stages in order; equal neighbours become one step of several rounds.
+
+        Returns
+        -------
+        list of dict
+            ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all rounds) and
+            ``milliseconds`` (NaN where the device has no clock; of the very first stage also).
+        """
+        rows = self._history.read(4 * min(outcome.reached, HISTORY_CAPACITY)).reshape(-1, 4)
+        clock = rows[:, 3]
+        took = np.full(len(rows), np.nan)
+        if clock.any():
+            took[1:] = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
+        steps: list[dict[str, Any]] = []
+        for (items, found, mode, _), milliseconds in zip(rows.tolist(), took.tolist(), strict=True):
+            name = self._stages[mode].lower()
+            if steps and steps[-1]["step"] == name:
+                steps[-1]["rounds"] += 1
+                steps[-1]["found"] += found
+                steps[-1]["milliseconds"] += milliseconds
+            else:
+                steps.append(
+                    {
+                        "step": name,
+                        "rounds": 1,
+                        "items": items,
+                        "found": found,
+                        "milliseconds": milliseconds,
+                    }
+                )
+        return steps

@@ -1,0 +1,142 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+// Connected components, whatever way the edges point: a forest in which every vertex points to a
+// smaller one of its component, or to itself at the root.
+//
+// After Afforest: every vertex hooks itself to its least neighbour, then a few more of its edges are
+// taken; most of a graph is one tree by then. A sample of vertices tells which, and of that tree's
+// vertices the other edges need not be looked at, since whoever else has one looks at it from the
+// other side. So they are skipped only where every edge is stored both ways.
+//
+// Races: finding roots runs beside hooking. Whatever it reads is an ancestor, perhaps not the nearest
+// to the root any more; only the compare-and-swap on a root decides, and it hooks the larger root to
+// the smaller, so there are no cycles and the root of a finished tree is its smallest vertex. Paths
+// are shortened by plain stores of ancestors, which may overwrite one another in any order.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+
+typedef ${"ulong" if wide_offsets else "uint"} offset_t;
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+#define LONG_ROW ${long_row}u
+
+// The root above v, by the way halving the path.
+static inline uint find_root(volatile __global uint *parent, const uint v) {
+    uint before = v, here = parent[v];
+    if (here == v) return here;
+    for (uint above = parent[here]; above < here; above = parent[here]) {
+        parent[before] = above;
+        before = here;
+        here = above;
+    }
+    return here;
+}
+
+static inline void join(volatile __global uint *parent, const uint u, const uint v) {
+    uint a = find_root(parent, u), b = find_root(parent, v);
+    while (a != b) {
+        const uint high = a > b ? a : b, low = a > b ? b : a;
+        const uint met = atomic_cmpxchg(&parent[high], high, low);
+        if (met == high) return;
+        a = met;
+        b = low;
+    }
+}
+
+// Rows are sorted, so the first neighbour is the least.
+__kernel KERNEL void components_start(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    __global uint *parent)                      // [n] out
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        const offset_t row = indptr[v];
+        const uint u = row < indptr[v + 1] ? indices[row] : v;
+        parent[v] = u < v ? u : v;
+    </%share:each_item>
+}
+
+// The edge at one end of each row.
+__kernel KERNEL void components_sample(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    const uint from_end,                        // 0: the first edge of each row, 1: the last
+    volatile __global uint *parent)             // [n] in/out
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        const offset_t row = indptr[v], row_end = indptr[v + 1];
+        if (row < row_end) join(parent, v, indices[from_end ? row_end - 1 : row]);
+    </%share:each_item>
+}
+
+__kernel KERNEL void components_compress(
+    const uint n,
+    volatile __global uint *parent)             // [n] in/out
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        uint root = parent[v], above = parent[root];
+        if (root == above) continue;
+        while (above < root) {
+            root = above;
+            above = parent[root];
+        }
+        parent[v] = root;
+    </%share:each_item>
+}
+
+// The commonest root of a sample of vertices; any other answer would cost time only.
+__kernel KERNEL void components_commonest(
+    __global const uint *restrict parent,       // [n] roots
+    const uint n,
+    __global uint *commonest)                   // [1] out
+{
+    __local uint roots[${samples}];
+    __local uint best;
+    const uint lid = (uint)get_local_id(0);
+    for (uint i = lid; i < ${samples}u; i += ${group_size}u)
+        roots[i] = parent[(uint)(((ulong)i * 0x9e3779b1ul & 0xfffffffful) * n >> 32)];
+    if (lid == 0) best = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lid; i < ${samples}u; i += ${group_size}u) {
+        uint count = 0;
+        for (uint k = 0; k < ${samples}u; ++k) count += roots[k] == roots[i];
+        atomic_max(&best, count * ${samples}u + i);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0) commonest[0] = roots[best % ${samples}u];
+}
+
+// All edges of vertices outside the tree that may be skipped; long rows by all lanes.
+__kernel KERNEL void components_rest(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    __global const uint *restrict commonest,    // [1]
+    const uint skip,                            // whether every edge is stored both ways
+    volatile __global uint *parent)             // [n] in/out
+{
+    ${lanes.setup()}
+    const uint skipped = skip ? commonest[0] : n;
+    <%share:each_tile count="n">
+        const uint v = (uint)min(first + lane_id(), (ulong)n - 1);
+        const int mine = first + lane_id() < n && find_root(parent, v) != skipped;
+        const offset_t row = indptr[v];
+        const uint degree = mine ? (uint)(indptr[v + 1] - row) : 0u;
+        const uint short_end = degree < LONG_ROW ? degree : LONG_ROW;
+        for (uint e = 0; e < short_end; ++e) join(parent, v, indices[row + e]);
+        lanemask_t long_rows = lane_ballot(degree > LONG_ROW);
+        while (long_rows) {
+            const uint owner = lanemask_first(long_rows);
+            long_rows &= long_rows - 1;
+            const uint u = lane_shuffle(v, owner), length = lane_shuffle(degree, owner);
+            const offset_t begin = indptr[u];
+            for (uint e = LONG_ROW + lane_id(); e < length; e += LANES) join(parent, u, indices[begin + e]);
+        }
+    </%share:each_tile>
+}

@@ -1,0 +1,99 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/group/group.mako"/>
+<%namespace name="scan" file="/grid/scan.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+// Number components 0, 1, ... by their smallest members, given a representative of each vertex.
+//
+// A vertex is the first of its component if it is the smallest member; how many firsts lie before it
+// is its component's number, which a scan over all vertices gives.
+//
+// Race: members of a component lower the same word of `leader` together. The minimum is atomic, and
+// reading the word before is only to spare atomics: it may be stale, which is to say larger.
+
+${lanes.vocabulary()}
+${group.vocabulary(group_size)}
+${group.named("add", "uint")}
+#define COMPONENT_MASK ${0xFFFFFFFF ^ COMPONENT_KNOWN}u
+
+% if smallest:
+// The representative is the smallest member already.
+#define FIRST_OF(v) (component[v] & COMPONENT_MASK)
+% else:
+#define FIRST_OF(v) leader[component[v] & COMPONENT_MASK]
+% endif
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+
+__kernel KERNEL void number_clear(
+    const uint n,
+    __global uint *leader)                       // [n] out
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        leader[v] = n;
+    </%share:each_item>
+}
+
+__kernel KERNEL void number_first(
+    __global const uint *restrict component,    // [n]
+    const uint n,
+    volatile __global uint *leader)              // [n] in/out, n on entry
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        const uint representative = component[v] & COMPONENT_MASK;
+        if (v < leader[representative]) atomic_min(&leader[representative], v);
+    </%share:each_item>
+}
+
+__kernel KERNEL void number_fold(
+    __global const uint *restrict component,    // [n]
+    __global const uint *restrict leader,        // [n]
+    const uint n,
+    const uint chunk,
+    __global uint *totals)                      // [groups] out
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    <%scan:chunk_fold name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}" totals="totals">
+        <%def name="load(i)">(uint)(FIRST_OF(${i}) == ${i})</%def>
+    </%scan:chunk_fold>
+}
+
+__kernel KERNEL void number_totals(
+    __global uint *totals,                      // [groups] in/out
+    const uint groups,
+    __global uint *total)                       // [1] out
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    <%scan:scan_totals name="add" type="uint" count="groups" totals="totals" total="total" />
+}
+
+__kernel KERNEL void number_rank(
+    __global const uint *restrict component,    // [n]
+    __global const uint *restrict leader,        // [n]
+    const uint n,
+    const uint chunk,
+    __global const uint *restrict totals,       // [groups]
+    __global uint *rank)                        // [n] out, of the first vertices
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    <%scan:chunk_scan name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}" totals="totals">
+        <%def name="load(i)">(uint)(FIRST_OF(${i}) == ${i})</%def>
+        <%def name="store(i, before, x)">if (${x}) rank[${i}] = ${before};</%def>
+    </%scan:chunk_scan>
+}
+
+__kernel KERNEL void number_labels(
+    __global const uint *restrict component,    // [n]
+    __global const uint *restrict leader,        // [n]
+    __global const uint *restrict rank,         // [n]
+    const uint n,
+    __global int *labels)                       // [n] out
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        labels[v] = (int)rank[FIRST_OF(v)];
+    </%share:each_item>
+}

@@ -1,0 +1,314 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="clock" file="/memory/clock.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="search" file="/balance/search.mako"/>
+// Strongly connected components by two-sided signatures and contraction, for vertices that have none.
+//
+// Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
+// known to reach (`backward`). Where both are the same, the vertex shares a component with the one of
+// that priority, whether or not the signatures have come to rest: it is contracted into it. Once they
+// are at rest, all vertices of a component have equal ones, so an edge between different signatures
+// joins different components and is dropped. Edges within a contracted vertex are dropped too; the
+// rest goes on with priorities drawn anew, until no edge is left.
+//
+// Stages: PREPARE the vertices and choose a pivot, LIST the edges between live ones; then SPREAD
+// priorities along the edges for some rounds, JUDGE the vertices and SIEVE the edges, again and again;
+// RESOLVE contracted vertices at last. Few rounds contract what is cyclic in a small neighbourhood,
+// which shrinks a mesh geometrically; where that gets nowhere, rounds go on until signatures rest.
+// Then the vertex of greatest priority completes its component in every region, and as priorities
+// are random the number of such repetitions is logarithmic in whatever was seen so far.
+//
+// A signature names a vertex, whose own signature is as good: SPREAD follows such chains, which takes
+// it along paths in steps that double. The pivot, a vertex of many edges in and out, has the greatest
+// priority of all, so that a giant component does not wait until those above and below it are known.
+//
+// Regions are kept as hashes of their signatures. That two of them collide keeps an edge that could
+// go, which costs time only.
+//
+// Races: signatures only rise, by atomic maxima; whoever reads an older one passes on less, and since
+// the one it missed was a change, there is another round. In all other stages a word is written by
+// one lane, and read by others only to follow a chain of contractions, which both its old and its new
+// value belong to.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${clock.vocabulary()}
+${group.declarations()}
+${queue.declarations()}
+${stage.declarations()}
+
+% for number, name in enumerate(stages, 1):
+#define ${name} ${number}u
+% endfor
+#define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
+// The stage word's `hubs` holds the repetition, and above it how often patience was doubled twice.
+#define REPETITION(hubs) ((hubs) & 0xffffu)
+#define ROUNDS(hubs) (${rounds}u << min(2u * ((hubs) >> 16), 26u))
+#define FIRST_FACTOR ${factors[0]}u
+#define LAST_FACTOR ${factors[1]}u
+#define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
+#define LAST_INVERSE ${pow(factors[1], -1, 2**32)}u
+
+// Priorities of a repetition: a permutation of [0, 2^bits), and above them all the pivot's.
+typedef struct { uint bits, mask, salt, pivot; } order_t;
+
+static inline order_t order_of(const uint bits, const uint repetition, const uint pivot) {
+    const order_t order = {bits, (1u << bits) - 1u, repetition * 0x9e3779b9u, pivot};
+    return order;
+}
+
+static inline uint priority_of(const order_t order, const uint v) {
+    if (v == order.pivot) return 1u << order.bits;
+    uint x = ((v ^ order.salt) * FIRST_FACTOR) & order.mask;
+    x ^= x >> (order.bits + 1u) / 2u;
+    return (x * LAST_FACTOR) & order.mask;
+}
+
+static inline uint vertex_of(const order_t order, const uint priority) {
+    if (priority >> order.bits) return order.pivot;
+    uint x = (priority * LAST_INVERSE) & order.mask;
+    x ^= x >> (order.bits + 1u) / 2u;
+    return ((x * FIRST_INVERSE) ^ order.salt) & order.mask;
+}
+
+static inline uint region_hash(const uint forward, const uint backward) {
+    uint x = (forward ^ forward >> 15) * 0x85ebca6bu;
+    x = (x ^ x >> 13 ^ backward * 0x27d4eb2fu) * 0x165667b1u;
+    return x ^ x >> 16;
+}
+
+// The vertex that v has been contracted into, directly or by steps.
+static inline uint root_of(__global const uint *component, uint v) {
+    for (uint above = component[v]; above != v; above = component[v]) {
+        if (above & COMPONENT_KNOWN) return above ^ COMPONENT_KNOWN;
+        v = above;
+    }
+    return v;
+}
+
+// The end of the chain of signatures that begins with `priority`, or a place well along it.
+static inline uint follow(volatile __global uint *signature, const order_t order, uint priority) {
+    for (uint hop = 0; hop < ${hops}u; ++hop) {
+        const uint further = signature[vertex_of(order, priority)];
+        if (further <= priority) break;
+        priority = further;
+    }
+    return priority;
+}
+
+// Raise both ends of an edge along which `signature` travels from `tail` to `head`.
+static inline uint raise(volatile __global uint *signature, const order_t order, const uint tail, const uint head) {
+    const uint known = signature[tail], there = signature[head];
+    const uint best = follow(signature, order, known);
+    if (best > known) atomic_max(&signature[tail], best);
+    if (best > there) atomic_max(&signature[head], best);
+    return best > there || best > known;
+}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void scc_signatures(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const uint *restrict indices,          // [m]
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    const uint n,
+    const uint m,
+    const uint bits,                                // of a vertex number
+    const ulong work_limit,                         // edges and vertices after which the rest is left
+    __global uint *component,                       // [n] in/out
+    volatile __global uint *forward,                // [n]
+    volatile __global uint *backward,               // [n]
+    __global uint *region,                          // [n]
+    __global uint2 *edges_even,                     // [m + slack]
+    __global uint2 *edges_odd,                      // [m + slack]
+    volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
+    __global uint4 *history,                        // [capacity] out: edges, found, stage, clock
+    const uint capacity,
+    volatile __global uint *state,                  // see stage.mako
+    const uint launch,
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)
+{
+    ${lanes.setup()}
+    ${stage.setup()}
+    ${queue.setup()}
+    const uint queue_capacity = m;
+    const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
+    const stage_t first_stage = {0, 0, PREPARE, 0, 0, 0, 0, 0, 0, 0, 0};
+    <%stage:run initial="first_stage">
+    <%def name="work()">
+        ${run_stage()}
+    </%def>
+    <%def name="decide()">
+        ${next_stage()}
+    </%def>
+    <%def name="settle()">
+        ${settle_stage()}
+    </%def>
+    <%def name="alone()">
+    </%def>
+    </%stage:run>
+}
+
+<%def name="run_stage()">
+    __global uint2 *const edges_from = now.queue ? edges_odd : edges_even;
+    __global uint2 *const queue_to = now.queue ? edges_even : edges_odd;
+    const order_t order = order_of(bits, REPETITION(now.hubs), (uint)*pivot_key);
+    ${queue.begin_stage()}
+    % if "PREPARE" in rendered:
+    if (now.mode == PREPARE) {
+        ulong best = 0;
+        const order_t plain = order_of(bits, 1u, n);
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                const int live = !(component[v] & COMPONENT_KNOWN);
+                if (live) component[v] = v;
+                forward[v] = backward[v] = priority_of(plain, v);
+                const ulong product = (ulong)(indptr[v + 1] - indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
+                const ulong key = (product < 0xffffffffu ? product : 0xfffffffful) << 32 | v;
+                if (live && key > best) best = key;
+            }
+        </%tiles:each_tile>
+        // One atomic a lane group, and none where others have found better.
+        const ulong best_here = ~lane_reduce_min_ulong(~best);
+        if (lane_id() == 0 && best_here > *pivot_key) atom_max(pivot_key, best_here);
+    }
+    % endif
+    % if "LIST" in rendered:
+    if (now.mode == LIST) {
+        <%tiles:each_tile count="n" size="${config.push_tile}">
+            for (uint first = tile_begin; first < tile_end; first += LANES) {
+                ${list_rows()}
+            }
+        </%tiles:each_tile>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "SPREAD" in rendered:
+    if (now.mode == SPREAD) {
+        uint found_count = 0;
+        <%tiles:each_tile count="now.length" size="${edge_tile}">
+            for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
+                const uint2 edge = edges_from[i];
+                found_count += raise(forward, order, edge.x, edge.y) | raise(backward, order, edge.y, edge.x);
+            }
+        </%tiles:each_tile>
+        ${queue.end_count("found_count")}
+    }
+    % endif
+    % if "JUDGE" in rendered:
+    if (now.mode == JUDGE) {
+        const int at_rest = (int)now.visited;
+        const order_t fresh = order_of(bits, REPETITION(now.hubs) + 1u, n);
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                if (component[v] == v) {
+                    const uint f = forward[v], b = backward[v];
+                    if (f == b) component[v] = vertex_of(order, f);
+                    region[v] = at_rest ? region_hash(f, b) : 0u;
+                    forward[v] = backward[v] = priority_of(fresh, v);
+                }
+            }
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "SIEVE" in rendered:
+    if (now.mode == SIEVE) {
+        <%tiles:each_tile count="now.length" size="${edge_tile}">
+            for (uint first = tile_begin; first < tile_end; first += LANES) {
+                const int active = first + lane_id() < tile_end;
+                const uint2 edge = edges_from[active ? first + lane_id() : tile_begin];
+                const uint u = root_of(component, edge.x), v = root_of(component, edge.y);
+                const int kept = active && u != v && region[edge.x] == region[edge.y];
+                ${queue.push("kept", "(uint2)(u, v)", "queue_to")}
+            }
+        </%tiles:each_tile>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "RESOLVE" in rendered:
+    if (now.mode == RESOLVE) {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES)
+                if (!(component[v] & COMPONENT_KNOWN)) component[v] = COMPONENT_KNOWN | root_of(component, v);
+        </%tiles:each_tile>
+    }
+    % endif
+</%def>
+
+## The edges out of LANES vertices from `first` on, between live ones and without loops.
+<%def name="list_rows()">
+    const uint mine = first + lane_id() < tile_end ? first + lane_id() : tile_begin;
+    const int live = first + lane_id() < tile_end && !(component[mine] & COMPONENT_KNOWN);
+    const uint my_begin = (uint)indptr[mine];
+    const uint my_degree = live ? (uint)(indptr[mine + 1] - my_begin) : 0u;
+    const uint my_rank = lane_scan_exclusive_add(my_degree);
+    const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
+    for (uint taken = 0; taken < total; taken += LANES) {
+        const uint rank = taken + lane_id();
+        ${search.owner("owner", "my_rank", "rank")}
+        const uint u = lane_shuffle(mine, owner);
+        const uint e = lane_shuffle(my_begin, owner) + (rank - lane_shuffle(my_rank, owner));
+        const uint v = rank < total ? indices[e] : u;
+        const int kept = u != v && !(component[v] & COMPONENT_KNOWN);
+        ${queue.push("kept", "(uint2)(u, v)", "queue_to")}
+    }
+</%def>
+
+## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`
+## tells that its signatures are at rest.
+<%def name="next_stage()">
+    fence_device();
+    const int over_edges = now.mode == SPREAD || now.mode == SIEVE;
+    const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
+    const ulong work = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + WORK) + cost;
+    const ulong spent = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + EXPLORED) + cost;
+    const uint stages_so_far = now.mode == PREPARE ? 0u : state[REACHED];
+    if (now.mode == PREPARE) {
+        next.mode = LIST;
+        next.hubs = 1;
+    } else if (now.mode == LIST || now.mode == SIEVE) {
+        // A repetition that kept most edges though it was cut short is followed by a longer one.
+        const uint impatient = now.mode == SIEVE && !now.visited && queued / 3u > now.length / 4u;
+        next.hubs += now.mode == SIEVE ? 1u + (impatient << 16) : 0u;
+        next.queue ^= 1;
+        next.length = queued;
+        next.level = 0;
+        next.visited = 0;
+        next.mode = queued == 0 ? RESOLVE : SPREAD;
+    } else if (now.mode == SPREAD) {
+        next.level += 1;
+        next.visited = queued == 0;
+        next.mode = queued == 0 || next.level >= ROUNDS(now.hubs) ? JUDGE : SPREAD;
+    } else {
+        next.mode = now.mode == JUDGE ? SIEVE : MODE_DONE;
+    }
+    if (now.mode == PREPARE || now.mode == SIEVE) {
+        // The pivot stands out among the priorities that the stage has drawn.
+        const uint pivot = root_of(component, (uint)*pivot_key);
+        *pivot_key = pivot;
+        forward[pivot] = backward[pivot] = 1u << bits;
+    }
+    // What is left is left to another search where this one does not pay.
+    const int given_up = spent > work_limit && next.mode != MODE_DONE && next.mode != RESOLVE;
+    if (given_up) next.mode = MODE_DONE;
+    if (next.mode == MODE_DONE) *pivot_key = 0;
+    const int done = next.mode == MODE_DONE, pause = !done && work > budget;
+    next.leave = done || pause;
+    stage_alone = 0;
+</%def>
+
+## By the same work-item, while the next stage is already running.
+<%def name="settle_stage()">
+    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+    *(volatile __global ulong *)(state + EXPLORED) = spent;
+    state[REACHED] = stages_so_far + 1;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+    if (done) state[DEPTH] = given_up;
+    if (stages_so_far < capacity) history[stages_so_far] = (uint4)(now.length, queued, now.mode, device_clock_ns());
+</%def>

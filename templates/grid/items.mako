@@ -1,0 +1,33 @@
+## items: share a range of items among all work-items of a plain launch, LANES at a time.
+##
+## each_tile(count)   body sees `first`, the same on all lanes, a multiple of LANES: its items are
+##                    first + lane_id(), as far as below count; the body may use lane collectives
+## each_item(count)   body sees `item`; control flow is divergent
+## In scope           traits, the lane vocabulary
+## Called by          all work-items, in uniform control flow
+## Barriers           none
+## Choice             one lane is a CPU's thread, whose share is contiguous; lanes stride together
+
+<%def name="each_tile(count)">
+% if traits.lanes == 1:
+const ulong items_share = ((ulong)(${count}) + get_global_size(0) - 1) / get_global_size(0);
+const ulong items_end = min((get_global_id(0) + 1) * items_share, (ulong)(${count}));
+for (ulong first = get_global_id(0) * items_share; first < items_end; ++first) {
+% else:
+for (ulong first = get_global_id(0) - lane_id(); first < (${count}); first += get_global_size(0)) {
+% endif
+    ${caller.body()}
+}
+</%def>
+
+<%def name="each_item(count)">
+% if traits.lanes == 1:
+const ulong items_share = ((ulong)(${count}) + get_global_size(0) - 1) / get_global_size(0);
+const uint items_end = (uint)min((get_global_id(0) + 1) * items_share, (ulong)(${count}));
+for (uint item = (uint)min(get_global_id(0) * items_share, (ulong)(${count})); item < items_end; ++item) {
+% else:
+for (uint item = (uint)get_global_id(0); item < (${count}); item += (uint)get_global_size(0)) {
+% endif
+    ${caller.body()}
+}
+</%def>

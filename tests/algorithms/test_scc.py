@@ -1,0 +1,168 @@
+"""Strongly connected components: whole results against scipy."""
+
+import json
+from functools import cache
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse
+from digraphs import MILLION, SMALL, check_components, million, oracle, random_digraph, small
+from graphs import bundled_graphs, graphs, shared_graphs
+from hypothesis import given, settings
+from searches import MIXED, MIXED_ONE_WAY
+
+import clgraph as cg
+
+on_both = pytest.mark.runtimes("pocl", "intel")
+REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
+METHODS = ("sequential", "signatures")
+
+
+@cache
+def real_graph(name):
+    return REAL[name]()
+
+
+@on_both
+@pytest.mark.parametrize("preset", METHODS)
+def test_awkward_shapes(preset, device):
+    """Scc checklist 1: the same partition as scipy's, on every awkward shape."""
+    for name in SMALL:
+        check_components(small(name), cg.scc(small(name), config=preset, device=device))
+
+
+@pytest.mark.runtimes("pocl+lanes8")
+@pytest.mark.parametrize("name", ["mixed-one-way", "comb", "grid"])
+def test_signatures_with_emulated_lanes(name, device):
+    result = cg.scc(small(name), config="signatures", device=device)
+    check_components(small(name), result)
+    assert result.stats.mode == "stepped"
+
+
+@on_both
+@given(graph=graphs(max_vertices=60, directed=True))
+@settings(max_examples=60)
+@pytest.mark.parametrize("preset", METHODS)
+def test_random_digraphs(device, preset, graph):
+    check_components(graph, cg.scc(graph, config=preset, device=device))
+
+
+@on_both
+@pytest.mark.parametrize("name", REAL)
+def test_real_graphs(name, device):
+    graph = real_graph(name)
+    plan = cg.SCC(graph, device=device)
+    for _ in range(2):
+        check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("name", MILLION)
+def test_a_million_vertices(name, pocl):
+    """Scc checklist 21: long paths and cycles end, in time linear in their size."""
+    result = cg.scc(million(name), device=pocl)
+    check_components(million(name), result)
+    assert result.stats.total_ms < 60_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MILLION)
+def test_a_million_vertices_by_signatures(name, intel):
+    check_components(million(name), cg.scc(million(name), config="signatures", device=intel))
+
+
+def test_what_scans_leave_is_found_by_the_sequential_search(intel):
+    graph = small("comb")
+    result = cg.scc(graph, config=cg.SCCConfig(finish="signatures", scan_budget=1), device=intel)
+    check_components(graph, result)
+    assert result.stats.steps[-1]["step"] == "sequential"
+
+
+@on_both
+@pytest.mark.parametrize("preset", METHODS)
+def test_a_hundred_repeats_agree(preset, device):
+    """Scc checklist 20."""
+    graph = random_digraph(300, 2, 11)
+    plan = cg.SCC(graph, config=preset, device=device)
+    for _ in range(100):
+        check_components(graph, plan.run())
+
+
+def test_undirected_graphs_have_their_connected_components(any_device):
+    """Scc checklist 22."""
+    check_components(MIXED, cg.scc(MIXED, device=any_device), "weak")
+
+
+@on_both
+@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+def test_ways_to_run(synchronisation, device):
+    config = cg.SCCConfig(finish="signatures", synchronisation=synchronisation)
+    result = cg.scc(MIXED_ONE_WAY, config=config, device=device)
+    check_components(MIXED_ONE_WAY, result)
+    assert result.stats.mode == synchronisation
+
+
+def test_stats(any_device):
+    """Scc checklist 13, 15 and 16: memory, shares, steps, launches and edges per second."""
+    result = cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device)
+    stats = result.stats
+    sizes = np.bincount(oracle(MIXED_ONE_WAY))
+    assert result.largest_share == sizes.max() / MIXED_ONE_WAY.n
+    assert result.trivial_share == np.count_nonzero(sizes == 1) / MIXED_ONE_WAY.n
+    assert stats.edges_traversed == MIXED_ONE_WAY.m
+    assert 0 < stats.kernel_ms <= stats.total_ms
+    assert stats.teps > 0
+    assert stats.launches >= 6
+    assert stats.levels == sum(step["rounds"] for step in stats.steps)
+    assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "spread"]
+    assert stats.device_bytes > 16 * MIXED_ONE_WAY.m
+    assert stats.method == "signatures"
+    assert stats.config["finish"] == "signatures"
+    assert stats.energy is None
+    assert str(result) == f"SCCResult(count={sizes.size})"
+    json.dumps(stats.steps)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_matrix"])
+def test_scipy_matrices_are_graphs(kind, any_device):
+    matrix = getattr(scipy.sparse, kind)(MIXED_ONE_WAY.to_scipy())
+    check_components(MIXED_ONE_WAY, cg.scc(matrix, device=any_device))
+
+
+@pytest.mark.parametrize("name", ["mixed-one-way", "dag", "grid", "no-vertices", "no-edges"])
+def test_condensation(name, any_device):
+    graph = small(name)
+    dag = cg.condensation(graph, device=any_device)
+    labels = oracle(graph)
+    np.testing.assert_array_equal(dag.membership, labels)
+    tails, heads, _ = graph.listed_edges()
+    if not graph.directed:
+        tails, heads = tails[:0], heads[:0]
+    pairs = {(labels[u], labels[v]) for u, v in zip(tails, heads, strict=True)}
+    pairs = {(a, b) for a, b in pairs if a != b}
+    assert set(zip(*(end.tolist() for end in dag.listed_edges()[:2]), strict=True)) == pairs
+    assert (dag.n, dag.m, dag.directed) == (len(set(labels.tolist())), len(pairs), True)
+    assert nx.is_directed_acyclic_graph(dag.to_networkx())
+    for component in range(min(dag.n, 5)):
+        np.testing.assert_array_equal(dag.members(component), np.flatnonzero(labels == component))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"finish": "magic"}, "finish='magic' is not one of"),
+        ({"group_size": 0}, "group_size=0 is out of range"),
+        ({"groups": True}, "groups=True is not an integer"),
+        ({"scan_budget": -1}, "scan_budget=-1"),
+        ({"synchronisation": "never"}, "synchronisation='never'"),
+    ],
+)
+def test_what_is_refused(arguments, said):
+    with pytest.raises(cg.InvalidArgumentError, match=said):
+        cg.SCCConfig(**arguments)
+
+
+@pytest.mark.parametrize("config", ["no-such-preset", 3])
+def test_unknown_configurations_are_refused(config, any_device):
+    with pytest.raises(cg.InvalidArgumentError, match="preset"):
+        cg.scc(MIXED_ONE_WAY, config=config, device=any_device)

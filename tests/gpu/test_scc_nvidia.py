@@ -1,0 +1,64 @@
+"""Strong and weak components on a real NVIDIA card: whole results, every preset, awkward shapes."""
+
+import numpy as np
+import pytest
+from digraphs import MILLION, SMALL, check_components, grid, million, random_digraph, small
+
+import clgraph as cg
+
+pytestmark = pytest.mark.gpu
+
+LARGE = {
+    "grid": lambda: grid(700, 600, 1),
+    "random": lambda: random_digraph(300_000, 3, 2),
+    "random-sparse": lambda: random_digraph(500_000, 1, 3),
+    "rmat": lambda: cg.generate.rmat(17, seed=4),
+}
+
+
+@pytest.mark.parametrize("preset", cg.SCCConfig.presets())
+def test_every_preset(preset, gpu):
+    for name in SMALL:
+        check_components(small(name), cg.scc(small(name), config=preset, device=gpu))
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_graphs(name, gpu):
+    graph = LARGE[name]()
+    plan = cg.SCC(graph, device=gpu)
+    for _ in range(3):
+        check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("name", MILLION)
+def test_a_million_vertices(name, gpu):
+    result = cg.scc(million(name), device=gpu)
+    check_components(million(name), result)
+    assert result.stats.kernel_ms < 10_000
+
+
+def test_stepped(gpu):
+    config = cg.SCCConfig(synchronisation="stepped")
+    for name in ("mixed-one-way", "grid", "comb"):
+        result = cg.scc(small(name), config=config, device=gpu)
+        check_components(small(name), result)
+        assert result.stats.mode == "stepped"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_weak_components(name, gpu):
+    result = cg.connected_components(small(name), device=gpu)
+    check_components(small(name), result, "weak")
+
+
+@pytest.mark.parametrize("name", ["cycle-shuffled", "path-shuffled", "star-in", "star-out"])
+def test_weak_components_of_a_million(name, gpu):
+    check_components(million(name), cg.connected_components(million(name), device=gpu), "weak")
+
+
+def test_a_hundred_repeats_agree(gpu):
+    graph = random_digraph(20_000, 2, 5)
+    plan = cg.SCC(graph, device=gpu)
+    labels = plan.run().labels
+    for _ in range(99):
+        np.testing.assert_array_equal(plan.run().labels, labels)

@@ -37,6 +37,29 @@ def test_json_without_a_file_prints_one_object_and_nothing_else(capsys):
     assert json.loads(capsys.readouterr().out)["schema"] == records.SCHEMA
 
 
+@pytest.mark.usefixtures("pocl")
+def test_ctrl_c_shows_and_keeps_what_was_measured(tmp_path, capsys, monkeypatch):
+    def interrupt(_case):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_tell", interrupt)
+    file, page = tmp_path / "out.json", tmp_path / "out.html"
+    words = ["bench", *SHORT, "--only", "grid500,road500", "--html", str(page)]
+    assert main([*words, "--json", str(file)]) == 130
+    out, err = capsys.readouterr()
+    assert "grid500" in out
+    assert "The run was interrupted" in out
+    assert "Traceback" not in err
+    assert "an interruption" in page.read_text()
+    kept = records.load(file)
+    assert (kept["finished"], len(kept["cases"])) == (None, 1)
+    monkeypatch.undo()
+    assert main([*words, "--json", str(file), "--resume", str(file)]) == 0
+    whole = records.load(file)
+    assert [case["graph"]["name"] for case in whole["cases"]] == ["grid500", "road500"]
+    assert whole["cases"][0] == kept["cases"][0]
+
+
 def test_comparing_two_files(tmp_path, capsys):
     for name, factor in (("a", 1.0), ("b", 1.5)):
         records.save(record(case("g", [factor, 2 * factor])), tmp_path / f"{name}.json")

@@ -157,6 +157,7 @@ def resolve(
         and group_size > lanes
         and (form.queue, form.visited, form.duplicates) == ("vertex", "bitmap", "keep")
         and balance["scope"] == "lanes"
+        and balance["balance"] != "dyn_vwarp"  # whose width is for a whole list, not a group's share
     )
     if config.held and not can_hold:
         raise InvalidArgumentError(

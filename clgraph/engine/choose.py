@@ -157,7 +157,8 @@ def resolve(
         and group_size > lanes
         and (form.queue, form.visited, form.duplicates) == ("vertex", "bitmap", "keep")
         and balance["scope"] == "lanes"
-        and balance["balance"] != "dyn_vwarp"  # whose width is for a whole list, not a group's share
+        # The width of dynamic virtual warps is for a whole list, not for a group's share.
+        and balance["balance"] != "dyn_vwarp"
     )
     if config.held and not can_hold:
         raise InvalidArgumentError(

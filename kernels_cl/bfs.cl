@@ -25,6 +25,9 @@ ${candidates.declarations()}
 % endif
 ${stage.declarations()}
 
+% if config.queue == "status":
+${form.declarations()}
+% endif
 #define UNREACHED (${UNREACHED})
 % for name, number in stage_numbers.items():
 #define ${name.upper()} ${number}u
@@ -59,6 +62,19 @@ void bfs(
     __global candidate_t *candidates_even,          // [candidate_capacity]
     __global candidate_t *candidates_odd,           // [candidate_capacity], or one element
     const uint candidate_capacity,
+    % endif
+    % if config.queue == "status":
+    volatile __global uint *tallies,                // [tally_count] see status_array.mako
+    __global uint *group_counts,                    // [4, groups]
+    __global uint *share_begins,                    // [4, work-items of a launch]
+    __global uint *share_counts,                    // the same
+    __global uint *hub_list,                        // [hub_total]
+    const uint hub_floor,                           // out-degree above which a vertex is a hub
+    const uint hub_total,
+    % if config.generation == "bins":
+    __global uint *bins,                            // [4, bin_capacity, work-items of a launch]
+    const uint bin_capacity,
+    % endif
     % endif
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,

@@ -109,6 +109,7 @@ class BFS:
                 self.graph,
                 self.config,
                 self.device,
+                self._driver.groups,
                 predecessors=self.with_predecessors,
                 progress=progress,
             )
@@ -191,6 +192,7 @@ class BFS:
             except BaseException:
                 self._buffers.pool.give_back(buffers)
                 raise
+            told = self._buffers.tell()
             found = HopFindings(self.graph, buffers, self._buffers.pool, outcome.depth)
         total_ms = 1e3 * (time.perf_counter() - start)
         if verify:
@@ -203,7 +205,7 @@ class BFS:
                 limit=int(limit),
                 unreached=UNREACHED,
             )
-        stats = BFSStats(found, outcome, total_ms, self.config)
+        stats = BFSStats(found, outcome, total_ms, self.config, told)
         return BFSResult(found, outcome, stats, source)
 
 

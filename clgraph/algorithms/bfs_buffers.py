@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.bfs_queues import StatusQueues, candidate_queues, vertex_queues
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
-from clgraph.engine.legal import CANDIDATES
 from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
 
 if TYPE_CHECKING:
-    from clgraph.device import Allocation, Device
+    from numpy.typing import NDArray
+
+    from clgraph.device import Device
     from clgraph.device.kernel import Argument
     from clgraph.device.memory import Progress
     from clgraph.engine.choose import Resolved
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BFSBuffers"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 
 
 class BFSBuffers:
@@ -37,6 +37,8 @@ class BFSBuffers:
         Which buffers the stages use.
     device : Device
         Where.
+    groups : int
+        Work-groups of a launch.
     predecessors : bool
         Whether searches label a tree.
     progress : callable, optional
@@ -58,13 +60,13 @@ class BFSBuffers:
         graph: Graph,
         config: Resolved,
         device: Device,
+        groups: int,
         *,
         predecessors: bool,
         progress: Progress | None = None,
     ) -> None:
         self._memory = Memory(device)
         self._graph = graph
-        self._predecessors = predecessors
         self._level_capacity = np.uint32(min(graph.n + 1, LEVEL_CAPACITY))
         out = resident(graph, device, progress)
         back, in_degrees = out, graph.degrees
@@ -85,49 +87,32 @@ class BFSBuffers:
             np.uint32(graph.max_degree),
             np.uint32(max(round(graph.mean_degree), 1)),
         )
-        self._scratch = self._queues(config, words)
+        self._status = (
+            StatusQueues(self._memory, graph, config, groups) if config.queue == "status" else None
+        )
+        self._scratch = (
+            *self._bitmaps(config, words),
+            *vertex_queues(self._memory, graph, config),
+            *candidate_queues(self._memory, graph, config, predecessors=predecessors),
+            *(self._status.arguments if self._status else ()),
+        )
         self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
         self.pool = BufferPool(
             self._memory, graph.n, int(self._level_capacity), predecessors=predecessors
         )
 
-    def _queues(self, config: Resolved, words: np.ndarray) -> tuple[Argument, ...]:
-        graph, memory = self._graph, self._memory
-        n = graph.n
-        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+    def _bitmaps(self, config: Resolved, words: NDArray[Any]) -> list[Argument]:
         keeps_bits = config.pull or config.visited in {"bitmap", "mask"}
-        bitmap = words.size if keeps_bits else 1
-
-        def entries(name: str, count: int) -> Allocation:
-            return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
-
-        room = n + QUEUE_SLACK if config.exact else n * config.queue_percent // 100 + QUEUE_SLACK
-        hub_room = hubs + QUEUE_SLACK
-        candidates = config.queue in CANDIDATES
-        alternates = config.queue == "vertex"
-        queues: list[Argument] = [
-            memory.allocate("visited_even", bitmap, words.dtype),
-            memory.allocate("visited_odd", bitmap if config.pull else 1, words.dtype),
-            entries("queue_even", 1 if config.queue == "edge" else room),
-            entries("queue_odd", room if alternates else 1),
-            entries("hubs_even", hub_room),
-            entries("hubs_odd", hub_room if alternates else 1),
+        even = words.size if keeps_bits and config.queue != "status" else 1
+        odd = even if config.pull else 1
+        return [
+            self._memory.allocate("visited_even", even, words.dtype),
+            self._memory.allocate("visited_odd", odd, words.dtype),
         ]
-        if not config.exact:
-            queues += [np.uint32(room), np.uint32(hub_room)]
-        if candidates:
-            capacity = min(max(graph.m, 1) * config.queue_percent // 100 + 1, 2**32 - 1)
-            words_each = 2 if self._predecessors else 1
-            queues += [
-                memory.allocate("candidates_even", capacity * words_each, np.uint32),
-                memory.allocate(
-                    "candidates_odd",
-                    words_each if config.queue == "two_phase" else capacity * words_each,
-                    np.uint32,
-                ),
-                np.uint32(capacity),
-            ]
-        return tuple(queues)
+
+    def tell(self) -> dict[str, int]:
+        """Read what the last search counted on its way, by name; nothing for most forms."""
+        return self._status.tell() if self._status else {}
 
     def arguments(
         self, source: int, limit: np.uint32, results: SearchBuffers

@@ -11,3 +11,5 @@ class BFSConfig(TraversalConfig):
     """A configuration of breadth-first search; see `clgraph.engine.config.TraversalConfig`."""
 
     __slots__ = ()
+
+    SCOPES = ("lanes", "group")

@@ -12,9 +12,26 @@ if TYPE_CHECKING:
 
     from clgraph.engine.choose import Resolved
 
-__all__ = ["UNREACHED", "kernel_parameters", "stages_of"]
+__all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
 
 UNREACHED = -1
+# Words that a search over a status array keeps beside the state; those of 64 bits have even places.
+TALLY_WORDS = {
+    "CLASSES": 0,
+    "NEWLY": 4,
+    "NEWLY_HUBS": 5,
+    "EDGES": 6,
+    "HUBS_FOUND": 8,
+    "HUBS_LISTED": 9,
+    "SIZES": 16,
+    "LOOKS": 24,
+    "HITS": 26,
+    "PUSHED_EDGES": 28,
+    "PULLED_EDGES": 30,
+    "SWITCHES": 32,
+    "RETURNS": 34,
+}
+TALLY_COUNT = 36
 
 
 def stages_of(config: Resolved) -> list[str]:
@@ -26,6 +43,10 @@ def stages_of(config: Resolved) -> list[str]:
     }
     if config.queue in candidates:
         return ["fill", *candidates[config.queue]]
+    if config.queue == "status":
+        pull = ["pull"] if config.pull else []
+        write = [] if config.generation == "none" else ["write"]
+        return ["fill", "push", *pull, "count", *write]
     stages = ["fill", "push"]
     if config.pull:
         stages += ["pull", "gather"]
@@ -44,6 +65,8 @@ def kernel_parameters(
         "stages": tuple(stages),
         "stage_numbers": stage_numbers(config.queue),
         "UNREACHED": UNREACHED,
+        "tally_words": TALLY_WORDS,
+        "tally_count": TALLY_COUNT,
         "state_words": STATE_WORDS,
         "slot_words": SLOT_WORDS,
     }

@@ -11,6 +11,8 @@ from clgraph.engine.state import stage_numbers
 from clgraph.engine.stats import TraversalStats
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from clgraph.engine.choose import Resolved
@@ -33,13 +35,29 @@ class BFSStats(TraversalStats):
         Host wall clock.
     config : Resolved
         What ran.
+    told : mapping
+        What a search over a status array counted: ``hubs`` of the graph, ``looks`` into hub caches
+        and ``hits`` there, ``pushed_edges`` and ``pulled_edges`` inspected, ``switches`` to pulling
+        and ``returns`` from it. Empty for other forms; kept as the attribute ``told``.
     """
 
     def __init__(
-        self, findings: HopFindings, outcome: Outcome, total_ms: float, config: Resolved
+        self,
+        findings: HopFindings,
+        outcome: Outcome,
+        total_ms: float,
+        config: Resolved,
+        told: Mapping[str, int],
     ) -> None:
         super().__init__(findings, outcome, total_ms, config)
         self._hops = findings
+        self.told = dict(told)
+
+    @property
+    def hub_cache_hit_rate(self) -> float | None:
+        """Looks into hub caches that found a hub, of all; None where there were none."""
+        looks = self.told.get("looks", 0)
+        return self.told["hits"] / looks if looks else None
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -168,7 +168,12 @@ def resolve(
             "is missing."
         )
     held = can_hold and (config.solo is not False if config.held is None else config.held)
-    has_solo = form.queue == "vertex" and form.exact and not (alone and form.rows == "pairs")
+    has_solo = (
+        form.queue == "vertex"
+        and form.exact
+        and balance["scope"] == "lanes"
+        and not (alone and form.rows == "pairs")
+    )
     return Resolved(
         **asdict(form),
         lanes=lanes,

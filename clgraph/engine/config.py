@@ -27,9 +27,11 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "duplicates": ("keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"),
     "update": ("buffer", "ballot", "registers"),
     "rows": ("csr", "pairs"),
+    "generation": ("recount", "bins", "none"),
+    "switching": ("edges", "hubs"),
     "rules": ("auto", "helix"),
 }
-_POWERS_OF_TWO = ("hash_size", "history")
+_POWERS_OF_TWO = ("hash_size", "history", "hub_cache")
 
 # Smallest legal value of each dimension that is a number.
 _AT_LEAST = {
@@ -57,8 +59,21 @@ _AT_LEAST = {
     "lane_threshold": 1,
     "unit_batch": 1,
     "iterations": 1,
+    "classes": 1,
+    "gamma": 0,
+    "beta": 0,
+    "hub_cache": 0,
+    "hub_floor": 0,
 }
-_AT_MOST = {"hash_rounds": 4, "hash_size": 4096, "history": 8192, "register_queue": 16}
+_AT_MOST = {
+    "hash_rounds": 4,
+    "hash_size": 4096,
+    "history": 8192,
+    "register_queue": 16,
+    "classes": 4,
+    "gamma": 100,
+    "hub_cache": 4096,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +159,23 @@ class TraversalConfig:
         Offsets of rows, or begin and end of each row side by side.
     queue_percent : int, optional
         Room in queues, in percent of what they can need where claims are exact.
+    generation : {"recount", "bins", "none"}, optional
+        How queues come out of a status array: by looking twice, through bins, or not at all.
+    classes : {1, 4}, optional
+        Classes by degree, each with a number of work-items a vertex, of queues out of a status
+        array.
+    switching : {"edges", "hubs"}, optional
+        What a status array's levels switch to pulling by: as ``alpha`` and ``pull_floor`` say, or
+        where the frontier holds more than ``gamma`` percent of all hubs.
+    gamma : int, optional
+        Percent of the hubs.
+    beta : int, optional
+        Levels push again below ``n / beta`` found vertices; 0 for never.
+    hub_cache : int, optional
+        Hubs of the level before that a work-group keeps in local memory; 0 for none.
+    hub_floor : int, optional
+        Out-degree above which a vertex is a hub; default is that of the vertices with a tenth of
+        the edges.
     rules : {"auto", "helix"}, optional
         Which rules complete the configuration.
     """
@@ -179,6 +211,13 @@ class TraversalConfig:
     register_queue: int | None = None
     rows: str | None = None
     queue_percent: int | None = None
+    generation: str | None = None
+    classes: int | None = None
+    switching: str | None = None
+    gamma: int | None = None
+    beta: int | None = None
+    hub_cache: int | None = None
+    hub_floor: int | None = None
     rules: str | None = None
     virtual_warp: int | None = None
     min_virtual_warp: int | None = None
@@ -248,6 +287,8 @@ class TraversalConfig:
             value = getattr(self, name)
             if value and value & (value - 1):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
+        if self.classes not in {None, 1, 4}:
+            raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
         for name in ("solo", "held"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):

@@ -35,12 +35,21 @@ class Form:
     history: int
     queue_percent: int
     hybrid_limit: int
+    generation: str
+    classes: int
+    class_edges: tuple[int, ...]
+    class_batch: int
+    switching: str
+    gamma: int
+    beta: int
+    hub_cache: int
+    hub_floor: int
     rules: str
 
     @property
     def exact(self) -> bool:
         """Whether a vertex enters a queue at most once."""
-        return self.visited in EXACT
+        return self.visited in EXACT or self.queue == "status"
 
 
 def form_of(
@@ -81,7 +90,7 @@ def form_of(
         visited=visited,
         direction=config.direction or ("switching" if may_pull else "push"),
         entry="vertex"
-        if alone or (queue == "vertex" and duplicates.startswith("load"))
+        if alone or queue == "status" or (queue == "vertex" and duplicates.startswith("load"))
         else "full"
         if predecessors or m >= 2**32
         else "row",
@@ -96,5 +105,15 @@ def form_of(
         hybrid_limit=traits.compute_units * max(traits.threads_per_unit, group_size)
         if config.hybrid_limit is None
         else config.hybrid_limit,
+        generation=config.generation or "recount",
+        classes=config.classes or (1 if config.generation == "none" else 4),
+        class_edges=(32, 256, 1 << 16),
+        class_batch=64 if alone else 1,
+        switching=config.switching or ("hubs" if queue == "status" else "edges"),
+        gamma=30 if config.gamma is None else config.gamma,
+        beta=config.beta or 0,
+        # A processor's local memory is no faster than the rest.
+        hub_cache=(0 if traits.is_cpu else 1024) if config.hub_cache is None else config.hub_cache,
+        hub_floor=-1 if config.hub_floor is None else config.hub_floor,
         rules=config.rules or "auto",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clgraph.engine.balancers import BALANCERS
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ CANDIDATES = ("edge", "two_phase", "hybrid")  # values of `queue` with a queue o
 WITHOUT_BITMAP = ("mask", "plain")
 FILTERS = ("load_lanes", "load_group", "lookup_lanes", "lookup_group")
 SOME = "some"  # any number but 0
-STATUS_ONLY = ("generation", "classes", "gamma", "gamma_back", "hub_cache", "hub_floor")
+ANY = "any"
+GROUP_BALANCERS = tuple(name for name, scope in BALANCERS.items() if scope == "group")
+STATUS_ONLY = ("generation", "classes", "gamma", "beta", "hub_cache", "hub_floor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,11 @@ class Rule:
 def _among(value: Any, values: tuple[Any, ...]) -> bool:
     if value is None:
         return False
-    return value in values or (SOME in values and not isinstance(value, str) and bool(value))
+    return (
+        ANY in values
+        or value in values
+        or (SOME in values and not isinstance(value, str) and bool(value))
+    )
 
 
 RULES = (
@@ -63,6 +70,11 @@ RULES = (
         {"queue": (*CANDIDATES, "status"), "solo": (True,)},
         "solo=True runs levels out of a queue of vertices in local memory; choose queue='vertex' "
         "or leave solo out.",
+    ),
+    Rule(
+        {"balance": GROUP_BALANCERS, "solo": (True,)},
+        "solo=True hands out rows to SIMD groups, which balance={balance!r} does not; choose "
+        "another balancer or leave solo out.",
     ),
     Rule(
         {"visited": WITHOUT_BITMAP, "solo": (True,)},
@@ -110,8 +122,34 @@ RULES = (
         "them; choose distribution='static' or hub_degree=0.",
     ),
     Rule(
-        {"queue": ("vertex", "edge", "two_phase", "status"), "hybrid_limit": (SOME, 0)},
+        {"queue": ("vertex", "edge", "two_phase", "status"), "hybrid_limit": (ANY,)},
         "hybrid_limit={hybrid_limit} is for queue='hybrid'; choose that or leave it out.",
+    ),
+    *(
+        Rule(
+            {"queue": ("vertex", *CANDIDATES), name: (ANY,)},
+            f"{name}={{{name}!r}} is about queue='status'; choose that or leave it out.",
+        )
+        for name in STATUS_ONLY
+    ),
+    Rule(
+        {"queue": ("vertex", *CANDIDATES), "switching": ("hubs",)},
+        "switching='hubs' counts the hubs that a status array's levels find; choose "
+        "queue='status' or switching='edges'.",
+    ),
+    Rule(
+        {"queue": ("status",), "rows": ("pairs",)},
+        "rows='pairs' is for queues of vertices and candidates; choose rows='csr' with "
+        "queue='status'.",
+    ),
+    Rule(
+        {"queue": ("status",), "balance": (ANY,)},
+        "balance={balance!r} shares edges of a queue among lanes, which queue='status' does by "
+        "classes; choose classes, or another queue.",
+    ),
+    Rule(
+        {"generation": ("none",), "classes": (4,)},
+        "classes=4 parts queues by degree, and generation='none' has no queues; choose classes=1.",
     ),
 )
 

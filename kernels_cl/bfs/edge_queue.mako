@@ -22,9 +22,16 @@
 
 <%def name="setup()">
 ${queue.setup()}
+${advance.setup()}
+${copying.setup()}
 ${duplicates.setup()}
 % if "contract_expand" in stages:
 __local entry_t claimed_entries[${config.group_size}];
+% if config.scope == "group":
+__local uint kept_count;
+if (get_local_id(0) == 0) kept_count = 0;
+group_barrier();
+% endif
 % endif
 </%def>
 
@@ -47,21 +54,51 @@ __local entry_t claimed_entries[${config.group_size}];
     % endif
     % if "expand" in stages:
     if (now.mode == EXPAND) {
+        % if config.scope == "group":
+        <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
+            const uint i = tile_begin + (uint)get_local_id(0);
+            const uint degree = i < tile_end ? ENTRY_DEGREE(queue_even[i]) : 0u;
+            ${copying.begin_group("degree")}
+            __global const entry_t *const tile = queue_even + tile_begin;
+            ${advance.group_edges("tile", "(tile_end - tile_begin)", copy_edges)}
+            group_barrier();
+        </%tiles:each_group_tile>
+        % else:
         <%tiles:each_tile count="now.length" size="tile_size">
             uint degrees = 0;
             for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) degrees += ENTRY_DEGREE(queue_even[i]);
             ${copying.begin("lane_reduce_add(degrees)")}
             ${advance.tile_edges("queue_even", "tile_begin", "tile_end", copy_edges)}
         </%tiles:each_tile>
+        % endif
     }
     % endif
     % if "contract_expand" in stages:
     if (now.mode == CONTRACT_EXPAND) {
-        __local entry_t *const kept = claimed_entries + LANE_GROUP * LANES;
         uint claimed_here = 0;
+        % if config.scope == "group":
+        <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
+            uint kept_degree = 0;
+            {
+                const uint first = tile_begin + LANE_GROUP * LANES;
+                ${contract_lanes(keep_for_group)}
+            }
+            ${copying.begin_group("kept_degree")}
+            const uint kept_here = kept_count;
+            ${advance.group_edges("claimed_entries", "kept_here", copy_next)}
+            group_barrier();
+            if (get_local_id(0) == 0) {
+                claimed_here += kept_here;
+                kept_count = 0;
+            }
+            group_barrier();
+        </%tiles:each_group_tile>
+        % else:
+        __local entry_t *const kept = claimed_entries + LANE_GROUP * LANES;
         <%tiles:each_tile count="now.length" size="tile_size">
-            ${contract(keep_in_group, expand_kept)}
+            ${contract(keep_in_lanes, expand_kept)}
         </%tiles:each_tile>
+        % endif
         if (lane_id() == 0 && claimed_here) atomic_add(state + NEXT_HUBS + slot * SLOT_STRIDE, claimed_here);
     }
     % endif
@@ -71,21 +108,36 @@ __local entry_t claimed_entries[${config.group_size}];
 ## The candidates of a tile, a lane each: those that are claimed go to `keep`.
 <%def name="contract(keep, after=None)">
 for (uint first = tile_begin; first < tile_end; first += LANES) {
-    int active0 = first + lane_id() < tile_end;
-    const candidate_t candidate = candidates[active0 ? first + lane_id() : first];
-    const uint v0 = CANDIDATE_VERTEX(candidate), u0 = CANDIDATE_PARENT(candidate);
-    ${duplicates.at_load("active0", "v0")}
     % if after:
     uint kept_count = 0, kept_degree = 0;
     % endif
-    ${visiting.visit_edges(1, "now.level", keep, "")}
+    ${contract_lanes(keep)}
     % if after:
     ${after()}
     % endif
 }
 </%def>
 
-<%def name="keep_in_group(queued, entry, edges)">
+<%def name="contract_lanes(keep)">
+int active0 = first + lane_id() < tile_end;
+const candidate_t candidate = candidates[active0 ? first + lane_id() : tile_begin];
+const uint v0 = CANDIDATE_VERTEX(candidate), u0 = CANDIDATE_PARENT(candidate);
+${duplicates.at_load("active0", "v0")}
+${visiting.visit_edges(1, "now.level", keep, "")}
+</%def>
+
+<%def name="keep_for_group(queued, entry, edges)">
+{
+    const lanemask_t keeping = lane_ballot(${queued});
+    uint at = 0;
+    if (lane_id() == 0 && keeping) at = atomic_add(&kept_count, lanemask_count(keeping));
+    at = lane_broadcast(at, 0) + lanemask_count(keeping & lane_mask_lt());
+    if (${queued}) claimed_entries[at] = ${entry};
+    kept_degree = ${edges};
+}
+</%def>
+
+<%def name="keep_in_lanes(queued, entry, edges)">
 {
     const lanemask_t keeping = lane_ballot(${queued});
     if (${queued}) kept[lanemask_count(keeping & lane_mask_lt())] = ${entry};
@@ -105,11 +157,11 @@ if (kept_count) {
 </%def>
 
 <%def name="copy_edges(count)">
-${copying.copy(count, "candidates")}
+${(copying.copy_group if config.scope == "group" else copying.copy)(count, "candidates")}
 </%def>
 
 <%def name="copy_next(count)">
-${copying.copy(count, "next_candidates")}
+${(copying.copy_group if config.scope == "group" else copying.copy)(count, "next_candidates")}
 </%def>
 
 ## By one work-item: `next` from `now` and the counters of its slot.

@@ -11,7 +11,7 @@
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 ## A candidate is labelled when it is contracted, the source like any other.
-                distances[v] = ${"v == source ? 0 : UNREACHED" if config.queue == "vertex" else "UNREACHED"};
+                distances[v] = ${"v == source ? 0 : UNREACHED" if config.queue in ("vertex", "status") else "UNREACHED"};
                 % if problem.predecessors:
                 predecessors[v] = v == source ? (int)source : UNREACHED;
                 % endif

@@ -30,9 +30,15 @@ ${solo.setup()}
 % if config.held:
 ${held.setup()}
 % endif
+${advance.setup()}
 ${duplicates.setup()}
 % if config.duplicates.startswith("load"):
 __local entry_t kept_entries[${config.group_size}];
+% if config.scope == "group":
+__local uint kept_count;
+if (get_local_id(0) == 0) kept_count = 0;
+group_barrier();
+% endif
 % endif
 </%def>
 
@@ -58,11 +64,17 @@ __local entry_t kept_entries[${config.group_size}];
         const int eager = now.length <= ${config.eager_limit}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         % if config.duplicates.startswith("load"):
+        % if config.scope == "group":
+        <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
+            ${expand_kept_by_group()}
+        </%tiles:each_group_tile>
+        % else:
         const uint part = 0, parts = 1;
         __local entry_t *const kept = kept_entries + LANE_GROUP * LANES;
         <%tiles:each_tile count="now.length" size="tile_size">
             ${expand_kept()}
         </%tiles:each_tile>
+        % endif
         % else:
         <%advance:each_edge queue="queue_from" count="now.length">
         <%def name="visit(count)">
@@ -135,6 +147,28 @@ for (uint first = tile_begin; first < tile_end; first += LANES) {
     lane_converge();
     ${advance.tile_edges("kept", "0u", "kept_count", visit_kept)}
     lane_converge();
+}
+</%def>
+
+<%def name="expand_kept_by_group()">
+{
+    int has_entry = tile_begin + lid < tile_end;
+    const entry_t entry = queue_from[has_entry ? tile_begin + lid : tile_begin];
+    const uint vertex = ENTRY_VERTEX(entry);
+    ${duplicates.at_load("has_entry", "vertex")}
+    const lanemask_t keeping = lane_ballot(has_entry);
+    uint at = 0;
+    if (lane_id() == 0 && keeping) at = atomic_add(&kept_count, lanemask_count(keeping));
+    at = lane_broadcast(at, 0) + lanemask_count(keeping & lane_mask_lt());
+    if (has_entry) kept_entries[at] = entry;
+}
+group_barrier();
+{
+    const uint kept_here = kept_count;
+    ${advance.group_edges("kept_entries", "kept_here", visit_kept)}
+    group_barrier();
+    if (lid == 0) kept_count = 0;
+    group_barrier();
 }
 </%def>
 

@@ -1,0 +1,44 @@
+"""Which vertices of a graph are hubs: those whose visit tells that a search is about to explode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["hub_floor"]
+
+SHARE_OF_EDGES = 0.1
+FLAT = 8  # graphs whose largest degree is below so many mean ones have no hubs
+
+
+def hub_floor(degrees: NDArray[Any], capacity: int) -> int:
+    """Give the out-degree above which a vertex counts as a hub.
+
+    Parameters
+    ----------
+    degrees : integer array [n]
+        Out-degrees.
+    capacity : int
+        How many hubs a cache holds.
+
+    Returns
+    -------
+    int
+        One less than the degree of the K-th largest vertex, where K is the least of `capacity` and
+        the fewest vertices that hold a tenth of the edges; the largest degree, which no vertex
+        exceeds, where degrees are nearly equal.
+    """
+    if degrees.size == 0:
+        return 0
+    largest = int(degrees.max())
+    if largest < FLAT * degrees.mean():
+        return largest
+    count = min(max(capacity, 1), degrees.size)
+    top = np.sort(np.partition(degrees, degrees.size - count)[degrees.size - count :])[::-1]
+    held = np.cumsum(top.astype(np.int64))
+    enough = int(np.searchsorted(held, SHARE_OF_EDGES * float(degrees.sum()))) + 1
+    return int(top[min(count, enough) - 1]) - 1

@@ -1,0 +1,123 @@
+"""Device memory of the forms that a frontier takes: the kernel's arguments for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.bfs_hubs import hub_floor
+from clgraph.algorithms.bfs_stages import TALLY_COUNT, TALLY_WORDS
+from clgraph.engine.legal import CANDIDATES
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Memory
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.choose import Resolved
+    from clgraph.graph import Graph
+
+__all__ = ["StatusQueues", "candidate_queues", "vertex_queues"]
+
+QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
+
+
+def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argument]:
+    """Allocate queues of vertices and of hubs beside them, in turn where levels alternate.
+
+    n entries each where claims are exact, ``queue_percent`` of that where they are not.
+    """
+    hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+    percent = 100 if config.exact else config.queue_percent
+    room = graph.n * percent // 100 + QUEUE_SLACK
+    hub_room = hubs * percent // 100 + QUEUE_SLACK
+    alternates = config.queue in {"vertex", "status"}
+
+    def entries(name: str, count: int) -> Allocation:
+        return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
+
+    queues: list[Argument] = [
+        entries("queue_even", 1 if config.queue == "edge" else room),
+        entries("queue_odd", room if alternates else 1),
+        entries("hubs_even", hub_room),
+        entries("hubs_odd", hub_room if alternates else 1),
+    ]
+    if not config.exact:
+        queues += [np.uint32(room), np.uint32(hub_room)]
+    return queues
+
+
+def candidate_queues(
+    memory: Memory, graph: Graph, config: Resolved, *, predecessors: bool
+) -> list[Argument]:
+    """Allocate queues of candidates: one for two phases, two where levels alternate.
+
+    ``queue_percent`` of m entries of 4 bytes, twice that where a tree is labelled.
+    """
+    if config.queue not in CANDIDATES:
+        return []
+    capacity = min(max(graph.m, 1) * config.queue_percent // 100 + 1, 2**32 - 1)
+    words = 2 if predecessors else 1
+    other = 1 if config.queue == "two_phase" else capacity
+    return [
+        memory.allocate("candidates_even", capacity * words, np.uint32),
+        memory.allocate("candidates_odd", other * words, np.uint32),
+        np.uint32(capacity),
+    ]
+
+
+class StatusQueues:
+    """What generating queues from a status array takes, and what it tells.
+
+    Parameters
+    ----------
+    memory : Memory
+        Where to allocate.
+    graph : Graph
+        What is searched.
+    config : Resolved
+        A configuration of ``queue="status"``.
+    groups : int
+        Work-groups of a launch.
+
+    Attributes
+    ----------
+    arguments : list
+        What the kernel takes.
+    hubs : int
+        Vertices that count as hubs.
+    """
+
+    def __init__(self, memory: Memory, graph: Graph, config: Resolved, groups: int) -> None:
+        floor = config.hub_floor
+        if floor < 0:
+            floor = hub_floor(graph.degrees, config.hub_cache or 1024)
+        self.hubs = int(np.count_nonzero(graph.degrees > floor))
+        shares = groups * config.group_size
+        self._tallies = memory.allocate("tallies", TALLY_COUNT, np.uint32)
+        self.arguments: list[Argument] = [
+            self._tallies,
+            memory.allocate("group_counts", 4 * groups, np.uint32),
+            memory.allocate("share_begins", 4 * shares, np.uint32),
+            memory.allocate("share_counts", 4 * shares, np.uint32),
+            memory.allocate("hub_list", max(self.hubs, 1), np.uint32),
+            np.uint32(floor),
+            np.uint32(self.hubs),
+        ]
+        if config.generation == "bins":
+            capacity = graph.n // shares + 2
+            self.arguments += [
+                memory.allocate("bins", 4 * capacity * shares, np.uint32),
+                np.uint32(capacity),
+            ]
+
+    def tell(self) -> dict[str, int]:
+        """Read what the last search counted, by name."""
+        words = self._tallies.read()
+
+        def wide(name: str) -> int:
+            low, high = words[TALLY_WORDS[name] : TALLY_WORDS[name] + 2]
+            return int(low) | int(high) << 32
+
+        names = ("LOOKS", "HITS", "PUSHED_EDGES", "PULLED_EDGES", "SWITCHES", "RETURNS")
+        return {"hubs": self.hubs, **{name.lower(): wide(name) for name in names}}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from clgraph.engine.config import BALANCERS
+from clgraph.engine.balancers import canonical
 from clgraph.engine.resident import offsets_dtype
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MultiSearchConfig", "ResolvedSearch", "auto_threshold", "resolve_search"]
 
+# Those that a SIMD group runs by itself; the others share out a whole grid or need its size.
+BALANCES = ("item_thread", "vwarp", "warp_search", "warp_search_local")
 METHODS = ("frontier", "all-edges")
 CANDIDATES = (0, 4, 8, 16, 32, 64)
 GROUP_SIZE = 512
@@ -38,7 +40,7 @@ class MultiSearchConfig:
     threshold : int, inf or "auto", optional
         Out-degree from which a vertex of the frontier is given a whole SIMD group, where others
         share one; 0 for all, ``math.inf`` for none. "auto" decides by the degrees.
-    balance : {"item_per_vertex", "lanes_per_vertex", "lane_scan"}, optional
+    balance : {"item_thread", "vwarp", "warp_search", "warp_search_local"}, optional
         How a SIMD group shares the edges of the vertices below the threshold.
     group_size : int, optional
         Work-items that run one search; a multiple of the device's lanes.
@@ -66,15 +68,16 @@ class MultiSearchConfig:
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
         "edge-parallel": {"method": "all-edges"},
-        "work-efficient": {"threshold": math.inf, "balance": "item_per_vertex"},
+        "work-efficient": {"threshold": math.inf, "balance": "item_thread"},
         "warp-based": {"threshold": 0},
-        "hybrid": {"threshold": 16, "balance": "item_per_vertex"},
+        "hybrid": {"threshold": 16, "balance": "item_thread"},
     }
 
     def __post_init__(self) -> None:
         """Refuse what is not legal as soon as it is written down."""
-        for name, choices in (("method", METHODS), ("balance", BALANCERS)):
+        for name, choices in (("method", METHODS), ("balance", BALANCES)):
             value = getattr(self, name)
+            value = canonical(value) if name == "balance" and isinstance(value, str) else value
             if value is not None and value not in choices:
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
         for name in ("group_size", "groups"):
@@ -125,12 +128,15 @@ class ResolvedSearch:
     short_rows: bool
     keep_levels: bool
     balance: str
+    virtual_warp: int
     threshold: float
     wide: int
     wide_batch: int
     scan_batch: int
     wide_offsets: bool
     entry: str = "vertex"
+    scope: str = "lanes"
+    rows: str = "csr"
 
     @property
     def alone(self) -> bool:
@@ -184,7 +190,8 @@ def resolve_search(
         long_rows=queued and not math.isinf(threshold),
         short_rows=queued and threshold > 0,
         keep_levels=keep_levels,
-        balance=config.balance or "item_per_vertex",
+        balance=canonical(config.balance or "item_thread"),
+        virtual_warp=lanes,
         threshold=threshold,
         wide=0 if emulated else 2 * lanes,
         wide_batch=1 if emulated else 2,

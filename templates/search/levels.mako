@@ -11,7 +11,7 @@
 <%namespace name="queue" file="/search/queue.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
-<%namespace name="lanes_per_vertex" file="/balance/lanes_per_vertex.mako"/>
+<%namespace name="whole_group" file="/balance/vwarp.mako"/>
 
 ## `count` edges a lane: all are asked for before any is visited, so that the questions overlap.
 <%def name="visit(count)">
@@ -52,7 +52,7 @@ if (${enqueues} && (${enqueues} > 1 || ${enqueued} >= n)) {
             ${queue.frontiers()}
             % if config.long_rows:
             <%queue:each_tile side="long" size="1u">
-                ${lanes_per_vertex.expand("long_rows", "tile_begin", "tile_end", visit)}
+                ${whole_group.expand("long_rows", "tile_begin", "tile_end", visit)}
             </%queue:each_tile>
             % endif
             % if config.short_rows:

@@ -21,8 +21,8 @@ DISTANCES = {
     "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
 }
 CONFIGS = {name: name for name in cg.MultiSearchConfig.presets()} | {
-    "threshold-4-lane-scan": cg.MultiSearchConfig(threshold=4, balance="lane_scan"),
-    "lanes-per-vertex": cg.MultiSearchConfig(threshold=math.inf, balance="lanes_per_vertex"),
+    "threshold-4-warp-search": cg.MultiSearchConfig(threshold=4, balance="warp_search"),
+    "vwarp": cg.MultiSearchConfig(threshold=math.inf, balance="vwarp"),
 }
 # Every level alternates between one vertex of many edges and one of few.
 SPINE = np.arange(40)
@@ -230,7 +230,7 @@ def test_label_correcting_searches_may_enqueue_again(device):
 @pytest.mark.parametrize("lanes", [8, 32])
 def test_emulated_lanes(lanes, intel):
     device = intel.emulating(lanes)
-    for config in ("hybrid", "warp-based", CONFIGS["threshold-4-lane-scan"]):
+    for config in ("hybrid", "warp-based", CONFIGS["threshold-4-warp-search"]):
         check(MIXED, MIXED_SOURCES, config=config, device=device)
         check(ALTERNATING, [0, 1], config=config, device=device)
 

@@ -18,8 +18,8 @@ DISTANCES = {
 }
 CONFIGS = {name: name for name in cg.MultiSearchConfig.presets()} | {
     **{f"groups-of-{size}": cg.MultiSearchConfig(group_size=size) for size in (32, 256, 1024)},
-    "threshold-4-lane-scan": cg.MultiSearchConfig(threshold=4, balance="lane_scan"),
-    "lane-scan": cg.MultiSearchConfig(threshold=math.inf, balance="lane_scan"),
+    "threshold-4-warp-search": cg.MultiSearchConfig(threshold=4, balance="warp_search"),
+    "warp-search": cg.MultiSearchConfig(threshold=math.inf, balance="warp_search"),
 }
 METHODS = ("multi-search", "auto")
 

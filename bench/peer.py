@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Peer", "compare", "version_of"]
 
 INPUTS = 8
+CUDA_RELEASES = ("cu12", "cu13", "cuda11x", "cuda12x", "cuda13x")
 BUDGET_S = 20.0  # per peer; a run that takes longer is the last
 
 
@@ -82,7 +83,7 @@ class Peer:
 
 def version_of(package: str) -> str | None:
     """Installed version of a distribution, whatever CUDA release its name carries."""
-    for name in (package, f"{package}-cu13", f"{package}-cu12", f"{package}-cuda12x"):
+    for name in (package, *(f"{package}-{release}" for release in CUDA_RELEASES)):
         try:
             return importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

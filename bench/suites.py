@@ -44,6 +44,8 @@ QUICK = (
     Case("bfs", "rgg16", shows="local edges, many levels of middling size"),
     Case("bfs", "grid500", shows="long diameter: cost of a level"),
     Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
+    Case("scc", "rmat14", shows="one large component and many of one vertex"),
+    Case("components", "road500", shows="long diameter, one component"),
 )
 
 _MEASURED = (
@@ -63,6 +65,13 @@ _MEASURED = (
     Case("bfs", "usa-road-nw", shows="real roads, the Northwest"),
     Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
     Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
+    Case("scc", "dgrid", shows="deep, components of all sizes", presets=("all",)),
+    Case("scc", "plaw20", shows="half a million components in an acyclic order", presets=("all",)),
+    Case("scc", "web-notredame", shows="real web graph", presets=("all",)),
+    Case("scc", "soc-slashdot0902", shows="real social graph, one large component"),
+    Case("components", "kron20", shows="skewed degrees, one large component"),
+    Case("components", "road", shows="long diameter, one component"),
+    Case("components", "dblp-2010", shows="real co-authors, many components"),
     Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=("all",)),
     Case("expansion", "road", shows="two units an item", metric="units/s", presets=("all",)),
     Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=("all",)),

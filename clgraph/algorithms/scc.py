@@ -105,6 +105,7 @@ class SCC:
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
         self._signatures: Signatures | None = None
+        self.source_hash = ""
         n, m = self.graph.n, self.graph.m
         if not n:
             return
@@ -117,6 +118,7 @@ class SCC:
                 self.config, self.device, self._memory, (held, back), n, m
             )
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)
+        self.source_hash = (self._signatures or self._sequential).source_hash
         self._numbering = Numbering(self.device, self._memory, n, smallest=False)
         self._device_bytes = self.device.ledger.used_bytes - before
 

@@ -46,6 +46,7 @@ QUICK = (
     Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
     Case("scc", "rmat14", shows="one large component and many of one vertex"),
     Case("components", "road500", shows="long diameter, one component"),
+    Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
 )
 
 _MEASURED = (
@@ -72,6 +73,8 @@ _MEASURED = (
     Case("components", "kron20", shows="skewed degrees, one large component"),
     Case("components", "road", shows="long diameter, one component"),
     Case("components", "dblp-2010", shows="real co-authors, many components"),
+    Case("multi-search", "kron20", shows="skewed degrees, few levels"),
+    Case("multi-search", "road", shows="long diameter: a level costs a group, not the device"),
     Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=("all",)),
     Case("expansion", "road", shows="two units an item", metric="units/s", presets=("all",)),
     Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=("all",)),

@@ -53,7 +53,7 @@ def test_a_wrong_result_is_seen(kind, intel, monkeypatch):
     def wrong(one):
         result = plan_run(one)
         values = np.array(problem_type.values(problem, result))
-        values[-1] = values[-1] + 1 if np.isfinite(values[-1]) else 5
+        values.flat[-1] = values.flat[-1] + 1 if np.isfinite(values.flat[-1]) else 5
         return Changed(result, problem_type.result, values)
 
     monkeypatch.setattr(problem, "run", wrong)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
 SMALL = [name for name, graph in SHAPES.items() if graph.n <= 520]
 SKEWED = SHAPES["power-law"]
-METHODS = ("multi-search", "auto")
+METHODS = ("multi-search", "bit-parallel", "auto")
 
 
 def draw():

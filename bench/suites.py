@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from .pinned import GRAPHS
+from .pinned import GRAPHS, SEED
 
-__all__ = ["SUITES", "Case"]
+if TYPE_CHECKING:
+    from .pinned import Pinned
+
+__all__ = ["SUITES", "Case", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +109,39 @@ FULL = (
 )
 
 SUITES: dict[str, tuple[Case, ...]] = {"quick": QUICK, "papers": PAPERS, "full": FULL}
+
+
+def listed(suite: str) -> dict[str, Any]:
+    """Tell what a suite measures, and where each graph would be from.
+
+    Parameters
+    ----------
+    suite : str
+        Key of `SUITES`.
+
+    Returns
+    -------
+    dict
+        ``listed``, the suite's name, and ``cases``: one dictionary each.
+    """
+    cases = [
+        {
+            **asdict(case),
+            "presets": list(case.presets),
+            "origin": _origin(known := GRAPHS[case.graph]),
+            "stand_in": known.stand_in,
+            "papers": list(known.papers),
+        }
+        for case in SUITES[suite]
+    ]
+    return {"listed": suite, "cases": cases}
+
+
+def _origin(known: Pinned) -> str:
+    """Say where a graph is from, if it is in no folder."""
+    if known.generator is not None:
+        arguments = ", ".join(map(str, known.arguments))
+        return f"generate.{known.generator}({arguments}, seed={SEED})"
+    if known.url:
+        return known.url
+    return f"given, generated as {known.spec}" if known.spec else "given"

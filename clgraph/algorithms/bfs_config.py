@@ -42,7 +42,7 @@ class BFSConfig(TraversalConfig):
 
     __slots__ = ()
 
-    SCOPES = ("lanes", "group")
+    SCOPES = ("lanes", "group", "grid")
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
         "merrill-expand-contract": {**_MERRILL, "queue": "vertex"},

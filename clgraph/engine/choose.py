@@ -138,18 +138,24 @@ def resolve(
     distribution = config.distribution or (
         "claimed" if alone and not config.hub_degree else "static"
     )
-    serves_hubs = not emulated and form.queue == "vertex" and distribution == "static"
-    hub_degree = _pick(config.hub_degree, _hub_degree(traits) if serves_hubs else 0)
-    # Kernels for graphs without hubs are rendered without them, which saves registers.
-    if max_degree is not None and max_degree < hub_degree:
-        hub_degree = 0
-    membership = config.membership or ("fixed" if traits.grid_barrier else "open")
     balance = balance_sizes(
         config.balance or ("item_thread" if scalar else "warp_search"),
         lanes,
         group_size,
         config.as_dict(),
     )
+    _check_sums(balance, m)
+    serves_hubs = (
+        not emulated
+        and form.queue == "vertex"
+        and distribution == "static"
+        and balance["scope"] != "grid"
+    )
+    hub_degree = _pick(config.hub_degree, _hub_degree(traits) if serves_hubs else 0)
+    # Kernels for graphs without hubs are rendered without them, which saves registers.
+    if max_degree is not None and max_degree < hub_degree:
+        hub_degree = 0
+    membership = config.membership or ("fixed" if traits.grid_barrier else "open")
     # Groups that keep their frontiers must all be there, with room for them and nobody's help.
     can_hold = (
         membership == "fixed"
@@ -170,12 +176,7 @@ def resolve(
             "is missing."
         )
     held = can_hold and (config.solo is not False if config.held is None else config.held)
-    has_solo = (
-        form.queue == "vertex"
-        and form.exact
-        and balance["scope"] == "lanes"
-        and not (alone and form.rows == "pairs")
-    )
+    has_solo = form.queue == "vertex" and form.exact and not (alone and form.rows == "pairs")
     return Resolved(
         **asdict(form),
         lanes=lanes,
@@ -219,6 +220,14 @@ def resolve(
         spin_limit=config.spin_limit or (1 << 26 if traits.is_cpu else 1 << 22),
         patience=_pick(config.patience, 1 << 10 if traits.is_cpu else 1 << 14),
     )
+
+
+def _check_sums(balance: dict[str, Any], m: int) -> None:
+    if m >= 2**31 and (balance["scope"] == "grid" or balance["balance"] == "block_search"):
+        raise InvalidArgumentError(
+            f"balance={balance['balance']!r} adds up a frontier's degrees in 32 bits, but the "
+            f"graph has {m} edges; choose another balancer from 2**31 edges on."
+        )
 
 
 def _pick(value: int | None, default: int) -> int:

@@ -53,6 +53,8 @@ QUICK = (
     Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
 )
 
+BATCHED = ("auto", "bit-parallel")
+
 _MEASURED = (
     Case("bfs", "kron20", shows="skewed degrees, state within the cache"),
     Case("bfs", "kron22", shows="skewed degrees, state beyond the cache: the Graph500 shape"),
@@ -77,8 +79,8 @@ _MEASURED = (
     Case("components", "kron20", shows="skewed degrees, one large component"),
     Case("components", "road", shows="long diameter, one component"),
     Case("components", "dblp-2010", shows="real co-authors, many components"),
-    Case("multi-search", "kron20", shows="skewed degrees, few levels"),
-    Case("multi-search", "road", shows="long diameter: a level costs a group, not the device"),
+    Case("multi-search", "kron20", shows="skewed degrees, few levels", presets=BATCHED),
+    Case("multi-search", "road", shows="long diameter: a level costs a group", presets=BATCHED),
     Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=("all",)),
     Case("expansion", "road", shows="two units an item", metric="units/s", presets=("all",)),
     Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=("all",)),

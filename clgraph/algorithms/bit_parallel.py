@@ -157,6 +157,7 @@ class BitParallel:
         self.most = 32 * most
         self.config = _config(graph, device.traits, output, words)
         program = load(device, "bit_parallel.cl", config=self.config)
+        self.source_hash = program.source_hash
         self._kernels = {
             step: program.kernel(f"bit_parallel_{step}")
             for step in ("gather", "clear", "start", "settle")

@@ -22,7 +22,7 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define LONG_ROW ${long_row}u
 
 // The root above v, by the way halving the path.
-static inline uint find_root(volatile __global uint *parent, const uint v) {
+static inline uint find_root(__global uint *parent, const uint v) {
     uint before = v, here = parent[v];
     if (here == v) return here;
     for (uint above = parent[here]; above < here; above = parent[here]) {
@@ -33,7 +33,7 @@ static inline uint find_root(volatile __global uint *parent, const uint v) {
     return here;
 }
 
-static inline void join(volatile __global uint *parent, const uint u, const uint v) {
+static inline void join(__global uint *parent, const uint u, const uint v) {
     uint a = find_root(parent, u), b = find_root(parent, v);
     while (a != b) {
         const uint high = a > b ? a : b, low = a > b ? b : a;
@@ -65,7 +65,7 @@ __kernel KERNEL void components_sample(
     __global const uint *restrict indices,      // [m]
     const uint n,
     const uint from_end,                        // 0: the first edge of each row, 1: the last
-    volatile __global uint *parent)             // [n] in/out
+    __global uint *parent)             // [n] in/out
 {
     <%share:each_item count="n">
         const uint v = item;
@@ -76,7 +76,7 @@ __kernel KERNEL void components_sample(
 
 __kernel KERNEL void components_compress(
     const uint n,
-    volatile __global uint *parent)             // [n] in/out
+    __global uint *parent)             // [n] in/out
 {
     <%share:each_item count="n">
         const uint v = item;
@@ -119,7 +119,7 @@ __kernel KERNEL void components_rest(
     const uint n,
     __global const uint *restrict commonest,    // [1]
     const uint skip,                            // whether every edge is stored both ways
-    volatile __global uint *parent)             // [n] in/out
+    __global uint *parent)             // [n] in/out
 {
     ${lanes.setup()}
     const uint skipped = skip ? commonest[0] : n;

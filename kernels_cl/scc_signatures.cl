@@ -5,7 +5,6 @@
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="search" file="/balance/search.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
 // Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
@@ -16,14 +15,16 @@
 // rest goes on with priorities drawn anew, until no edge is left.
 //
 // Stages: PREPARE the vertices and choose a pivot, LIST the edges between live ones; then SPREAD
-// priorities along the edges for some rounds, JUDGE the vertices and SIEVE the edges, again and again;
-// RESOLVE contracted vertices at last. Few rounds contract what is cyclic in a small neighbourhood,
-// which shrinks a mesh geometrically; where that gets nowhere, rounds go on until signatures rest.
+// priorities along the edges for some rounds, JUDGE the vertices, SIEVE the edges and RENEW the
+// priorities, again and again; RESOLVE contracted vertices at last. Few rounds contract what is cyclic
+// in a small neighbourhood, which shrinks a mesh geometrically; where that gets nowhere, priorities
+// stay and rounds go on until signatures rest.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
 // A signature names a vertex, whose own signature is as good: SPREAD follows such chains, which takes
-// it along paths in steps that double. The pivot, a vertex of many edges in and out, has the greatest
+// it along paths in steps that double. Most rounds look only at edges one end of which has changed
+// since the round before; every ${full_every}th looks at all, for chains that have grown elsewhere. The pivot, a vertex of many edges in and out, has the greatest
 // priority of all, so that a giant component does not wait until those above and below it are known.
 //
 // Regions are kept as hashes of their signatures. That two of them collide keeps an edge that could
@@ -101,12 +102,30 @@ static inline uint follow(volatile __global uint *signature, const order_t order
 }
 
 // Raise both ends of an edge along which `signature` travels from `tail` to `head`.
-static inline uint raise(volatile __global uint *signature, const order_t order, const uint tail, const uint head) {
+static inline uint raise(volatile __global uint *signature, __global uint *changed, const uint round,
+                         const order_t order, const uint tail, const uint head) {
     const uint known = signature[tail], there = signature[head];
     const uint best = follow(signature, order, known);
-    if (best > known) atomic_max(&signature[tail], best);
-    if (best > there) atomic_max(&signature[head], best);
+    if (best > known) {
+        atomic_max(&signature[tail], best);
+        changed[tail] = round;
+    }
+    if (best > there) {
+        atomic_max(&signature[head], best);
+        changed[head] = round;
+    }
     return best > there || best > known;
+}
+
+// The row that holds edge e, by binary search.
+static inline uint row_of(__global const offset_t *indptr, const uint n, const uint e) {
+    uint low = 0, high = n;   // indptr[low] <= e < indptr[high]
+    while (high - low > 1u) {
+        const uint middle = low + (high - low) / 2u;
+        if (indptr[middle] <= e) low = middle;
+        else high = middle;
+    }
+    return low;
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -122,6 +141,7 @@ void scc_signatures(
     volatile __global uint *forward,                // [n]
     volatile __global uint *backward,               // [n]
     __global uint *region,                          // [n]
+    __global uint *changed,                         // [n] 1 + the round of the last change
     __global uint2 *edges_even,                     // [m + slack]
     __global uint2 *edges_odd,                      // [m + slack]
     volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
@@ -169,6 +189,7 @@ void scc_signatures(
                 const int live = !(component[v] & COMPONENT_KNOWN);
                 if (live) component[v] = v;
                 forward[v] = backward[v] = priority_of(plain, v);
+                changed[v] = 0;
                 const ulong product = (ulong)(indptr[v + 1] - indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
                 const ulong key = (product < 0xffffffffu ? product : 0xfffffffful) << 32 | v;
                 if (live && key > best) best = key;
@@ -181,10 +202,8 @@ void scc_signatures(
     % endif
     % if "LIST" in rendered:
     if (now.mode == LIST) {
-        <%tiles:each_tile count="n" size="${config.push_tile}">
-            for (uint first = tile_begin; first < tile_end; first += LANES) {
-                ${list_rows()}
-            }
+        <%tiles:each_tile count="m" size="${config.lanes * list_span}">
+            ${list_edges()}
         </%tiles:each_tile>
         ${queue.end_stage("queue_to", "0")}
     }
@@ -192,10 +211,14 @@ void scc_signatures(
     % if "SPREAD" in rendered:
     if (now.mode == SPREAD) {
         uint found_count = 0;
+        const int full = now.level % ${full_every}u == 0;
         <%tiles:each_tile count="now.length" size="${edge_tile}">
             for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
                 const uint2 edge = edges_from[i];
-                found_count += raise(forward, order, edge.x, edge.y) | raise(backward, order, edge.y, edge.x);
+                if (full || changed[edge.x] >= now.level)
+                    found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
+                if (full || changed[edge.y] >= now.level)
+                    found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
             }
         </%tiles:each_tile>
         ${queue.end_count("found_count")}
@@ -204,14 +227,25 @@ void scc_signatures(
     % if "JUDGE" in rendered:
     if (now.mode == JUDGE) {
         const int at_rest = (int)now.visited;
-        const order_t fresh = order_of(bits, REPETITION(now.hubs) + 1u, n);
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 if (component[v] == v) {
                     const uint f = forward[v], b = backward[v];
                     if (f == b) component[v] = vertex_of(order, f);
                     region[v] = at_rest ? region_hash(f, b) : 0u;
+                }
+            }
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "RENEW" in rendered:
+    if (now.mode == RENEW) {
+        const order_t fresh = order_of(bits, REPETITION(now.hubs), n);
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                if (component[v] == v) {
                     forward[v] = backward[v] = priority_of(fresh, v);
+                    changed[v] = 0;
                 }
             }
         </%tiles:each_tile>
@@ -241,21 +275,21 @@ void scc_signatures(
     % endif
 </%def>
 
-## The edges out of LANES vertices from `first` on, between live ones and without loops.
-<%def name="list_rows()">
-    const uint mine = first + lane_id() < tile_end ? first + lane_id() : tile_begin;
-    const int live = first + lane_id() < tile_end && !(component[mine] & COMPONENT_KNOWN);
-    const uint my_begin = (uint)indptr[mine];
-    const uint my_degree = live ? (uint)(indptr[mine + 1] - my_begin) : 0u;
-    const uint my_rank = lane_scan_exclusive_add(my_degree);
-    const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
-    for (uint taken = 0; taken < total; taken += LANES) {
-        const uint rank = taken + lane_id();
-        ${search.owner("owner", "my_rank", "rank")}
-        const uint u = lane_shuffle(mine, owner);
-        const uint e = lane_shuffle(my_begin, owner) + (rank - lane_shuffle(my_rank, owner));
-        const uint v = rank < total ? indices[e] : u;
-        const int kept = u != v && !(component[v] & COMPONENT_KNOWN);
+## The edges of a tile between live vertices and without loops, a span of neighbours to each lane.
+<%def name="list_edges()">
+    const uint begin = tile_begin + lane_id() * ${list_span}u;
+    uint u = begin < tile_end ? row_of(indptr, n, begin) : 0u;
+    offset_t row_end = indptr[u + 1];
+    for (uint k = 0; k < ${list_span}u; ++k) {
+        const uint e = begin + k;
+        const int active = e < tile_end;
+        if (active && e >= row_end) {
+            // Most often it is the next row; there may be a million empty ones between, though.
+            u = e < indptr[u + 2] ? u + 1u : row_of(indptr, n, e);
+            row_end = indptr[u + 1];
+        }
+        const uint v = active ? indices[e] : u;
+        const int kept = u != v && !((component[u] | component[v]) & COMPONENT_KNOWN);
         ${queue.push("kept", "(uint2)(u, v)", "queue_to")}
     }
 </%def>
@@ -273,14 +307,18 @@ void scc_signatures(
         next.mode = LIST;
         next.hubs = 1;
     } else if (now.mode == LIST || now.mode == SIEVE) {
-        // A repetition that kept most edges though it was cut short is followed by a longer one.
+        // A repetition that kept most edges though it was cut short goes on, or is followed by a
+        // longer one.
+        const int over = now.mode == SIEVE && (now.visited || queued / 7u <= now.length / 8u);
         const uint impatient = now.mode == SIEVE && !now.visited && queued / 3u > now.length / 4u;
-        next.hubs += now.mode == SIEVE ? 1u + (impatient << 16) : 0u;
+        next.hubs += (over ? 1u : 0u) + (impatient << 16);
         next.queue ^= 1;
         next.length = queued;
-        next.level = 0;
         next.visited = 0;
-        next.mode = queued == 0 ? RESOLVE : SPREAD;
+        next.mode = queued == 0 ? RESOLVE : over ? RENEW : SPREAD;
+    } else if (now.mode == RENEW) {
+        next.level = 0;
+        next.mode = SPREAD;
     } else if (now.mode == SPREAD) {
         next.level += 1;
         next.visited = queued == 0;
@@ -288,7 +326,7 @@ void scc_signatures(
     } else {
         next.mode = now.mode == JUDGE ? SIEVE : MODE_DONE;
     }
-    if (now.mode == PREPARE || now.mode == SIEVE) {
+    if (now.mode == PREPARE || now.mode == RENEW) {
         // The pivot stands out among the priorities that the stage has drawn.
         const uint pivot = root_of(component, (uint)*pivot_key);
         *pivot_key = pivot;

@@ -161,6 +161,7 @@ class ConnectedComponents:
         rows, parent, kernels = self._rows, self._parent, self._kernels
         n = rows[2]
         self._sweeper.launch(log, kernels["start"], *rows, parent)
+        self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,13 @@ class ComponentStats:
     method : str
         What found the components: the finishing step of the configuration.
     steps : list of dict
-        In order, what was done: ``step``, how many ``rounds`` it took, ``live`` vertices after it
-        and its ``milliseconds`` (NaN on devices without a clock that kernels can read).
+        In order, what was done: the ``phase`` it belongs to, its name as ``step``, how many
+        ``rounds`` it took, and from kernels that run stage by stage also ``items`` (in the first
+        round), what was ``found`` (in all rounds) and its ``milliseconds`` (NaN on devices without
+        a clock that kernels can read).
+    device_bytes : int
+        Device memory of the plan: the graph and its transpose, where this plan was the first to
+        want them there, and all state.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -66,6 +72,17 @@ class ComponentStats:
     def launches(self) -> int:
         """Kernel launches."""
         return self._log.launches
+
+    @property
+    def phases(self) -> dict[str, dict[str, Any]]:
+        """Rounds and milliseconds of each phase: its own, without what surrounds the launches."""
+        table: dict[str, dict[str, Any]] = {}
+        for step in self.steps:
+            row = table.setdefault(step["phase"], {"rounds": 0, "milliseconds": 0.0})
+            row["rounds"] += int(step["rounds"])
+            took = step.get("milliseconds", math.nan)
+            row["milliseconds"] += 0.0 if math.isnan(took) and row["rounds"] == 1 else took
+        return table
 
     @property
     def levels(self) -> int:

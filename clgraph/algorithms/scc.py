@@ -15,6 +15,7 @@ from clgraph.algorithms.components_result import ComponentsResult, ComponentStat
 from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.algorithms.scc_sequential import SequentialSearch
 from clgraph.algorithms.scc_signatures import Signatures
+from clgraph.algorithms.scc_steps import Steps
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
@@ -23,9 +24,12 @@ from clgraph.graph import as_graph
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory import Progress
+    from clgraph.engine.driver import Outcome
     from clgraph.graph import Graph
 
 __all__ = ["SCC", "SCCResult", "scc"]
+
+STEPWISE = ("coloring", "forward-backward")  # finishes that the step kernel has
 
 
 class SCCResult(ComponentsResult):
@@ -104,6 +108,7 @@ class SCC:
         )
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
+        self._steps: Steps | None = None
         self._signatures: Signatures | None = None
         self.source_hash = ""
         n, m = self.graph.n, self.graph.m
@@ -112,13 +117,16 @@ class SCC:
         before = self.device.ledger.used_bytes
         held = resident(self.graph, self.device, progress)
         self._component = self._memory.allocate("component", n, np.uint32)
-        if self.method == "signatures":
-            back = resident(self.graph.transpose(), self.device, progress)
-            self._signatures = Signatures(
-                self.config, self.device, self._memory, (held, back), n, m
-            )
+        stepwise = self.config.trim or self.config.forward_backward or self.method in STEPWISE
+        if stepwise or self.method == "signatures":
+            graphs = (held, resident(self.graph.transpose(), self.device, progress))
+            where = (self.config, self.device, self._memory, graphs, n, m)
+            if stepwise:
+                self._steps = Steps(*where)
+            if self.method == "signatures":
+                self._signatures = Signatures(*where)
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)
-        self.source_hash = (self._signatures or self._sequential).source_hash
+        self.source_hash = (self._signatures or self._steps or self._sequential).source_hash
         self._numbering = Numbering(self.device, self._memory, n, smallest=False)
         self._device_bytes = self.device.ledger.used_bytes - before
 
@@ -162,18 +170,24 @@ class SCC:
 
     def _decompose(self, log: SweepLog, labels: Allocation) -> tuple[str, list[dict[str, Any]]]:
         """Run every step; give the mode and what was done."""
-        outcome, launches, mode = None, 0, "launches"
-        if self._signatures:
-            self._sequential.clear(log, self._component)
-            outcome = self._signatures.run(log, self._component)
-            mode = outcome.mode
-        if outcome is None or outcome.depth:
-            launches = self._sequential.run(log, self._component, keep=outcome is not None)
-        self._numbering.run(log, self._component, labels)
+        component, mode, launches = self._component, "launches", 0
+        done: list[tuple[Steps | Signatures, Outcome]] = []
+        left = True
+        for part in (self._steps, self._signatures):
+            if part is None or not left:
+                continue
+            if part is self._signatures and not done:
+                self._sequential.clear(log, component)
+            outcome = part.run(log, component)
+            mode, left = outcome.mode, bool(outcome.depth)
+            done.append((part, outcome))
+        if left:
+            launches = self._sequential.run(log, component, keep=bool(done))
+        self._numbering.run(log, component, labels)
         log.wait()
-        steps = self._signatures.steps(outcome) if self._signatures and outcome else []
+        steps = [step for part, outcome in done for step in part.steps(outcome)]
         if launches:
-            steps.append({"step": "sequential", "rounds": launches})
+            steps.append({"phase": "sequential", "step": "sequential", "rounds": launches})
         return mode, steps
 
 

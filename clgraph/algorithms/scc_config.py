@@ -3,42 +3,98 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["FINISHES", "SCCConfig"]
+__all__ = ["FINISHES", "STRATEGIES", "TABLE_ROWS", "SCCConfig"]
 
-FINISHES = ("signatures", "sequential")
-LARGEST = 1 << 20  # largest number that a dimension may be given
+FINISHES = ("coloring", "signatures", "sequential", "forward-backward")
+STRATEGIES = ("Q", "Q_VW", "L")
+VIRTUAL_WARPS = (2, 4, 8, 16, 32)
+FULL: Literal["full"] = "full"
+LARGEST = 1 << 20  # that a dimension may be
+
+# Table 9.3 of the thesis: trimming and forward-backward iterations, closure strategy of each step.
+# Where it gives two strategies as about equal, the first stands here.
+TABLE_ROWS: dict[str, tuple[int | Literal["full"], int, str, str]] = {
+    "amazon-2008": (1, 1, "Q_VW", "Q"),
+    "livejournal": (1, 1, "Q_VW", "Q"),
+    "flickr": (1, 1, "Q_VW", "Q"),
+    "r-mat": (1, 1, "Q_VW", "Q"),
+    "cit-patents": (1, 1, "Q", "Q"),
+    "random": (0, 1, "Q_VW", "Q"),
+    "pokec": (1, 1, "Q_VW", "L"),
+    "language": (0, 2, "L", "Q"),
+    "baidu": (3, 1, "L", "L"),
+    "pre2": (0, 1, "L", "L"),
+    "ca-road": (0, 1, "L", "L"),
+    "web-berkstan": (FULL, 17, "L", "L"),
+    "ssca8": (0, 1, "L", "L"),
+    "trec-w10g": (2, 20, "L", "L"),
+    "fullchip": (0, 1, "L", "L"),
+    "usa-road": (0, 1, "L", "Q"),
+    "wiki-talk": (5, 1, "L", "L"),
+}
+
+
+def _row(name: str) -> dict[str, Any]:
+    trim, forward_backward, fb_strategy, coloring_strategy = TABLE_ROWS[name]
+    return {
+        "trim": trim,
+        "forward_backward": forward_backward,
+        "fb_strategy": fb_strategy,
+        "coloring_strategy": coloring_strategy,
+        "finish": "coloring",
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SCCConfig:
     """A point in the configuration space of the decomposition into strong components.
 
-    A configuration changes speed, never results. ``None`` leaves a dimension to the graph and the
-    device.
+    Three steps follow one another: trimming of vertices without live in- or out-neighbours,
+    forward-backward closures of pivots, and whatever finishes the rest. A configuration changes
+    speed, never results. ``None`` leaves a dimension to the graph and the device.
 
     Parameters
     ----------
-    finish : {"signatures", "sequential"}, optional
-        What decomposes the graph: two-sided signatures with path compression, contraction and
-        removal of edges between components; or a depth-first search by one work-item.
+    trim : int or "full", optional
+        Iterations of trimming that are executed at most; "full" until one removes nothing.
+    forward_backward : int, optional
+        Iterations of the forward-backward step that are executed at most.
+    finish : {"coloring", "signatures", "sequential", "forward-backward"}, optional
+        What decomposes the rest: maximum colours with backward closures; two-sided signatures with
+        path compression and removal of edges between components; a depth-first search by one
+        work-item; or more forward-backward iterations.
+    fb_strategy, coloring_strategy : {"Q", "Q_VW", "L"}, optional
+        How closures of the two steps are traversed: by scans over all vertices with one work-item
+        each, the same with several lanes each, or with a frontier queue.
+    virtual_warp : {2, 4, 8, 16, 32}, optional
+        Lanes that share a vertex under "Q_VW"; as many as the device has, if it has fewer.
     group_size, groups : int, optional
         Work-items in a work-group and work-groups in a launch.
     synchronisation : {"persistent", "stepped"}, optional
         All stages in one launch, or one launch per stage.
+
     scan_budget : int, optional
         How many times the size of the graph scans may cost before the sequential search takes over.
 
     Notes
     -----
-    Whatever the configuration, no graph takes quadratic time: scans that have cost more than
+    Whatever the configuration, no graph takes quadratic time: steps whose scans have cost more than
     ``scan_budget`` times the size of the graph leave the rest to the sequential search.
+
+    A dimension that is left open is "auto"'s, unless another one is given: then no trimming, no
+    forward-backward step, closures by "L", and the device's usual finish.
     """
 
+    trim: int | Literal["full"] | None = None
+    forward_backward: int | None = None
     finish: str | None = None
+    fb_strategy: str | None = None
+    coloring_strategy: str | None = None
+    virtual_warp: int | None = None
     group_size: int | None = None
     groups: int | None = None
     synchronisation: str | None = None
@@ -46,8 +102,19 @@ class SCCConfig:
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
-        "signatures": {"finish": "signatures"},
-        "sequential": {"finish": "sequential"},
+        "forward-backward": {"trim": 1, "forward_backward": 1, "finish": "forward-backward"},
+        "coloring": {"trim": 1, "forward_backward": 0, "finish": "coloring"},
+        "multistep": {"trim": FULL, "forward_backward": 1, "finish": "coloring"},
+        "signatures": {"trim": 0, "forward_backward": 0, "finish": "signatures"},
+        "sequential": {"trim": 0, "forward_backward": 0, "finish": "sequential"},
+        "devshatwar": {
+            "trim": 1,
+            "forward_backward": 1,
+            "fb_strategy": "Q_VW",
+            "coloring_strategy": "Q_VW",
+            "finish": "coloring",
+        },
+        **{name: _row(name) for name in TABLE_ROWS},
     }
 
     def __post_init__(self) -> None:
@@ -97,6 +164,9 @@ class SCCConfig:
         """
         choices: dict[str, tuple[Any, ...]] = {
             "finish": FINISHES,
+            "fb_strategy": STRATEGIES,
+            "coloring_strategy": STRATEGIES,
+            "virtual_warp": VIRTUAL_WARPS,
             "synchronisation": ("persistent", "stepped"),
         }
         for name, allowed in choices.items():
@@ -105,6 +175,9 @@ class SCCConfig:
                 raise InvalidArgumentError(
                     f"{name}={value!r} is not one of {', '.join(map(str, allowed))}."
                 )
+        if self.trim != FULL:
+            _check_count("trim", self.trim, 0)
+        _check_count("forward_backward", self.forward_backward, 0)
         _check_count("scan_budget", self.scan_budget, 1)
         for name in ("group_size", "groups"):
             _check_count(name, getattr(self, name), 1)
@@ -118,7 +191,8 @@ def _check_count(name: str, value: Any, least: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
+        also = ' or "full"' if name == "trim" else ""
+        raise InvalidArgumentError(f"{name}={value!r} is not an integer{also}.")
     if not least <= value <= LARGEST:
         raise InvalidArgumentError(
             f"{name}={value} is out of range; it must be from {least} to {LARGEST}."

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.algorithms.scc_config import SCCConfig
-    from clgraph.device import Device, DeviceTraits, Memory
+    from clgraph.device import Device, DeviceTraits, Memory, Program
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
 
-__all__ = ["StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+__all__ = ["ROUND_WORK", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 CPU_SCAN_BUDGET = 256
 GPU_SCAN_BUDGET = 4096
+ROUND_WORK = {True: 200, False: 60_000}  # edges that a round costs in itself, by is_cpu
 
 
 def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: Any) -> Resolved:
@@ -57,13 +58,13 @@ def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.ui
 
 def compile_stages(
     device: Device, name: str, stages: Sequence[str], resolved: Resolved, **params: Any
-) -> tuple[Driver, str]:
+) -> tuple[Driver, Program]:
     """Build a kernel file for stages: all in one kernel, or one each.
 
     Returns
     -------
-    Driver, str
-        What launches them, and the hash of the rendered source.
+    Driver, Program
+        What launches them, and the program of the first.
     """
     together = [tuple(stages)] if resolved.kernels == "fused" else [(one,) for one in stages]
     programs = [
@@ -81,7 +82,7 @@ def compile_stages(
     ]
     entry = name.removesuffix(".cl")
     driver = Driver(device, [program.kernel(entry) for program in programs], resolved)
-    return driver, programs[0].source_hash
+    return driver, programs[0]
 
 
 class StageLog:
@@ -93,9 +94,12 @@ class StageLog:
         What to allocate from.
     stages : sequence of str
         Names by stage mode, from 1 on.
+    phases : sequence of str
+        Names by phase, from 0 on.
     """
 
-    def __init__(self, memory: Memory, stages: Sequence[str]) -> None:
+    def __init__(self, memory: Memory, stages: Sequence[str], phases: Sequence[str]) -> None:
+        self._phases = tuple(phases)
         self._stages = ("END", *stages)
         self._history = memory.allocate("stage_history", 4 * HISTORY_CAPACITY, np.uint32)
         self.arguments: tuple[Argument, ...] = (self._history, np.uint32(HISTORY_CAPACITY))
@@ -106,8 +110,9 @@ class StageLog:
         Returns
         -------
         list of dict
-            ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all rounds) and
-            ``milliseconds`` (NaN where the device has no clock; of the very first stage also).
+            ``phase``, ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all
+            rounds) and ``milliseconds`` (NaN where the device has no clock; of the very first stage
+            also).
         """
         rows = self._history.read(4 * min(outcome.reached, HISTORY_CAPACITY)).reshape(-1, 4)
         clock = rows[:, 3]
@@ -116,14 +121,15 @@ class StageLog:
             took[1:] = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
         steps: list[dict[str, Any]] = []
         for (items, found, mode, _), milliseconds in zip(rows.tolist(), took.tolist(), strict=True):
-            name = self._stages[mode].lower()
-            if steps and steps[-1]["step"] == name:
+            phase, name = self._phases[mode >> 8], self._stages[mode & 7].lower()
+            if steps and (steps[-1]["phase"], steps[-1]["step"]) == (phase, name):
                 steps[-1]["rounds"] += 1
                 steps[-1]["found"] += found
                 steps[-1]["milliseconds"] += milliseconds
             else:
                 steps.append(
                     {
+                        "phase": phase,
                         "step": name,
                         "rounds": 1,
                         "items": items,

@@ -1,0 +1,336 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="clock" file="/memory/clock.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+// Strongly connected components in steps: trimming, forward-backward closures, colouring.
+//
+// Stages: TRIM vertices without live in- or out-neighbours; PIVOT chooses one vertex of every range, of
+// greatest degree product; COLOR propagates the greatest vertex number forward; SEED marks the pivots
+// or the roots of colours; a closure follows, by SCAN over all vertices or by FOLLOW from a queue;
+// UPDATE takes out what both closures reached, or a root's closure in its colour, and gives the rest
+// new ranges. Edges are followed within one range, so all closures of a round run together.
+//
+// Packed words: `packed` holds eliminated, forward, backward and expanded bits above the range;
+// `component` the colour while a vertex is live, COMPONENT_KNOWN and the representative afterwards.
+// Ranges: first 2n; of pivot p, what only the forward closure reached gets 2p and what only the
+// backward one did 2p + 1, the rest keeps its own; of colour c, the rest gets c. A pivot or root
+// leaves with its component and never names a range again, so numbers stay unique at any depth.
+//
+// Races: bits are set by atomic_or, and whoever set one first queues the vertex. TRIM and COLOR read
+// words that others write in the same stage: a vertex that is seen eliminated only makes trimming
+// faster, a colour that is seen old is passed on in the next round, which the change brings about.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${clock.vocabulary()}
+${group.declarations()}
+${queue.declarations()}
+${stage.declarations()}
+
+% for number, name in enumerate(stages, 1):
+#define ${name} ${number}u
+% endfor
+#define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
+#define ELIMINATED 0x80000000u
+#define REACHED_FORWARD 0x40000000u
+#define REACHED_BACKWARD 0x20000000u
+#define EXPANDED 0x10000000u
+#define RANGE 0x0fffffffu
+// The stage word's `hubs`: phase 2 | backward 1 | iteration 21; its `level`: how many vertices live.
+#define PHASE_TRIM 0u
+#define PHASE_PAIR 1u
+#define PHASE_COLOR 2u
+#define PHASE(hubs) ((hubs) & 3u)
+#define BACKWARD(hubs) ((hubs) >> 2 & 1u)
+#define ITERATION(hubs) ((hubs) >> 3)
+#define STEP(phase, backward, iteration) ((phase) | (backward) << 2 | (iteration) << 3)
+
+// Whether v has a live neighbour other than itself.
+static inline int has_live(__global const offset_t *indptr, __global const uint *indices,
+                           volatile __global uint *packed, const uint v) {
+    for (offset_t e = indptr[v]; e < indptr[v + 1]; ++e)
+        if (indices[e] != v && !(packed[indices[e]] & ELIMINATED)) return 1;
+    return 0;
+}
+
+// Make `key` the pivot of a range, if it is greater or the one there is has been eliminated.
+static inline void offer_pivot(volatile __global ulong *pivot, volatile __global uint *packed, const ulong key) {
+    ulong seen = *pivot;
+    while (seen < key || (packed[(uint)seen - 1u] & ELIMINATED)) {
+        const ulong before = atom_cmpxchg(pivot, seen, key);
+        if (before == seen) return;
+        seen = before;
+    }
+}
+
+// Whether a closure may step from u, whose word is given, to v, which it has not seen reached.
+static inline int may_reach(volatile __global uint *packed, volatile __global uint *component, const uint word,
+                            const uint u, const uint v, const uint bit, const uint coloring) {
+    const uint other = packed[v];
+    if ((other & (ELIMINATED | bit)) || ((other ^ word) & RANGE)) return 0;
+    return !coloring || component[v] == component[u];
+}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void scc_begin(
+    const uint n,
+    __global uint *packed,                          // [n] out
+    __global uint *component,                       // [n] out
+    __global ulong *pivots)                         // [2 n + 1] out
+{
+    <%share:each_item count="n">
+        packed[item] = 2u * n;
+        component[item] = item;
+        pivots[item] = pivots[n + item] = 0;
+        if (item == 0) pivots[2u * n] = 0;
+    </%share:each_item>
+}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void scc_steps(
+    __global const offset_t *restrict out_indptr,   // [n + 1]
+    __global const uint *restrict out_indices,      // [m]
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    __global const uint *restrict in_indices,       // [m]
+    const uint n,
+    const ulong m,
+    const uint trim_limit,                          // iterations of trimming
+    const uint pair_limit,                          // iterations of the forward-backward step
+    const uint color,                               // whether colouring follows
+    const uint pair_lanes,                          // log2 of the lanes of a vertex in scans
+    const uint color_lanes,
+    const uint queued_closures,                     // bit 0, 1: forward-backward, colouring by queue
+    const ulong work_limit,                         // edges and vertices after which the rest is left
+    volatile __global uint *packed,                 // [n] in/out
+    volatile __global uint *component,              // [n] in/out
+    volatile __global ulong *pivots,                // [2 n + 1] in/out, by range: degrees, 1 + vertex
+    __global entry_t *queue_even,                   // [n + slack]
+    __global entry_t *queue_odd,                    // [n + slack]
+    __global uint4 *history,                        // [capacity] out: items, found, stage, clock
+    const uint capacity,
+    volatile __global uint *state,                  // see stage.mako
+    const uint launch,
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)
+{
+    ${lanes.setup()}
+    ${stage.setup()}
+    ${queue.setup()}
+    ${advance.setup()}
+    const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
+    const stage_t first_stage = {
+        0, 0, trim_limit ? TRIM : pair_limit ? PIVOT : COLOR, 0, 0, 0, 0, 0, 0,
+        STEP(trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR, 0u, 0u), n};
+    <%stage:run initial="first_stage">
+    <%def name="work()">
+        ${run_stage()}
+    </%def>
+    <%def name="decide()">
+        ${next_stage()}
+    </%def>
+    <%def name="settle()">
+        *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+        *(volatile __global ulong *)(state + EXPLORED) = spent;
+        state[REACHED] = stages_so_far + 1;
+        state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+        if (done) state[DEPTH] = next.level;
+        if (stages_so_far < capacity)
+            history[stages_so_far] = (uint4)(now.mode == FOLLOW ? now.length : now.level, queued, now.mode | PHASE(now.hubs) << 8, device_clock_ns());
+    </%def>
+    <%def name="alone()">
+    </%def>
+    </%stage:run>
+}
+
+<%def name="each_vertex()">
+<%tiles:each_tile count="n" size="${config.fill_tile}">
+    for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+        const uint word = packed[v];
+        if (word & ELIMINATED) continue;
+        ${caller.body()}
+    }
+</%tiles:each_tile>
+</%def>
+
+<%def name="run_stage()">
+    __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
+    __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
+    const uint coloring = PHASE(now.hubs) == PHASE_COLOR;
+    const uint bit = BACKWARD(now.hubs) ? REACHED_BACKWARD : REACHED_FORWARD;
+    __global const offset_t *const indptr = BACKWARD(now.hubs) ? in_indptr : out_indptr;
+    __global const uint *const indices = BACKWARD(now.hubs) ? in_indices : out_indices;
+    uint found_count = 0;
+    ${queue.begin_stage()}
+    % if "TRIM" in rendered:
+    if (now.mode == TRIM) {
+        <%self:each_vertex>
+            if (!has_live(out_indptr, out_indices, packed, v) || !has_live(in_indptr, in_indices, packed, v)) {
+                component[v] = COMPONENT_KNOWN | v;
+                packed[v] = ELIMINATED;
+                ++found_count;
+            }
+        </%self:each_vertex>
+    }
+    % endif
+    % if "PIVOT" in rendered:
+    if (now.mode == PIVOT) {
+        // While all are in one range a lane keeps its best, so that one word sees few atomics.
+        ulong best = 0;
+        const int single = ITERATION(now.hubs) == 0;
+        <%self:each_vertex>
+            const ulong product = (ulong)(out_indptr[v + 1] - out_indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
+            const ulong key = (product < 0xfffffffful ? product : 0xfffffffful) << 32 | (v + 1u);
+            if (single) best = key > best ? key : best;
+            else offer_pivot(pivots + (word & RANGE), packed, key);
+        </%self:each_vertex>
+        const ulong best_here = ~lane_reduce_min_ulong(~best);
+        if (lane_id() == 0 && best_here) offer_pivot(pivots + 2u * n, packed, best_here);
+    }
+    % endif
+    % if "COLOR" in rendered:
+    if (now.mode == COLOR) {
+        <%self:each_vertex>
+            uint mine = component[v];
+            // The vertex whose colour this is may have got a greater one, which then is mine too.
+            const uint further = component[mine];
+            mine = further > mine ? further : mine;
+            for (offset_t e = out_indptr[v]; e < out_indptr[v + 1]; ++e) {
+                const uint u = out_indices[e];
+                if (packed[u] == word && component[u] < mine) {
+                    atomic_max(&component[u], mine);
+                    ++found_count;
+                }
+            }
+        </%self:each_vertex>
+    }
+    % endif
+    % if "SEED" in rendered:
+    if (now.mode == SEED) {
+        <%tiles:each_tile count="n" size="${config.lanes * 16}">
+            for (uint first = tile_begin; first < tile_end; first += LANES) {
+                const uint v = min(first + lane_id(), tile_end - 1u);
+                const uint word = packed[v];
+                const int live = first + lane_id() < tile_end && !(word & ELIMINATED);
+                const int seed = live && (coloring ? component[v] == v : (uint)pivots[word & RANGE] == v + 1u);
+                if (live && (seed || (word & EXPANDED))) packed[v] = (word & ~EXPANDED) | (seed ? bit : 0u);
+                ${queue.push("seed", "v", "queue_to")}
+            }
+        </%tiles:each_tile>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "SCAN" in rendered:
+    if (now.mode == SCAN) {
+        // Several lanes share a vertex; all read its word before one of them changes it.
+        const uint shift = coloring ? color_lanes : pair_lanes;
+        const uint share = lane_id() & ((1u << shift) - 1u);
+        <%tiles:each_tile count="n" size="${config.lanes}">
+            for (uint first = tile_begin; first < tile_end; first += LANES >> shift) {
+                const uint u = min(first + (lane_id() >> shift), tile_end - 1u);
+                const uint word = packed[u];
+                const int open = first + (lane_id() >> shift) < tile_end && (word & (ELIMINATED | EXPANDED | bit)) == bit;
+                lane_converge();
+                if (open && share == 0) atomic_or(&packed[u], EXPANDED);
+                const offset_t row_end = open ? indptr[u + 1] : 0;
+                for (offset_t e = open ? indptr[u] + share : 0; e < row_end; e += 1u << shift) {
+                    const uint v = indices[e];
+                    if (may_reach(packed, component, word, u, v, bit, coloring))
+                        found_count += !(atomic_or(&packed[v], bit) & bit);
+                }
+            }
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "FOLLOW" in rendered:
+    if (now.mode == FOLLOW) {
+        const uint tile_size = ${config.push_tile}u;
+        <%advance:each_edge queue="queue_from" count="now.length">
+        <%def name="visit(count)">
+            % for k in range(count):
+            const int reached${k} = active${k} && may_reach(packed, component, packed[u${k}], u${k}, v${k}, bit, coloring) &&
+                                    !(atomic_or(&packed[v${k}], bit) & bit);
+            ${queue.push(f"reached{k}", f"v{k}", "queue_to")}
+            % endfor
+        </%def>
+        </%advance:each_edge>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "UPDATE" in rendered:
+    if (now.mode == UPDATE) {
+        <%self:each_vertex>
+            const uint pivot = coloring ? component[v] : (uint)pivots[word & RANGE] - 1u;
+            const uint ahead = coloring ? REACHED_FORWARD : word & REACHED_FORWARD, behind = word & REACHED_BACKWARD;
+            if (ahead && behind) {
+                component[v] = COMPONENT_KNOWN | pivot;
+                packed[v] = ELIMINATED;
+                ++found_count;
+            } else {
+                const uint range = coloring ? pivot : ahead ? 2u * pivot : behind ? 2u * pivot + 1u : word & RANGE;
+                packed[v] = range;
+                component[v] = v;
+            }
+        </%self:each_vertex>
+    }
+    % endif
+    if (now.mode != SEED && now.mode != FOLLOW) {
+        ${queue.end_count("found_count")}
+    }
+</%def>
+
+## By one work-item: what follows a stage that found `queued`.
+<%def name="next_stage()">
+    fence_device();
+    const ulong cost = ${round_work}u + (now.mode == FOLLOW ? (ulong)now.length : now.mode == SEED || now.mode == UPDATE ? n : n + m);
+    // The words of the last run are still there when the first stage ends.
+    const int first = !now.visited;
+    const ulong work = first ? cost : *(volatile __global ulong *)(state + WORK) + cost;
+    const ulong spent = first ? cost : *(volatile __global ulong *)(state + EXPLORED) + cost;
+    const uint stages_so_far = first ? 0u : state[REACHED];
+    next.visited = 1;
+    const uint phase = PHASE(now.hubs), backward = BACKWARD(now.hubs), iteration = ITERATION(now.hubs);
+    const int by_queue = queued_closures >> (phase == PHASE_COLOR) & 1u;
+    int enter = 0;   // a step is over: 1 the next is forward-backward, 2 colouring
+    next.length = 0;
+    if (now.mode == TRIM) {
+        next.level -= queued;
+        next.hubs = STEP(PHASE_TRIM, 0u, iteration + 1u);
+        if (queued == 0 || iteration + 1u >= trim_limit) enter = pair_limit ? 1 : 2;
+    } else if (now.mode == PIVOT) {
+        next.mode = SEED;
+    } else if (now.mode == COLOR) {
+        next.hubs = STEP(PHASE_COLOR, queued ? 0u : 1u, iteration);
+        next.mode = queued ? COLOR : SEED;
+    } else if (now.mode == UPDATE) {
+        next.level -= queued;
+        enter = phase == PHASE_COLOR || iteration + 1u >= pair_limit ? 2 : 1;
+    } else if (now.mode == SEED || queued) {
+        next.mode = by_queue ? FOLLOW : SCAN;
+        next.length = by_queue ? queued : 0u;
+        next.queue ^= 1;
+    } else if (!backward) {
+        next.mode = SEED;
+        next.hubs = STEP(phase, 1u, iteration);
+    } else {
+        next.mode = UPDATE;
+    }
+    if (enter == 1) {
+        next.mode = PIVOT;
+        next.hubs = STEP(PHASE_PAIR, 0u, phase == PHASE_PAIR ? iteration + 1u : 0u);
+    } else if (enter == 2) {
+        next.mode = color ? COLOR : MODE_DONE;
+        next.hubs = STEP(PHASE_COLOR, 0u, phase == PHASE_COLOR ? iteration + 1u : 0u);
+    }
+    // What is left is left to another search where scans do not pay.
+    if (next.level == 0 || spent > work_limit) next.mode = MODE_DONE;
+    const int done = next.mode == MODE_DONE, pause = !done && work > budget;
+    next.leave = done || pause;
+    stage_alone = 0;
+</%def>

@@ -22,6 +22,7 @@ from clgraph.algorithms.reachable import reachable
 from clgraph.algorithms.scc import SCC, SCCResult, scc
 from clgraph.algorithms.scc_condensation import Condensation, condensation
 from clgraph.algorithms.scc_config import SCCConfig
+from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -32,6 +33,7 @@ from clgraph.errors import (
     InvalidGraphError,
     KernelBuildError,
     KernelTimeoutError,
+    NegativeCycleError,
     VerificationError,
 )
 from clgraph.graph import (
@@ -47,6 +49,7 @@ from clgraph.graph.formats import read, write
 __all__ = [
     "BFS",
     "SCC",
+    "SSSP",
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
@@ -65,8 +68,11 @@ __all__ = [
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
+    "NegativeCycleError",
     "SCCConfig",
     "SCCResult",
+    "SSSPConfig",
+    "SSSPResult",
     "State",
     "VerificationError",
     "apsp",
@@ -92,6 +98,7 @@ __all__ = [
     "reachable",
     "read",
     "scc",
+    "sssp",
     "verify",
     "write",
 ]

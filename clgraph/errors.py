@@ -12,6 +12,7 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "NegativeCycleError",
     "QueueOverflowError",
     "VerificationError",
 ]
@@ -47,6 +48,20 @@ class KernelBuildError(ClgraphError, RuntimeError):
 
 class KernelTimeoutError(ClgraphError, RuntimeError):
     """A kernel gave up waiting for another work-group and no fallback could finish the work."""
+
+
+class NegativeCycleError(ClgraphError, ValueError):
+    """Paths become shorter for ever; the message names one cycle whose weights add up below zero.
+
+    Attributes
+    ----------
+    cycle : tuple of int
+        Its vertices in the order of its edges, each once.
+    """
+
+    def __init__(self, message: str, cycle: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.cycle = cycle
 
 
 class QueueOverflowError(ClgraphError):

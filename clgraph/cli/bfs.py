@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import statistics
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clgraph.cli.command import Command, Record, add_reading, reading_options
 from clgraph.cli.progress import Progress
-from clgraph.cli.text import pairs, table
-from clgraph.errors import InvalidArgumentError
+from clgraph.cli.searching import (
+    add_search,
+    check_output,
+    energy_of,
+    joules_text,
+    labelled,
+    levels_table,
+    place_record,
+    speed_text,
+    start_text,
+    times_record,
+    times_text,
+    write_result,
+)
+from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import BFS, BFSResult, Graph
+    from clgraph import BFS, Graph
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]
-
-OUTPUTS = (".npz", ".csv")
-SHOWN_LEVELS = 40
-ENERGY_SECONDS = 2.0
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,29 +41,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument(
         "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
-    parser.add_argument("--config", help="name of a preset (default: auto)")
-    parser.add_argument(
-        "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
-    )
-    parser.add_argument(
-        "--predecessors", action="store_true", help="label a shortest-path tree too"
-    )
+    add_search(parser)
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
-    parser.add_argument(
-        "--repeat", type=_positive, default=1, metavar="N", help="search N times, show the median"
-    )
-    parser.add_argument(
-        "--energy", action="store_true", help="measure joules per search, over at least two seconds"
-    )
-    parser.add_argument("--levels", action="store_true", help="show every level of the search")
-    parser.add_argument("--output", metavar="FILE", help="write the result to FILE.npz or FILE.csv")
 
 
 def _run(args: argparse.Namespace) -> Record:
-    if args.output is not None and Path(args.output).suffix not in OUTPUTS:
-        raise InvalidArgumentError(
-            f"--output {args.output} ends in neither {' nor '.join(OUTPUTS)}; name it so."
-        )
+    check_output(args.output)
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
@@ -74,7 +55,7 @@ def _run(args: argparse.Namespace) -> Record:
         graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
     read_s = time.perf_counter() - began
     if args.source_label is not None:
-        args.source = _labelled(graph, args.source_label)
+        args.source = labelled(graph, args.source_label)
     began = time.perf_counter()
     with Progress() as progress:
         plan = clgraph.BFS(
@@ -91,17 +72,6 @@ def _run(args: argparse.Namespace) -> Record:
     return record
 
 
-def _labelled(graph: Graph, label: str) -> int:
-    if graph.labels is None:
-        raise InvalidArgumentError(
-            "the ids of this file leave no gaps, so its vertices have no labels; use --source."
-        )
-    found = [vertex for vertex, known in enumerate(graph.labels.tolist()) if str(known) == label]
-    if not found:
-        raise InvalidArgumentError(f"--source-label {label}: no vertex of the file is called so.")
-    return found[0]
-
-
 def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
     result = plan.run(args.source, max_depth=args.max_depth)
     kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
@@ -109,21 +79,10 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         result = plan.run(args.source, max_depth=args.max_depth)
         kernel_ms.append(result.stats.kernel_ms)
         total_ms.append(result.stats.total_ms)
-    median_ms = statistics.median(kernel_ms)
     stats = result.stats
+    times = times_record(kernel_ms, total_ms)
     record: Record = {
-        "graph": {
-            "vertices": graph.n,
-            "edges": graph.m,
-            "directed": graph.directed,
-            "weighted": graph.weights is not None,
-        },
-        "device": {
-            "index": f"{device.index[0]}:{device.index[1]}",
-            "name": device.name,
-            "platform": device.platform,
-            "driver": device.driver,
-        },
+        **place_record(graph, device),
         "preset": args.config or "auto",
         "config": stats.config if isinstance(stats.config, dict) else str(stats.config),
         "mode": stats.mode,
@@ -132,78 +91,29 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         "max_depth": args.max_depth,
         "reached": result.reached,
         "depth": result.depth,
-        "repeat": args.repeat,
-        "kernel_ms": median_ms,
-        "kernel_ms_min": min(kernel_ms),
-        "kernel_ms_max": max(kernel_ms),
-        "total_ms": statistics.median(total_ms),
+        **times,
         "edges_traversed": stats.edges_traversed,
-        "mteps": stats.edges_traversed / median_ms / 1e3 if median_ms > 0 else None,
+        "mteps": stats.edges_traversed / times["kernel_ms"] / 1e3
+        if times["kernel_ms"] > 0
+        else None,
     }
     if args.levels:
         levels = stats.per_level
         names = levels.dtype.names or ()
         record["levels"] = [dict(zip(names, row, strict=True)) for row in levels.tolist()]
     if args.output is not None:
-        _write(args.output, graph, result, args.source)
+        write_result(args.output, graph, result, args.source)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = _energy(plan, device, args)
+        record["energy"] = energy_of(
+            lambda: plan.run(args.source, max_depth=args.max_depth), device
+        )
     return record
-
-
-def _energy(plan: BFS, device: Device, args: argparse.Namespace) -> Record:
-    from clgraph import energy
-
-    meter = energy.find_meter(device)
-    meter.close()
-    if isinstance(meter, energy.NoMeter):
-        return {"joules_per_run": None, "source": meter.source, "note": meter.note}
-    measured = energy.per_run(
-        lambda: plan.run(args.source, max_depth=args.max_depth),
-        min_seconds=ENERGY_SECONDS,
-        device=device,
-    )
-    return dataclasses.asdict(measured)
-
-
-def _write(path: str, graph: Graph, result: BFSResult, source: int) -> None:
-    import numpy as np
-
-    columns: dict[str, Any] = {"distances": result.distances}
-    if result.predecessors is not None:
-        columns["predecessors"] = result.predecessors
-    if Path(path).suffix == ".npz":
-        if graph.labels is not None:
-            columns["labels"] = graph.labels
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, source=source, **columns)
-        return
-    ids = np.arange(graph.n) if graph.labels is None else graph.labels
-    with Path(path).open("w", encoding="utf-8") as file:
-        file.write(",".join(["vertex", *(name.removesuffix("s") for name in columns)]) + "\n")
-        rows = zip(ids.tolist(), *(column.tolist() for column in columns.values()), strict=True)
-        file.writelines(",".join(map(_cell, row)) + "\n" for row in rows)
-
-
-def _cell(value: object) -> str:
-    """One field of a CSV file, quoted where it must be."""
-    text = str(value)
-    if any(mark in text for mark in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
 
 
 def _render(record: Record) -> str:
     graph, device = record["graph"], record["device"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
-    several = record["repeat"] > 1
-    spread = (
-        f" (median of {record['repeat']}: {record['kernel_ms_min']:.3f} to "
-        f"{record['kernel_ms_max']:.3f})"
-        if several
-        else ""
-    )
     lines = [
         (
             "graph",
@@ -212,36 +122,26 @@ def _render(record: Record) -> str:
         ),
         ("device", f"{device['index']} {device['name']} ({device['platform']})"),
         ("config", _config(record)),
-        ("source", _start(record)),
+        ("source", start_text(record)),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %), depth {record['depth']:,}",
         ),
-        ("kernel", f"{record['kernel_ms']:.3f} ms{spread}"),
-        (
-            "total",
-            f"{record['total_ms']:.3f} ms per search, after {record['read_s']:.2f} s to read and "
-            f"{record['build_s']:.2f} s to prepare",
-        ),
+        *times_text(record),
     ]
     if record["mteps"] is not None:
         lines.append(
             (
                 "speed",
-                f"{_speed(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
+                f"{speed_text(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
             )
         )
     if "energy" in record:
-        lines.append(("energy", _joules(record["energy"])))
+        lines.append(("energy", joules_text(record["energy"])))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)
-    return text + "\n\n" + _levels(record["levels"]) if "levels" in record else text
-
-
-def _start(record: Record) -> str:
-    label = record["source_label"]
-    return f"{record['source']:,}" + (f" (called {label} in the file)" if label is not None else "")
+    return text + "\n\n" + levels_table(record["levels"]) if "levels" in record else text
 
 
 def _config(record: Record) -> str:
@@ -251,44 +151,6 @@ def _config(record: Record) -> str:
         chosen = [config[name] for name in ("balance", "direction") if config.get(name)]
         text += f" ({', '.join(map(str, chosen))})" if chosen else ""
     return text
-
-
-def _speed(mteps: float) -> str:
-    return f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
-
-
-def _joules(energy: Record) -> str:
-    joules = energy["joules_per_run"]
-    if joules is None:
-        return f"not measured: {energy['note']}"
-    spread = f" +-{50 * energy['spread']:.1f} %" if energy["spread"] is not None else ""
-    idle = f", idle {energy['idle_watts']:.0f} W" if energy["idle_watts"] is not None else ""
-    return (
-        f"{joules:.4g} J per search{spread}, {energy['mean_watts']:.0f} W mean{idle} "
-        f"({energy['runs']:,} searches in {energy['seconds']:.1f} s; {energy['source']})"
-    )
-
-
-def _levels(levels: list[Record]) -> str:
-    if not levels:
-        return "no levels recorded"
-    head = list(levels[0])
-    left = len(levels) - SHOWN_LEVELS
-    rows = [[f"{level:,}", *map(_figure, row.values())] for level, row in enumerate(levels)]
-    if left > 0:
-        rows = rows[: SHOWN_LEVELS // 2] + rows[-SHOWN_LEVELS // 2 :]
-    text = table(["level", *head], rows)
-    if left > 0:
-        lines = text.split("\n")
-        lines.insert(1 + SHOWN_LEVELS // 2, f"... {left:,} levels; --json shows all")
-        text = "\n".join(lines)
-    return text
-
-
-def _figure(value: object) -> str:
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 COMMAND = Command(

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info, scc
+from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info, scc, sssp
 from clgraph.cli.text import as_json
 from clgraph.errors import (
     ClgraphError,
@@ -32,6 +32,7 @@ COMMANDS: tuple[Command, ...] = (
     doctor.COMMAND,
     info.COMMAND,
     bfs.COMMAND,
+    sssp.COMMAND,
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
     convert.COMMAND,
@@ -121,7 +122,7 @@ def _explain(error: Exception) -> int:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, MemoryError):
         text = f"this machine has too little memory: {error}"
-    elif not isinstance(error, ClgraphError | OSError | ImportError):
+    elif not isinstance(error, ClgraphError | OSError | ImportError | OverflowError):
         status = INTERNAL_ERROR
         text = f"internal error, please report it with what --verbose prints: {error!r}"
     return _complain(text, status)

@@ -24,7 +24,7 @@ from clgraph.engine.state import (
 from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyopencl as cl
 
@@ -55,15 +55,25 @@ class Outcome:
         Kernel launches.
     depth, reached : int
         Largest distance that was given out, and to how many vertices any was.
+    explored : int
+        Edges that were looked at, or counted as done, as the kernel has it.
+    remark : int
+        What the kernel has to tell beside its result; 0 is nothing.
     """
 
     def __init__(
-        self, mode: str, events: tuple[cl.Event, cl.Event], launches: int, depth: int, reached: int
+        self,
+        mode: str,
+        events: tuple[cl.Event, cl.Event],
+        launches: int,
+        words: Callable[[int], int],
     ) -> None:
         self.mode = mode
         self.launches = launches
-        self.depth = depth
-        self.reached = reached
+        self.depth = words(STATE_WORDS["DEPTH"])
+        self.reached = words(STATE_WORDS["REACHED"])
+        self.explored = words(STATE_WORDS["EXPLORED"]) | words(STATE_WORDS["EXPLORED"] + 1) << 32
+        self.remark = words(STATE_WORDS["REMARK"])
         self._events = events
 
     @property
@@ -227,10 +237,4 @@ class Driver:
                 "percent can hold; choose a larger queue_percent, or visited='bitmap', by which "
                 "each vertex is queued once and 100 percent suffice."
             )
-        return Outcome(
-            mode=mode,
-            events=events,
-            launches=launches,
-            depth=self._word(STATE_WORDS["DEPTH"]),
-            reached=self._word(STATE_WORDS["REACHED"]),
-        )
+        return Outcome(mode, events, launches, self._word)

@@ -92,7 +92,7 @@ def as_index_array(values: Any, name: str) -> Array:
 
 
 def as_weight_array(values: Any, m: int, name: str = "weights") -> Array:
-    """One finite real number per edge: int32, int64, float32 or float64, C-contiguous.
+    """One finite real number per edge: int32, int64, uint32, float32 or float64, C-contiguous.
 
     Arrays of these types come back as they are; narrower ones and booleans are widened.
 
@@ -107,7 +107,7 @@ def as_weight_array(values: Any, m: int, name: str = "weights") -> Array:
             f"{name} has shape {array.shape}; it needs one number for each of the {m} edges: ({m},)"
         )
     native = array.dtype.newbyteorder("=")
-    if native not in (np.int32, np.int64, np.float32, np.float64):
+    if native not in (np.int32, np.int64, np.uint32, np.float32, np.float64):
         native = _wider(array, name)
     array = np.ascontiguousarray(array, dtype=native)
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -27,7 +27,7 @@ class Graph:
     indices : integer array-like [m]
         Heads of the out-edges, ascending within a row; repeats are parallel edges.
     weights : array-like [m], optional
-        One finite number per edge; int32, int64, float32 and float64 are kept as they are.
+        One finite number per edge; int32, int64, uint32, float32 and float64 are kept as they are.
     directed : bool
         False promises that every edge is stored in both directions (self-loops once) with one
         weight; the promise is checked.

@@ -62,6 +62,7 @@ __local uint solo_hubs[3];
             solo_edges[(turn + 2) % 3u] = 0;
             solo_hubs[(turn + 2) % 3u] = 0;
         }
+        ${advance.prepare("now.length", "GROUP_SIZE")}
         for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
             const uint tile_end = min(tile + share, now.length);
             __local entry_t *const solo_from = group_entries + mine;

@@ -9,9 +9,9 @@ import pytest
 
 import clgraph as cg
 from clgraph import energy
-from clgraph.cli.bfs import _cell
 from clgraph.cli.generate import KINDS, NEEDED
 from clgraph.cli.main import main
+from clgraph.cli.searching import _cell
 from clgraph.device import discovery
 from clgraph.energy.readings import Reading
 
@@ -318,7 +318,7 @@ def test_bfs_measures_joules(run, small, any_device, monkeypatch):
     monkeypatch.setattr(energy, "find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring.find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring._idle", {})
-    monkeypatch.setattr("clgraph.cli.bfs.ENERGY_SECONDS", 0.1)
+    monkeypatch.setattr("clgraph.cli.searching.ENERGY_SECONDS", 0.1)
     measured = record_of(bfs(run, any_device, small, "--energy", "--json"))["energy"]
     assert measured["joules_per_run"] > 0
     assert measured["runs"] >= 1

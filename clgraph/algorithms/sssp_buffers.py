@@ -1,0 +1,184 @@
+"""Device memory of a search for shortest paths: the graph, queues and piles, and results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.sssp_classes import classed_heads, leaves_of
+from clgraph.algorithms.sssp_stages import BOARD_COUNT
+from clgraph.device import Memory
+from clgraph.engine.findings import BufferPool
+from clgraph.engine.resident import resident
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_weights import Weights
+    from clgraph.device import Allocation, Device
+    from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
+    from clgraph.engine.findings import SearchBuffers
+    from clgraph.graph import Graph
+
+__all__ = ["PathBuffers"]
+
+QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+LEVEL_CAPACITY = 1 << 16  # stages whose size and time are kept; 16 bytes each
+ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
+
+
+class PathBuffers:
+    """What the searches of one plan share, and result buffers in turn.
+
+    Parameters
+    ----------
+    graph : Graph
+        At least one vertex.
+    weights : Weights
+        Of the graph.
+    config : ResolvedPaths
+        Which buffers the stages use.
+    device : Device
+        Where.
+    predecessors : bool
+        Whether searches label a tree.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+
+    Attributes
+    ----------
+    pool : BufferPool
+        Where each search takes what it writes.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If not all of it fits.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        weights: Weights,
+        config: ResolvedPaths,
+        device: Device,
+        *,
+        predecessors: bool,
+        progress: Progress | None = None,
+    ) -> None:
+        self._memory = memory = Memory(device)
+        self._weights = weights
+        self._graph_args = self._upload(graph, config, device, progress)
+        n, keys = graph.n, weights.keys
+        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+        # Keys that are distances as they are need no copy of their own.
+        self._in_place = config.claims == "stamped" and not keys.signed
+        key_type = np.dtype(np.uint64 if config.claims == "packed" else f"u{keys.bits // 8}")
+        self._cells = None if self._in_place else memory.allocate("cells", n, key_type)
+        self._stamps = memory.allocate("stamps", n if config.claims == "stamped" else 1, np.uint32)
+
+        def entries(name: str, count: int) -> Allocation:
+            return memory.allocate(
+                name, (count + QUEUE_SLACK) * ENTRY_WORDS[config.entry], np.uint32
+            )
+
+        pile = n + QUEUE_SLACK if config.method == "near-far" else 1
+        self._scratch = (
+            entries("queue_even", n),
+            entries("queue_odd", n),
+            entries("hubs_even", hubs),
+            entries("hubs_odd", hubs),
+            memory.allocate("pile_even", pile, np.uint32),
+            memory.allocate("pile_odd", pile, np.uint32),
+            memory.upload("board", np.zeros(BOARD_COUNT, np.uint32)),
+        )
+        self._no_tree = memory.allocate("predecessors", 1, np.int32)
+        self._sources = memory.allocate("sources", 1, np.uint32)
+        self._level_capacity = np.uint32(min(64 * graph.n + 64, LEVEL_CAPACITY))
+        self.pool = BufferPool(
+            memory, n, int(self._level_capacity), predecessors=predecessors, dtype=weights.dtype
+        )
+
+    def _upload(
+        self, graph: Graph, config: ResolvedPaths, device: Device, progress: Progress | None
+    ) -> tuple[Argument, ...]:
+        memory, weights = self._memory, self._weights
+        out = resident(graph, device, progress)
+        indices, heads = out.indices, np.asarray(graph.indices)
+        if config.edge_classes:
+            heads = classed_heads(graph, weights, config.edge_classes)
+            indices = memory.upload("indices", heads, progress=progress)
+        edges = weights.edge_values(config.group_size == 1, heads)
+        leaf_args, leaf_count = self._no_leaves(), 0
+        if "leaf" in config.edge_classes:
+            leaves = leaves_of(graph, weights)
+            leaf_count = leaves.vertices.size
+            leaf_args = (
+                memory.upload("leaves", leaves.vertices),
+                memory.upload("leaf_indptr", leaves.indptr),
+                memory.upload("leaf_tails", leaves.tails),
+                memory.upload("leaf_weights", leaves.weights),
+            )
+        return (
+            out.indptr,
+            indices,
+            memory.upload("weights", _as_words(edges), progress=progress),
+            *leaf_args,
+            np.uint32(leaf_count),
+            np.uint32(graph.n),
+            np.uint64(graph.m),
+            np.uint32(graph.max_degree),
+            np.uint32(max(round(graph.mean_degree), 1)),
+        )
+
+    def _no_leaves(self) -> tuple[Allocation, ...]:
+        names = ("leaves", "leaf_indptr", "leaf_tails", "leaf_weights")
+        return tuple(self._memory.allocate(name, 2, np.uint32) for name in names)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether distances are right where they are searched, so that nothing has to finish."""
+        return self._in_place
+
+    def arguments(
+        self,
+        sources: NDArray[np.uint32],
+        bounds: tuple[Argument, ...],
+        results: SearchBuffers,
+    ) -> tuple[Argument, ...]:
+        """Give the kernel's arguments up to the state, for a search into `results`."""
+        if sources.size > 1:
+            if self._sources.count < sources.size:
+                self._sources = self._memory.allocate("sources", sources.size, np.uint32)
+            self._sources.write(sources)
+        return (
+            *self._graph_args,
+            np.uint32(sources[0]),
+            self._sources,
+            np.uint32(sources.size),
+            *bounds,
+            self._cells or results.distances,
+            self._stamps,
+            results.distances,
+            results.predecessors or self._no_tree,
+            *self._scratch,
+            results.levels,
+            self._level_capacity,
+        )
+
+    def reached(self, results: SearchBuffers, n: int) -> NDArray[np.bool_]:
+        """Tell who has a distance, in the middle of a search that did not end [n]."""
+        cells = (self._cells or results.distances).read()
+        keys = self._weights.keys
+        words = cells.view(np.uint64 if keys.bits == 64 else np.uint32)
+        if cells.dtype.itemsize * 8 > keys.bits:
+            words = words[1::2]
+        return np.asarray(words != keys.none)[:n]
+
+
+def _as_words(values: NDArray[Any]) -> NDArray[Any]:
+    """Structured arrays as plain words, which is what device arrays are made of."""
+    return values.view(np.uint32) if values.dtype.names else values

@@ -1,0 +1,104 @@
+"""Edges that a search for shortest paths can treat apart, found once for a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.sssp_config import EDGE_CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.sssp_weights import Weights
+    from clgraph.graph import Graph
+
+__all__ = ["Leaves", "classed_heads", "has_parallel_edges", "leaves_of"]
+
+CLASS_SHIFT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """Vertices that no path leads through, with the edges to them as CSR.
+
+    Attributes
+    ----------
+    vertices : uint32 array [leaves]
+        Ascending.
+    indptr : uint32 array [leaves + 1]
+        Where the edges to each begin.
+    tails : uint32 array
+        Where those edges come from.
+    weights : array
+        What they cost.
+    """
+
+    vertices: NDArray[np.uint32]
+    indptr: NDArray[np.uint32]
+    tails: NDArray[np.uint32]
+    weights: NDArray[Any]
+
+
+def _idle_loops(weights: Weights, heads: NDArray[Any], tails: NDArray[Any]) -> NDArray[np.bool_]:
+    """Self-loops that make nothing shorter; one of negative weight is a cycle to be found."""
+    return np.asarray((tails == heads) & (weights.values >= 0))
+
+
+def _is_leaf(graph: Graph, tails: NDArray[Any], idle: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Vertices that no edge leaves, of an undirected graph those with one edge; loops aside."""
+    loops = np.bincount(tails[idle], minlength=graph.n)
+    return np.asarray(graph.degrees - loops == (0 if graph.directed else 1))
+
+
+def _tails(graph: Graph) -> NDArray[np.int64]:
+    return np.repeat(np.arange(graph.n), graph.degrees)
+
+
+def classed_heads(graph: Graph, weights: Weights, wanted: Collection[str]) -> NDArray[np.uint32]:
+    """Give the heads of all edges with the code of their class in the two highest bits.
+
+    Of several classes an edge is in the first of "self", "leaf", "in-degree-1".
+    """
+    heads, tails = np.asarray(graph.indices), _tails(graph)
+    loop = _idle_loops(weights, heads, tails)
+    codes = np.zeros(graph.m, np.uint32)
+    if "in-degree-1" in wanted:
+        in_degrees = np.bincount(heads[~loop], minlength=graph.n)
+        codes[(in_degrees == 1)[heads]] = EDGE_CLASSES["in-degree-1"]
+    if "leaf" in wanted:
+        codes[_is_leaf(graph, tails, loop)[heads]] = EDGE_CLASSES["leaf"]
+    codes[loop] = 0
+    if "self" in wanted:
+        codes[loop] = EDGE_CLASSES["self"]
+    return heads.astype(np.uint32) | codes << np.uint32(CLASS_SHIFT)
+
+
+def leaves_of(graph: Graph, weights: Weights) -> Leaves:
+    """Give the leaves of a graph and the edges to them, self-loops left out."""
+    heads, tails = np.asarray(graph.indices), _tails(graph)
+    is_leaf = _is_leaf(graph, tails, _idle_loops(weights, heads, tails))
+    edges = np.flatnonzero(is_leaf[heads] & (tails != heads))
+    edges = edges[np.argsort(heads[edges], kind="stable")]
+    vertices = np.flatnonzero(is_leaf)
+    counts = np.bincount(heads[edges], minlength=graph.n)[vertices]
+    indptr = np.zeros(vertices.size + 1, np.uint32)
+    np.cumsum(counts, out=indptr[1:])
+    return Leaves(
+        vertices.astype(np.uint32),
+        indptr,
+        tails[edges].astype(np.uint32),
+        weights.values[edges],
+    )
+
+
+def has_parallel_edges(graph: Graph) -> bool:
+    """Whether any edge is there twice."""
+    same = np.asarray(graph.indices[1:] == graph.indices[:-1])
+    starts = np.asarray(graph.indptr[1:-1]) - 1
+    same[starts[(starts >= 0) & (starts < same.size)]] = False
+    return bool(same.any())

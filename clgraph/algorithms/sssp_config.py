@@ -1,0 +1,203 @@
+"""How shortest paths may be searched: the methods, their dimensions, and what decides them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.config import TraversalConfig
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.sssp_weights import Weights
+    from clgraph.device import DeviceTraits
+    from clgraph.graph import Graph
+
+__all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_paths"]
+
+METHODS = ("bellman-ford", "near-far")
+CLAIMS = ("packed", "stamped")
+# Codes in the two highest bits of a head; "source" is known when a search begins.
+EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
+CLASSED_VERTICES = 1 << 30
+HOPS_ONLY = (
+    *("direction", "visited", "held", "alpha", "pull_floor", "pull_probes", "queue"),
+    *("hybrid_limit", "duplicates", "hash_rounds", "hash_size", "history", "rows"),
+    *("queue_percent", "generation", "classes", "switching", "gamma", "beta", "hub_cache"),
+    *("hub_floor", "rules"),
+)
+
+# Edges per vertex that a rise of the bound should take in. A processor core wants little work that
+# is done in vain (4 to 8 were best on five kinds of graph), a wide device many vertices at once.
+NARROW, WIDE = 4.0, 32.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SSSPConfig(TraversalConfig):
+    """A configuration of a search for shortest paths; speed changes with it, results do not.
+
+    Every dimension defaults to ``None``: chosen from the graph and the device. Those of
+    `clgraph.engine.config.TraversalConfig` apply, but for what concerns pulling.
+
+    Parameters
+    ----------
+    method : {"bellman-ford", "near-far"}, optional
+        Expand whoever fell, or only those below a bound that rises.
+    delta : float, optional
+        How much the bound rises, in the unit of the weights; for ``near-far``.
+    claims : {"packed", "stamped"}, optional
+        Whether a vertex and the stage of its last fall share one 64-bit word, or have a word each.
+        Packing needs weights of 32 bits.
+    edge_classes : tuple of {"self", "in-degree-1", "leaf", "source"}, optional
+        Edges that are treated apart, for ``bellman-ford``: self-loops are skipped; what only one
+        edge leads to, or the only source, is stored without atomics; what nothing leads on from is
+        left to the end.
+    """
+
+    method: str | None = None
+    delta: float | None = None
+    claims: str | None = None
+    edge_classes: tuple[str, ...] | None = None
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "auto": {},
+        "h-bf": {
+            "method": "bellman-ford",
+            "edge_classes": tuple(EDGE_CLASSES),
+            "balance": "dyn_vwarp",
+            "min_virtual_warp": 4,
+            "hub_degree": 4096,
+        },
+        "near-far": {"method": "near-far"},
+    }
+
+    def validate(self) -> None:
+        """Check every dimension and their combination.
+
+        Raises
+        ------
+        InvalidArgumentError
+            One sentence on the first thing that is not legal.
+        """
+        TraversalConfig.validate(self)
+        for name, choices in (("method", METHODS), ("claims", CLAIMS)):
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
+        for name in HOPS_ONLY:
+            if getattr(self, name) is not None:
+                raise InvalidArgumentError(
+                    f"{name}={getattr(self, name)!r} is about searches in hops; leave it out here."
+                )
+        self._validate_delta()
+        for name in self.edge_classes or ():
+            if name not in EDGE_CLASSES:
+                raise InvalidArgumentError(
+                    f"edge_classes has {name!r}, which is not one of {', '.join(EDGE_CLASSES)}."
+                )
+        if self.edge_classes and self.method != "bellman-ford":
+            raise InvalidArgumentError(
+                "edge_classes need method='bellman-ford': the other methods tell vertices apart "
+                "by their distance."
+            )
+
+    def _validate_delta(self) -> None:
+        if self.delta is None:
+            return
+        if isinstance(self.delta, bool) or not isinstance(self.delta, int | float):
+            raise InvalidArgumentError(f"delta={self.delta!r} is not a number.")
+        if not (math.isfinite(self.delta) and self.delta > 0):
+            raise InvalidArgumentError(f"delta={self.delta} must be positive and finite.")
+        if self.method == "bellman-ford":
+            raise InvalidArgumentError(
+                "delta is what a bound rises by, and method='bellman-ford' has no bound; leave one "
+                "of them out."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPaths(Resolved):
+    """A configuration with every dimension decided; what templates see as ``config``."""
+
+    method: str = ""
+    delta: float = 0.0
+    claims: str = ""
+    edge_classes: tuple[str, ...] = ()
+    split_tile: int = 1024
+
+
+def resolve_paths(
+    config: SSSPConfig, traits: DeviceTraits, graph: Graph, weights: Weights
+) -> ResolvedPaths:
+    """Complete a configuration for a graph, its weights and a device.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the weights or the device do not allow it.
+    """
+    method = config.method or ("bellman-ford" if weights.negative else "near-far")
+    if weights.negative and method != "bellman-ford":
+        tail, head, weight = weights.least_edge
+        raise InvalidArgumentError(
+            f"method={method!r} needs weights that are not negative, but edge {tail} -> {head} has "
+            f"{weight}; use config='h-bf' or method='bellman-ford'."
+        )
+    if not traits.int64_atomics and (weights.dtype.itemsize == 8 or config.claims == "packed"):
+        raise InvalidArgumentError(
+            f"weights of type {weights.dtype} and claims={config.claims!r} need 64-bit atomics, "
+            "which this device does not have; use 32-bit weights and claims='stamped'."
+        )
+    if weights.dtype == "float64" and not traits.fp64:
+        raise InvalidArgumentError(
+            "weights are float64, but this device has no double precision; convert them to float32."
+        )
+    base = resolve(
+        _shared_part(config),
+        traits,
+        m=graph.m,
+        predecessors=True,
+        max_degree=graph.max_degree,
+    )
+    if config.claims == "packed" and weights.dtype.itemsize == 8:
+        raise InvalidArgumentError(
+            f"claims='packed' puts a distance into half a word of 64 bits, which {weights.dtype} "
+            "does not fit; use 'stamped'."
+        )
+    alone = base.group_size == 1
+    packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not alone
+    classes = config.edge_classes or ()
+    if classes and graph.n > CLASSED_VERTICES:
+        raise InvalidArgumentError(
+            f"edge_classes are kept in the two highest bits of a vertex number, so they need at "
+            f"most {CLASSED_VERTICES} vertices and there are {graph.n}; leave them out."
+        )
+    chosen = asdict(base)
+    if traits.is_cpu:
+        # Compilers for processors take seconds over each copy of the visit, and gain nothing.
+        chosen |= {"wide_batch": 1, "scan_batch": 1, "wide": config.wide or 0}
+    chosen |= {
+        "direction": "push",
+        "pull": False,
+        "hub_degree": 0 if alone else base.hub_degree,  # one core would walk it alone anyway
+        "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
+        "method": method,
+        "delta": weights.step(config.delta, NARROW if alone else WIDE)
+        if method == "near-far"
+        else 0.0,
+        "claims": config.claims or ("packed" if packs else "stamped"),
+        "edge_classes": classes,
+    }
+    return ResolvedPaths(**chosen)
+
+
+def _shared_part(config: SSSPConfig) -> TraversalConfig:
+    """Give the dimensions that all searches have, of one that claims no vertex for good."""
+    shared = {field.name: getattr(config, field.name) for field in fields(TraversalConfig)}
+    return TraversalConfig(**shared | {"direction": "push", "visited": "labels", "held": False})
+
+
+def _solo_edges(base: Resolved) -> int:
+    return 1 << 12 if base.group_size == 1 else base.solo_edges

@@ -1,0 +1,95 @@
+"""Which stages the kernels of a search for shortest paths have, and what they are rendered with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from clgraph.algorithms.sssp_config import EDGE_CLASSES
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_weights import Keys
+
+__all__ = [
+    "BOARD_COUNT",
+    "REMARK_BELOW",
+    "REMARK_BEYOND",
+    "REMARK_ROUNDS",
+    "kernel_parameters",
+    "stages_of",
+]
+
+# A stage word has three bits for them; 0 is the end of a search. No search has both of the 4s.
+STAGE_NUMBERS = {
+    "fill": 1,
+    "start": 2,
+    "relax": 3,
+    "split": 4,
+    "leaves": 4,
+    "finish": 5,
+    "tree": 6,
+    "chain": 7,
+}
+REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
+# Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
+BOARD_WORDS = {
+    "PILE_EVEN": 0,
+    "PILE_ODD": 32,
+    "LEAST": 64,
+    "LOW": 96,
+    "HIGH": 98,
+    "CUT": 100,
+    "ROOTS": 128,
+    "REMARK_BEYOND": REMARK_BEYOND,
+    "REMARK_BELOW": REMARK_BELOW,
+    "REMARK_ROUNDS": REMARK_ROUNDS,
+}
+BOARD_COUNT = 160
+
+
+def stages_of(config: ResolvedPaths, keys: Keys, *, predecessors: bool) -> tuple[str, ...]:
+    """Names of the stages that a configuration goes through, the first one first."""
+    stages = ["fill", "start", "relax"]
+    if config.method == "near-far":
+        stages.append("split")
+    elif "leaf" in config.edge_classes:
+        stages.append("leaves")
+    stages.append("finish")
+    if predecessors:
+        stages += ["chain"] if keys.signed else ["tree", "chain"]
+    return tuple(stages)
+
+
+def kernel_parameters(
+    config: ResolvedPaths,
+    keys: Keys,
+    stages: Sequence[str],
+    *,
+    predecessors: bool,
+    parallel_edges: bool,
+) -> dict[str, Any]:
+    """Give what ``sssp.cl`` is rendered with for a kernel of these stages."""
+    classes = config.edge_classes
+    all_stages = stages_of(config, keys, predecessors=predecessors)
+    problem = SimpleNamespace(
+        predecessors=predecessors,
+        classes=bool(classes),
+        skips=tuple(EDGE_CLASSES[name] for name in ("self", "leaf") if name in classes),
+        one_way_in=EDGE_CLASSES["in-degree-1"] if "in-degree-1" in classes else None,
+        direct_start="source" in classes and not parallel_edges,
+    )
+    return {
+        "config": config,
+        "keys": keys,
+        "problem": problem,
+        "stages": tuple(stages),
+        "all_stages": all_stages,
+        "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
+        "board_words": BOARD_WORDS,
+        "state_words": STATE_WORDS,
+        "slot_words": SLOT_WORDS,
+    }

@@ -1,0 +1,213 @@
+"""Weights of a search for shortest paths: which type they have, and how kernels order lengths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.graph import Graph
+
+__all__ = ["Keys", "Weights"]
+
+OPENCL_TYPES = {
+    "int32": "int",
+    "int64": "long",
+    "uint32": "uint",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What templates/visited/keys.mako is rendered with; see there."""
+
+    weight: str
+    bits: int
+    real: bool
+    signed: bool
+    guarded: bool
+    sign: int
+    none: int
+    least: int
+
+
+class Weights:
+    """The weights of one graph, checked for a search.
+
+    Parameters
+    ----------
+    graph : Graph
+        With weights.
+
+    Attributes
+    ----------
+    values : array [m]
+        int32, int64, uint32, float32 or float64.
+    dtype : numpy.dtype
+        Their type, and that of distances.
+    least, largest : scalar
+        Smallest and largest; 0 without edges.
+    negative : bool
+        Whether any is below zero.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none, one is not a number, or an undirected edge is negative.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        if graph.weights is None:
+            raise InvalidArgumentError(
+                "the graph has no weights; use bfs for distances in hops, or give it some: "
+                "Graph(g.indptr, g.indices, weights)."
+            )
+        self._graph = graph
+        self.values = graph.weights
+        self.dtype = self.values.dtype
+        if self.dtype.name not in OPENCL_TYPES:
+            raise InvalidArgumentError(
+                f"weights of type {self.dtype} cannot be added up here; use one of "
+                f"{', '.join(OPENCL_TYPES)}."
+            )
+        self.least = self.values.min(initial=0)
+        self.largest = self.values.max(initial=0)
+        if self.real and not (math.isfinite(self.least) and math.isfinite(self.largest)):
+            tail, head, weight = self._edge(int(np.flatnonzero(~np.isfinite(self.values))[0]))
+            raise InvalidArgumentError(
+                f"edge {tail} -> {head} has weight {weight}; every weight must be a finite number, "
+                "so drop the edge or replace it."
+            )
+        self.negative = bool(self.least < 0)
+        if self.negative and not graph.directed:
+            tail, head, weight = self.least_edge
+            raise InvalidArgumentError(
+                f"edge {tail} - {head} of this undirected graph has weight {weight}: walked there "
+                "and back it makes every path shorter; build the graph with directed=True and a "
+                "weight for each direction."
+            )
+
+    @property
+    def real(self) -> bool:
+        """Whether they are floating-point numbers."""
+        return self.dtype.kind == "f"
+
+    @property
+    def least_edge(self) -> tuple[int, int, Any]:
+        """An edge with the smallest weight: tail, head, weight."""
+        return self._edge(int(self.values.argmin()))
+
+    def _edge(self, edge: int) -> tuple[int, int, Any]:
+        graph = self._graph
+        tail = int(np.searchsorted(graph.indptr, edge, side="right")) - 1
+        return tail, int(graph.indices[edge]), self.values[edge]
+
+    @property
+    def unreached(self) -> Any:
+        """What stands for no path: infinity, or the largest integer."""
+        return self.dtype.type(np.inf if self.real else np.iinfo(self.dtype).max)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """How kernels keep lengths."""
+        bits = 8 * self.dtype.itemsize
+        sign = 1 << (bits - 1)
+        none, least = int(self.unreached.view(f"u{bits // 8}")), 0
+        if self.negative:
+            none ^= sign
+            if self.real:
+                least = ~int(self.dtype.type(-np.inf).view(f"u{bits // 8}")) & ((1 << bits) - 1)
+        return Keys(
+            weight=OPENCL_TYPES[self.dtype.name],
+            bits=bits,
+            real=self.real,
+            signed=self.negative,
+            guarded=not self.real and self._may_overflow,
+            sign=sign,
+            none=none,
+            least=least,
+        )
+
+    @property
+    def _may_overflow(self) -> bool:
+        longest = int(self.largest) * max(self._graph.n - 1, 1)
+        return longest >= np.iinfo(self.dtype).max
+
+    def key(self, length: Any) -> int:
+        """Give a length that is not NaN, in the type of the weights, as its key."""
+        bits = self.keys.bits
+        pattern = int(self.dtype.type(length).view(f"u{bits // 8}"))
+        if not self.keys.signed:
+            return pattern
+        if not self.real or pattern < self.keys.sign:
+            return pattern ^ self.keys.sign
+        return ~pattern & ((1 << bits) - 1)
+
+    def step(self, delta: float | None, hops: float) -> float:
+        """Give what the bound of near and far rises by: a positive number of the weights' type.
+
+        Parameters
+        ----------
+        delta : float or None
+            As it was asked for; None is `hops` times the mean weight over the mean degree.
+        hops : float
+            How many edges out of a vertex should be as long as that, about.
+        """
+        if delta is None:
+            mean = float(self.values.mean(dtype=np.float64)) if self.values.size else 1.0
+            delta = hops * mean / max(self._graph.mean_degree, 1.0)
+        if self.real:
+            tiny, most = np.finfo(self.dtype).tiny, np.finfo(self.dtype).max
+            return float(min(max(delta, float(tiny)), float(most)))
+        return float(min(max(math.ceil(delta), 1), np.iinfo(self.dtype).max >> 1))
+
+    def limit_key(self, max_distance: Any) -> int:
+        """Give the key of the largest distance that is wanted; None is any.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it is not a number, or negative where no distance is.
+        """
+        last = self.keys.none - 1
+        if max_distance is None:
+            return last
+        try:
+            number = max_distance if isinstance(max_distance, int) else float(max_distance)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(
+                f"max_distance={max_distance!r} is not a number; pass one, or None."
+            ) from None
+        if math.isnan(number) or (number < 0 and not self.negative):
+            raise InvalidArgumentError(
+                f"max_distance={max_distance} must be a number that is not negative, or None."
+            )
+        if self.real:
+            length = self.dtype.type(min(number, float(np.finfo(self.dtype).max)))
+            if float(length) > number:  # rounded up
+                length = np.nextafter(length, self.dtype.type(-np.inf))
+            return min(self.key(length), int(last))
+        info = np.iinfo(self.dtype)
+        if number >= int(info.max):
+            return last
+        return self.key(max(math.floor(number), int(info.min)))
+
+    def edge_values(self, alone: bool, heads: NDArray[np.uint32]) -> NDArray[Any]:
+        """Weights as kernels read them; for lone work-items beside the heads."""
+        if not alone:
+            return self.values
+        kind = np.dtype([("head", np.uint32), ("weight", self.dtype)], align=True)
+        edges = np.zeros(heads.size + 4, kind)
+        edges["head"][: heads.size] = heads
+        edges["weight"][: heads.size] = self.values
+        return edges

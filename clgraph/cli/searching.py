@@ -1,0 +1,239 @@
+"""What the commands for searches share: where they start, what they write, how they are shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clgraph.cli.text import table
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from clgraph import Graph
+    from clgraph.cli.command import Record
+    from clgraph.device import Device
+
+__all__ = [
+    "Result",
+    "add_search",
+    "check_output",
+    "energy_of",
+    "joules_text",
+    "labelled",
+    "levels_table",
+    "place_record",
+    "speed_text",
+    "start_text",
+    "times_record",
+    "times_text",
+    "write_result",
+]
+
+OUTPUTS = (".npz", ".csv")
+SHOWN_LEVELS = 40
+ENERGY_SECONDS = 2.0
+
+
+class Result(Protocol):
+    """What is written of a search."""
+
+    @property
+    def distances(self) -> NDArray[Any]:
+        """One for each vertex."""
+
+    @property
+    def predecessors(self) -> NDArray[Any] | None:
+        """One for each vertex, or None."""
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Declare what every search can be told, but for where it starts."""
+    parser.add_argument("--config", help="name of a preset (default: auto)")
+    parser.add_argument(
+        "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
+    )
+    parser.add_argument(
+        "--predecessors", action="store_true", help="label a shortest-path tree too"
+    )
+    parser.add_argument(
+        "--repeat", type=_positive, default=1, metavar="N", help="search N times, show the median"
+    )
+    parser.add_argument(
+        "--energy", action="store_true", help="measure joules per search, over at least two seconds"
+    )
+    parser.add_argument("--levels", action="store_true", help="show every level of the search")
+    parser.add_argument("--output", metavar="FILE", help="write the result to FILE.npz or FILE.csv")
+
+
+def check_output(path: str | None) -> None:
+    """Refuse a file for results that is not of a kind that can be written."""
+    if path is not None and Path(path).suffix not in OUTPUTS:
+        raise InvalidArgumentError(
+            f"--output {path} ends in neither {' nor '.join(OUTPUTS)}; name it so."
+        )
+
+
+def labelled(graph: Graph, label: str) -> int:
+    """Give the vertex that the file calls `label`."""
+    if graph.labels is None:
+        raise InvalidArgumentError(
+            "the ids of this file leave no gaps, so its vertices have no labels; use --source."
+        )
+    found = [vertex for vertex, known in enumerate(graph.labels.tolist()) if str(known) == label]
+    if not found:
+        raise InvalidArgumentError(f"--source-label {label}: no vertex of the file is called so.")
+    return found[0]
+
+
+def place_record(graph: Graph, device: Device) -> Record:
+    """Tell what was searched, and where."""
+    return {
+        "graph": {
+            "vertices": graph.n,
+            "edges": graph.m,
+            "directed": graph.directed,
+            "weighted": graph.weights is not None,
+        },
+        "device": {
+            "index": f"{device.index[0]}:{device.index[1]}",
+            "name": device.name,
+            "platform": device.platform,
+            "driver": device.driver,
+        },
+    }
+
+
+def times_record(kernel_ms: list[float], total_ms: list[float]) -> Record:
+    """Medians of repeated searches."""
+    return {
+        "repeat": len(kernel_ms),
+        "kernel_ms": statistics.median(kernel_ms),
+        "kernel_ms_min": min(kernel_ms),
+        "kernel_ms_max": max(kernel_ms),
+        "total_ms": statistics.median(total_ms),
+    }
+
+
+def times_text(record: Record) -> list[tuple[str, str]]:
+    """Lines about kernel and total time."""
+    several = record["repeat"] > 1
+    spread = (
+        f" (median of {record['repeat']}: {record['kernel_ms_min']:.3f} to "
+        f"{record['kernel_ms_max']:.3f})"
+        if several
+        else ""
+    )
+    return [
+        ("kernel", f"{record['kernel_ms']:.3f} ms{spread}"),
+        (
+            "total",
+            f"{record['total_ms']:.3f} ms per search, after {record['read_s']:.2f} s to read and "
+            f"{record['build_s']:.2f} s to prepare",
+        ),
+    ]
+
+
+def energy_of(search: Callable[[], object], device: Device) -> Record:
+    """Measure joules of a search, repeated for long enough; or say why not."""
+    from clgraph import energy
+
+    meter = energy.find_meter(device)
+    meter.close()
+    if isinstance(meter, energy.NoMeter):
+        return {"joules_per_run": None, "source": meter.source, "note": meter.note}
+    measured = energy.per_run(
+        search,
+        min_seconds=ENERGY_SECONDS,
+        device=device,
+    )
+    return dataclasses.asdict(measured)
+
+
+def write_result(path: str, graph: Graph, result: Result, source: Any) -> None:
+    """Write distances, and predecessors if there are any, as npz or csv."""
+    import numpy as np
+
+    columns: dict[str, Any] = {"distances": result.distances}
+    if result.predecessors is not None:
+        columns["predecessors"] = result.predecessors
+    if Path(path).suffix == ".npz":
+        if graph.labels is not None:
+            columns["labels"] = graph.labels
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, source=source, **columns)
+        return
+    ids = np.arange(graph.n) if graph.labels is None else graph.labels
+    with Path(path).open("w", encoding="utf-8") as file:
+        file.write(",".join(["vertex", *(name.removesuffix("s") for name in columns)]) + "\n")
+        rows = zip(ids.tolist(), *(column.tolist() for column in columns.values()), strict=True)
+        file.writelines(",".join(map(_cell, row)) + "\n" for row in rows)
+
+
+def _cell(value: object) -> str:
+    """One field of a CSV file, quoted where it must be."""
+    text = str(value)
+    if any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def start_text(record: Record) -> str:
+    """Where a search began."""
+    label = record["source_label"]
+    return f"{record['source']:,}" + (f" (called {label} in the file)" if label is not None else "")
+
+
+def speed_text(mteps: float) -> str:
+    """Edges per second, readable."""
+    return f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
+
+
+def joules_text(energy: Record) -> str:
+    """Joules of a search, and how they were measured."""
+    joules = energy["joules_per_run"]
+    if joules is None:
+        return f"not measured: {energy['note']}"
+    spread = f" +-{50 * energy['spread']:.1f} %" if energy["spread"] is not None else ""
+    idle = f", idle {energy['idle_watts']:.0f} W" if energy["idle_watts"] is not None else ""
+    return (
+        f"{joules:.4g} J per search{spread}, {energy['mean_watts']:.0f} W mean{idle} "
+        f"({energy['runs']:,} searches in {energy['seconds']:.1f} s; {energy['source']})"
+    )
+
+
+def levels_table(levels: list[Record]) -> str:
+    """Every level of a search, or the first and last of many."""
+    if not levels:
+        return "no levels recorded"
+    head = list(levels[0])
+    left = len(levels) - SHOWN_LEVELS
+    rows = [[f"{level:,}", *map(_figure, row.values())] for level, row in enumerate(levels)]
+    if left > 0:
+        rows = rows[: SHOWN_LEVELS // 2] + rows[-SHOWN_LEVELS // 2 :]
+    text = table(["level", *head], rows)
+    if left > 0:
+        lines = text.split("\n")
+        lines.insert(1 + SHOWN_LEVELS // 2, f"... {left:,} levels; --json shows all")
+        text = "\n".join(lines)
+    return text
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

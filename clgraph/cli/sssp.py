@@ -1,0 +1,210 @@
+"""``clgraph sssp FILE``: shortest paths by weight through a graph in a file."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.progress import Progress
+from clgraph.cli.searching import (
+    add_search,
+    check_output,
+    energy_of,
+    joules_text,
+    labelled,
+    levels_table,
+    place_record,
+    speed_text,
+    start_text,
+    times_record,
+    times_text,
+    write_result,
+)
+from clgraph.cli.text import pairs
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from clgraph import SSSP, Graph, SSSPConfig, SSSPResult
+    from clgraph.device import Device
+
+__all__ = ["COMMAND"]
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_reading(parser)
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
+        "--source",
+        type=int,
+        nargs="+",
+        metavar="VERTEX",
+        help="where paths may begin, counted from 0 (default 0)",
+    )
+    start.add_argument(
+        "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
+    )
+    add_search(parser)
+    parser.add_argument(
+        "--delta", type=float, help="how much the bound of near and far rises at a time"
+    )
+    parser.add_argument("--target", type=int, metavar="VERTEX", help="stop when this one is known")
+    parser.add_argument(
+        "--max-distance", type=float, metavar="LENGTH", help="go no further than this"
+    )
+
+
+def _run(args: argparse.Namespace) -> Record:
+    check_output(args.output)
+    import clgraph
+
+    device = clgraph.device(args.device)  # before the file is read: it may be missing
+    config = _config_of(args)
+    began = time.perf_counter()
+    with Progress() as progress:
+        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
+    read_s = time.perf_counter() - began
+    if args.source_label is not None:
+        args.source = [labelled(graph, args.source_label)]
+    args.source = args.source or [0]
+    began = time.perf_counter()
+    with Progress() as progress:
+        plan = clgraph.SSSP(
+            graph,
+            predecessors=args.predecessors,
+            config=config,
+            device=device,
+            progress=progress.callback,
+        )
+    build_s = time.perf_counter() - began
+    record = _search(plan, graph, device, args)
+    record["graph"]["file"] = args.file
+    record["read_s"], record["build_s"] = read_s, build_s
+    return record
+
+
+def _config_of(args: argparse.Namespace) -> SSSPConfig | str | None:
+    if args.delta is None:
+        name: str | None = args.config
+        return name
+    import clgraph
+
+    if args.config not in (None, "auto", "near-far"):
+        raise InvalidArgumentError(
+            f"--delta is for the preset near-far, not for --config {args.config}."
+        )
+    return clgraph.SSSPConfig(method="near-far", delta=args.delta)
+
+
+def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
+    def once() -> SSSPResult:
+        several = len(args.source) > 1
+        return plan.run(
+            args.source if several else args.source[0],
+            target=args.target,
+            max_distance=args.max_distance,
+        )
+
+    results = [once()]
+    kernel_ms, total_ms = [results[0].stats.kernel_ms], [results[0].stats.total_ms]
+    for _ in range(args.repeat - 1):
+        results = [once()]
+        kernel_ms.append(results[0].stats.kernel_ms)
+        total_ms.append(results[0].stats.total_ms)
+    result, times = results[0], times_record(kernel_ms, total_ms)
+    stats = result.stats
+    first = args.source[0]
+    record: Record = {
+        **place_record(graph, device),
+        "preset": args.config or "auto",
+        "config": stats.config,
+        "mode": stats.mode,
+        "source": first if len(args.source) == 1 else args.source,
+        "source_label": None if graph.labels is None else graph.labels[first],
+        "target": args.target,
+        "max_distance": args.max_distance,
+        "reached": result.reached,
+        "stages": stats.levels,
+        **times,
+        "relaxations": stats.relaxations,
+        "edges_traversed": stats.edges_traversed,
+        "mteps": stats.edges_traversed / times["kernel_ms"] / 1e3
+        if times["kernel_ms"] > 0
+        else None,
+    }
+    if args.target is not None:
+        distance = result.distances[args.target]
+        known = distance != plan.unreached
+        record["target_distance"] = distance.item() if known else None
+        if args.predecessors:
+            record["path"] = result.path(args.target)
+    if args.levels:
+        levels = stats.per_level
+        names = levels.dtype.names or ()
+        record["levels"] = [dict(zip(names, row, strict=True)) for row in levels.tolist()]
+    if args.output is not None:
+        write_result(args.output, graph, result, args.source)
+        record["output"] = args.output
+    if args.energy:
+        record["energy"] = energy_of(once, device)
+    return record
+
+
+def _render(record: Record) -> str:
+    graph, device, config = record["graph"], record["device"], record["config"]
+    share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
+    begun = record["source"]
+    lines = [
+        (
+            "graph",
+            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
+            f"{'directed' if graph['directed'] else 'undirected'}",
+        ),
+        ("device", f"{device['index']} {device['name']} ({device['platform']})"),
+        (
+            "config",
+            f"{record['preset']}, {record['mode']} ({config['method']}"
+            + (f", delta {config['delta']:g})" if config["delta"] else ")"),
+        ),
+        (
+            "source",
+            start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
+        ),
+        (
+            "reached",
+            f"{record['reached']:,} vertices ({share:.1f} %) in {record['stages']:,} stages, "
+            f"{record['relaxations']:,} relaxations",
+        ),
+        *times_text(record),
+    ]
+    if "target_distance" in record:
+        distance = record["target_distance"]
+        lines.append(
+            ("target", f"{record['target']}: {'no path' if distance is None else distance}")
+        )
+    if record.get("path"):
+        lines.append(("path", " ".join(map(str, record["path"]))))
+    if record["mteps"] is not None:
+        lines.append(
+            (
+                "speed",
+                f"{speed_text(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
+            )
+        )
+    if "energy" in record:
+        lines.append(("energy", joules_text(record["energy"])))
+    if "output" in record:
+        lines.append(("wrote", record["output"]))
+    text = pairs(lines)
+    return text + "\n\n" + levels_table(record["levels"]) if "levels" in record else text
+
+
+COMMAND = Command(
+    "sssp",
+    "Shortest paths by weight from one or several vertices, timed and metered",
+    _add_arguments,
+    _run,
+    _render,
+)

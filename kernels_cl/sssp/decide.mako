@@ -1,0 +1,191 @@
+## decide: what follows a stage, by one work-item while all others wait.
+##
+## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
+## Order         relax while the frontier has anyone; else split the pile while it has, unless the
+##               target is settled; then leaves, finish, tree and chain, as far as they are rendered
+
+<%def name="decide()">
+    const uint hubs = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);
+    const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+    ulong explored, work;
+    ${load_totals()}
+    uint recorded_edges = 0;
+    next.length = queued;
+    next.hubs = hubs;
+    if (now.mode == FILL) {
+        board[PILE_EVEN] = 0;
+        board[PILE_ODD] = 0;
+        board[ROOTS] = 0;
+        BOARD_ULONG(LOW) = 0;
+        BOARD_ULONG(HIGH) = first_high;
+        BOARD_ULONG(LEAST) = KEY_NONE;
+        BOARD_ULONG(CUT) = last_key;
+        state[REMARK] = 0;
+        next.mode = START;
+        next.length = source_count;
+        next.hubs = 0;
+        next.level = 1;
+        explored = 0;
+        work = n;
+    } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}) {
+        % if "split" in all_stages:
+        if (now.mode == SPLIT) {
+            board[now.visited ? PILE_ODD : PILE_EVEN] = 0;
+            next.visited ^= 1;
+        }
+        % endif
+        % if config.group_size == 1:
+        explored += now.mode == RELAX ? edges : 0;
+        % else:
+        explored += edges;
+        % endif
+        recorded_edges = ${"0" if config.group_size == 1 else "(uint)min(edges, 0xfffffffful)"};
+        next.queue ^= 1;
+        if (queued + hubs) {
+            ${go_on("next", "edges")}
+        } else {
+            ${frontier_is_empty("next")}
+        }
+    } else {
+        ${after_the_last("next")}
+    }
+    work += edges + (ulong)now.length + ${config.stage_work}u;
+    if (next.mode != RELAX) fence_device();   // the board may have changed
+    ${finish("next")}
+    % if config.group_size == 1:
+    const ulong ahead = (ulong)next.length * mean_degree;   // a lone work-item counts edges as it goes
+    % else:
+    const ulong ahead = edges;
+    % endif
+    stage_alone = (flags & FLAG_SOLO) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
+                  next.length <= ${config.solo_capacity}u &&
+                  ((next.mode == RELAX && ahead <= ${config.solo_edges}u)
+                  % if config.group_size == 1 and "split" in all_stages:
+                   || (next.mode == SPLIT && next.length <= ${config.solo_edges}u)
+                  % endif
+                  );
+</%def>
+
+<%def name="settle()">
+    ${store_totals("next")}
+    if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}) {
+        ${record("next", "recorded_edges")}
+        % if config.group_size == 1:
+        ${correct_record("now", "edges")}
+        % endif
+    }
+</%def>
+
+<%def name="load_totals()">
+    explored = *(volatile __global ulong *)(state + EXPLORED);
+    work = *(volatile __global ulong *)(state + WORK);
+</%def>
+
+<%def name="store_totals(s)">
+    *(volatile __global ulong *)(state + EXPLORED) = explored;
+    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+</%def>
+
+<%def name="record(s, edges)">
+if (${s}.mode == RELAX${" || " + s + ".mode == SPLIT" if "split" in all_stages else ""}) state[DEPTH] = ${s}.level - 1;
+if (${s}.level - 2 < level_capacity)
+    levels[${s}.level - 2] = (uint4)(${s}.length + ${s}.hubs, ${edges}, ${s}.mode, device_clock_ns());
+</%def>
+
+## The edges out of a frontier, where they are known only after it was expanded.
+<%def name="correct_record(s, edges)">
+if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
+    ((__global uint *)levels)[4 * (size_t)(${s}.level - 2) + 1] = (uint)min((ulong)(${edges}), 0xfffffffful);
+</%def>
+
+## A launch ends at a stage boundary: because the search is done, because its budget is spent or
+## because groups are wanted that were dismissed.
+<%def name="finish(s)">
+    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
+    ${s}.leave = done || pause;
+</%def>
+
+## The frontier has someone: the next stage relaxes its edges.
+<%def name="go_on(s, edges)">
+{
+    ${s}.mode = RELAX;
+    ${s}.level += 1;
+    ${tile_of(s, edges)}
+    if (${s}.level > max_rounds) {
+        state[REMARK] |= REMARK_ROUNDS;
+        ${s}.mode = MODE_DONE;
+    }
+}
+</%def>
+
+<%def name="tile_of(s, edges)">
+    % if config.distribution == "static":
+    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    const uint size = ${s}.length + ${s}.hubs;
+    const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
+    const int crowding = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
+    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
+    % endif
+</%def>
+
+## What follows a frontier without anyone. LEAST is below everything on the pile, so a bound under it
+## would find nothing.
+<%def name="frontier_is_empty(s)">
+{
+    ${s}.level += 1;
+    % if "split" in all_stages:
+    const uint piled_now = load_relaxed(board + (${s}.visited ? PILE_ODD : PILE_EVEN));
+    const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
+    if (piled_now && nearest <= (key_t)limit && !(target < n && FRESH_KEY_AT(target) <= bound)) {
+        const key_t raised = key_raise(bound, delta);
+        BOARD_ULONG(LOW) = bound;
+        BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
+        BOARD_ULONG(LEAST) = KEY_NONE;
+        ${s}.mode = SPLIT;
+        ${s}.length = piled_now;
+        ${s}.hubs = 0;
+    } else
+    % endif
+    {
+        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        % if "leaves" in all_stages:
+        ${s}.mode = LEAVES;
+        ${s}.length = 0;
+        % else:
+        ${s}.mode = finish ? FINISH : MODE_DONE;
+        % endif
+    }
+}
+</%def>
+
+<%def name="after_the_last(s)">
+    ${s}.level += 1;
+    % if "leaves" in all_stages:
+    if (now.mode == LEAVES) {
+        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        ${s}.mode = finish ? FINISH : MODE_DONE;
+    } else
+    % endif
+    % if problem.predecessors:
+    if (now.mode == FINISH) {
+        ${s}.queue ^= 1;
+        state[REACHED] = queued + hubs;   // where lengths may be negative: the roots
+        ${s}.mode = ${"CHAIN" if keys.signed else "TREE"};
+        ${tile_of(s, "edges")}
+    } else
+    % if not keys.signed:
+    if (now.mode == TREE) {
+        // The same frontier again, if edges between equal distances are needed.
+        ${s}.length = now.length;
+        ${s}.hubs = now.hubs;
+        ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? CHAIN : MODE_DONE;
+    } else
+    % endif
+    if (now.mode == CHAIN && queued + hubs) {
+        ${s}.queue ^= 1;
+        ${tile_of(s, "edges")}
+    } else
+    % endif
+        ${s}.mode = MODE_DONE;
+</%def>

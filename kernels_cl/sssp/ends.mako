@@ -1,0 +1,188 @@
+## ends: the stages before the first relaxation and after the last.
+##
+## FILL          no vertex is reached
+## START         the sources are at no distance and make the first frontier
+## LEAVES        vertices that no edge leads on from, each from its in-edges, without atomics
+## FINISH        distances out of cells; what lies beyond the cut is unreached; with predecessors the
+##               vertices that a tree grows over are queued
+## TREE          an edge that gives its head the head's distance and comes from nearer makes a
+##               predecessor; these cannot form a cycle
+## CHAIN         the rest, level by level: edges between equal distances (where lengths may be negative:
+##               all that give their head its distance) from vertices that are in the tree already.
+##               A vertex is claimed once, by one that has a predecessor, so no cycle can close
+## In scope      the kernel's arguments, now, slot; queues and piles of the stage
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
+
+<%def name="begin()">
+    % if "fill" in stages:
+    if (now.mode == FILL) {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                cells[v] = CELL_NONE;
+                % if config.claims == "stamped":
+                stamps[v] = 0;
+                % endif
+                % if problem.predecessors:
+                predecessors[v] = -1;
+                % endif
+            }
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "start" in stages:
+    if (now.mode == START) {
+        <%tiles:each_tile count="source_count" size="LANES">
+            const int active = tile_begin + lane_id() < tile_end;
+            const uint v0 = !active ? 0u : source_count == 1 ? source : sources[tile_begin + lane_id()];
+            const key_t to0 = KEY_ZERO;
+            ${lower.lower("lowered0", "was0", "v0", "active", "to0", "now.level")}
+            offset_t row0 = 0;
+            uint degree0 = 0;
+            if (lowered0) {
+                row0 = indptr[v0];
+                degree0 = (uint)(indptr[v0 + 1] - row0);
+                % if problem.predecessors:
+                predecessors[v0] = (int)v0;
+                % endif
+            }
+            ${relaxing.enqueue(0, "v0", "lowered0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%tiles:each_tile>
+        ${queue.end_stage("queue_to", "1")}
+    }
+    % endif
+</%def>
+
+<%def name="end()">
+    % if "leaves" in stages:
+    if (now.mode == LEAVES) {
+        <%tiles:each_tile count="leaf_count" size="LANES">
+            if (tile_begin + lane_id() < tile_end) {
+                const uint leaf = tile_begin + lane_id(), v = leaves[leaf];
+                key_t best = KEY_AT(v);
+                for (uint e = leaf_indptr[leaf]; e < leaf_indptr[leaf + 1]; ++e) {
+                    const key_t from = KEY_AT(leaf_tails[e]);
+                    if (from < KEY_NONE) {
+                        const key_t to = key_add(from, leaf_weights[e]);
+                        % if keys.signed:
+                        if (to <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+                        % endif
+                        % if keys.guarded:
+                        if (to >= KEY_NONE) atomic_or(state + REMARK, REMARK_BEYOND);
+                        % endif
+                        best = to < best && to <= (key_t)limit ? to : best;
+                    }
+                }
+                cells[v] = CELL(best, 0u);
+            }
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "finish" in stages:
+    if (now.mode == FINISH) {
+        const key_t cut = (key_t)BOARD_ULONG(CUT);
+        <%tiles:each_tile count="n" size="LANES">
+            const int active = tile_begin + lane_id() < tile_end;
+            const uint v0 = tile_begin + lane_id();
+            key_t key = KEY_NONE;
+            if (active) {
+                key = KEY_AT(v0);
+                key = key <= cut ? key : KEY_NONE;
+                distances[v0] = length_of(key);
+            }
+            % if problem.predecessors:
+            int root = 0;
+            if (active && predecessors[v0] >= 0) {
+                root = key == KEY_ZERO;
+                if (!root) predecessors[v0] = -1;   // a source that is nearer to another one
+            }
+            if (root) atomic_inc(board + ROOTS);
+            % if keys.signed:
+            const int queued0 = root;
+            % else:
+            const int queued0 = active && key != KEY_NONE;
+            % endif
+            offset_t row0 = 0;
+            uint degree0 = 0;
+            if (queued0) {
+                row0 = indptr[v0];
+                degree0 = (uint)(indptr[v0 + 1] - row0);
+            }
+            ${relaxing.enqueue(0, "v0", "queued0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            % endif
+        </%tiles:each_tile>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "tree" in stages or "chain" in stages:
+    % if "tree" in stages:
+    if (now.mode == TREE || now.mode == CHAIN) {
+    % else:
+    if (now.mode == CHAIN) {
+    % endif
+        const key_t cut = (key_t)BOARD_ULONG(CUT);
+        uint rooted = 0;
+        ${over_frontier(tree_edges)}
+        % if "tree" in stages:
+        if (now.mode == TREE) {
+            ${queue.end_count("rooted")}
+        } else
+        % endif
+        {
+            ${queue.end_stage("queue_to", "0")}
+        }
+    }
+    % endif
+</%def>
+
+<%def name="over_frontier(visit_edges)">
+    const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+    <%advance:each_edge queue="queue_from" count="now.length">
+    <%def name="visit(count)">
+        ${visit_edges(count)}
+    </%def>
+    </%advance:each_edge>
+    % if config.hub_degree:
+    if (now.hubs) {
+        <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+        <%def name="visit(count)">
+            ${visit_edges(count)}
+        </%def>
+        </%advance:each_hub_edge>
+    }
+    % endif
+</%def>
+
+<%def name="tree_edges(count)">
+    % for k in range(count):
+    const uint head${k} = VERTEX_OF(v${k});
+    int claimed${k} = 0;
+    if (active${k} && predecessors[head${k}] < 0) {
+        const key_t from = KEY_AT(u${k}), there = KEY_AT(head${k});
+        const int gives = there <= cut && key_add(from, WEIGHT_AT(e${k})) == there;
+        % if "tree" in stages:
+        const int allowed = now.mode == TREE ? from < there : predecessors[u${k}] >= 0;
+        % else:
+        const int allowed = predecessors[u${k}] >= 0;
+        % endif
+        if (gives && allowed) claimed${k} = atomic_cmpxchg(predecessors + head${k}, -1, (int)u${k}) == -1;
+    }
+    % if "tree" in stages:
+    rooted += claimed${k};
+    const int queued${k} = claimed${k} && now.mode == CHAIN;
+    % else:
+    const int queued${k} = claimed${k};
+    % endif
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    if (queued${k}) {
+        row${k} = indptr[head${k}];
+        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+    }
+    ${relaxing.enqueue(k, f"head{k}", f"queued{k}", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+    % endfor
+</%def>

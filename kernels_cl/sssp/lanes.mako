@@ -1,0 +1,137 @@
+## lanes: relaxing and splitting by lane groups, and levels that one work-group runs by itself.
+##
+## Offers        setup, work, alone: bodies of /grid/stage.mako
+## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
+<%namespace name="deciding" file="/sssp/decide.mako"/>
+
+<%def name="setup()">
+${solo.setup()}
+__local stage_t solo_next;
+</%def>
+
+<%def name="far_state()">
+    ${pile.begin_stage()}
+    key_t least = KEY_NONE;   // of what this lane put aside or left there
+</%def>
+
+<%def name="publish_least()">
+    // Most groups find a smaller one there already.
+    const key_t least_here = REDUCE_MIN_KEY(least);
+    if (lane_id() == 0 && least_here < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least_here);
+</%def>
+
+<%def name="work()">
+    % if "relax" in stages:
+    if (now.mode == RELAX) {
+        const key_t high = (key_t)BOARD_ULONG(HIGH);
+        const int eager = now.length <= ${config.eager_limit}u;
+        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+        ${relaxing.begin()}
+        ${far_state()}
+        <%advance:each_edge queue="queue_from" count="now.length">
+        <%def name="visit(count)">
+            ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%def>
+        </%advance:each_edge>
+        % if config.hub_degree:
+        if (now.hubs) {
+            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+            <%def name="visit(count)">
+                ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            </%def>
+            </%advance:each_hub_edge>
+        }
+        % endif
+        % if "split" in all_stages:
+        ${pile.end_stage("pile_here", "pile_count")}
+        ${publish_least()}
+        % endif
+        ${relaxing.end()}
+        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+    }
+    % endif
+    % if "split" in stages:
+    if (now.mode == SPLIT) {
+        const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
+        ${far_state()}
+        <%tiles:each_tile count="now.length" size="LANES">
+            const uint place = tile_begin + lane_id();
+            const int active = place < tile_end;
+            const uint v0 = active ? pile_here[place] : 0u;
+            const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
+            const int fell = active && key > low && key <= high, stays = active && key > high;
+            if (stays) least = min(least, key);
+            offset_t row0 = 0;
+            uint degree0 = 0;
+            if (fell) {
+                row0 = indptr[v0];
+                degree0 = (uint)(indptr[v0 + 1] - row0);
+            }
+            ${relaxing.enqueue(0, "v0", "fell", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${pile.push("stays", "v0", "pile_other", "other_count")}
+        </%tiles:each_tile>
+        ${pile.end_stage("pile_other", "other_count")}
+        ${publish_least()}
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+</%def>
+
+## By all work-items of the group that decided, when it may go on alone.
+<%def name="alone()">
+% if config.solo:
+{
+    const key_t high = (key_t)BOARD_ULONG(HIGH);
+    __global uint *const pile_here = now.visited ? pile_odd : pile_even;
+    volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
+    ulong explored, work;
+    ${deciding.load_totals()}
+    ${relaxing.begin()}
+    ${far_state()}
+    <%solo:levels>
+    <%def name="visit(count)">
+        ${relaxing.visit_edges(count, solo.keep, "&solo_hubs[next]")}
+    </%def>
+    <%def name="solo_level()">
+        explored += edges;
+        work += (ulong)edges + ${config.stage_work}u;
+        now.hubs = solo_hubs_found;
+        if (now.length + now.hubs) {
+            ${deciding.go_on("now", "edges")}
+            if (lid == 0) {
+                ${deciding.record("now", "edges")}
+            }
+        }
+        going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.solo_capacity}u &&
+                edges <= ${config.solo_edges}u && work <= budget;
+    </%def>
+    </%solo:levels>
+    % if "split" in all_stages:
+    ${pile.end_stage("pile_here", "pile_count")}
+    ${publish_least()}
+    % endif
+    ${relaxing.end()}
+    group_barrier_global();
+    if (lid == 0) {
+        fence_device();
+        stage_t s = now;
+        if (!(s.length + s.hubs)) {
+            ${deciding.frontier_is_empty("s")}
+            ${deciding.record("s", "0u")}
+        }
+        ${deciding.finish("s")}
+        ${deciding.store_totals("s")}
+        solo_next = s;
+    }
+    group_barrier();
+    now = solo_next;
+}
+% endif
+</%def>

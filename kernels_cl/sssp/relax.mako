@@ -1,0 +1,114 @@
+## relax: what happens to an edge out of the frontier, and to a vertex that falls.
+##
+## In scope      high, limit, eager, hubs_to, pile_here, pile_count, least; u0, v0, e0, active0, u1, ...
+## Called by     lane-uniform control flow
+## `keep`        a def that queues: (queued, entry, edges)
+
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="lower" file="/visited/lower.mako"/>
+
+<%def name="begin()">
+    % if keys.guarded:
+    int beyond = 0;   // whether a sum was more than the type holds
+    % endif
+</%def>
+
+<%def name="end()">
+    % if keys.guarded:
+    if (beyond) atomic_or(state + REMARK, REMARK_BEYOND);
+    % endif
+</%def>
+
+## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
+<%def name="visit_edges(count, keep, hub_slot)">
+    % for k in range(count):
+    const uint head${k} = VERTEX_OF(v${k});
+    int falls${k} = active${k};
+    % if problem.skips:
+    falls${k} = falls${k} && (${' && '.join(f"CLASS_OF(v{k}) != {code}u" for code in problem.skips)});
+    % endif
+    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
+    if (falls${k}) {
+        const weight_t weight = WEIGHT_AT(e${k});
+        to${k} = FRESH_KEY_AT(u${k});
+        before${k} = KEY_AT(head${k});
+        to${k} = key_add(to${k}, weight);
+    }
+    % if keys.guarded:
+    beyond |= falls${k} && to${k} >= KEY_NONE;
+    % endif
+    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    % endfor
+    % for k in range(count):
+    if (eager && falls${k} && to${k} <= high) {
+        row${k} = indptr[head${k}];
+        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+    }
+    % endfor
+    % for k in range(count):
+    ${fall(k)}
+    % endfor
+    % for k in range(count):
+    % if keys.signed:
+    if (lowered${k} && to${k} <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+    % endif
+    int queued${k} = lowered${k} && to${k} <= high && ${lower.first(f"head{k}", f"was{k}", "now.level", "high")};
+    if (queued${k}) {
+        if (eager) prefetch_global(indices + row${k});
+        else {
+            row${k} = indptr[head${k}];
+            degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+        }
+    }
+    ${enqueue(k, f"head{k}", f"queued{k}", keep, hub_slot)}
+    % if "split" in all_stages:
+    // One that had a distance beyond the bound before is on the pile already.
+    const int aside${k} = lowered${k} && to${k} > high;
+    if (aside${k}) least = min(least, to${k});
+    ${pile.push(f"aside{k} && CELL_KEY(was{k}) == KEY_NONE", f"head{k}", "pile_here", "pile_count")}
+    % endif
+    % endfor
+</%def>
+
+## Declares lowered and was. Where no other lane can lower the same vertex a store is enough: it has one
+## in-edge, or it is reached from the only source for the first time.
+<%def name="fall(k)">
+    % if problem.one_way_in is not None or problem.direct_start:
+    int direct${k} = 0;
+    % if problem.one_way_in is not None:
+    direct${k} |= CLASS_OF(v${k}) == ${problem.one_way_in}u;
+    % endif
+    % if problem.direct_start:
+    direct${k} |= now.level == 2 && source_count == 1;
+    % endif
+    direct${k} = direct${k} && falls${k};
+    const int shared${k} = falls${k} && !direct${k};
+    ${lower.lower(f"others{k}", f"was{k}", f"head{k}", f"shared{k}", f"to{k}", "now.level")}
+    if (direct${k}) {
+        was${k} = CELL(before${k}, 0u);
+        cells[head${k}] = CELL(to${k}, now.level);
+    }
+    const int lowered${k} = direct${k} || others${k};
+    % else:
+    ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}
+    % endif
+</%def>
+
+<%def name="enqueue(k, vertex, queued, keep, hub_slot)">
+    int kept${k} = ${queued};
+    % if config.hub_degree:
+    if (kept${k} && degree${k} >= ${config.hub_degree}u) {
+        kept${k} = 0;
+        hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(${vertex}, row${k}, degree${k});
+    }
+    % endif
+    ${keep(f"kept{k}", f"MAKE_ENTRY({vertex}, row{k}, degree{k})", f"({queued}) ? degree{k} : 0u")}
+</%def>
+
+<%def name="keep_in_queue(queued, entry, edges)">
+    found_edges += ${edges};
+    ${queue.push(queued, entry, "queue_to")}
+</%def>

@@ -1,0 +1,62 @@
+## pile: vertices that are put aside, appended with few atomics.
+##
+## Each lane group collects vertices in a buffer in local memory and reserves room for a full one with
+## one atomic on the pile's counter, which stays from stage to stage.
+##
+## In scope      the queue's vocabulary, n (what a pile holds), state
+## Called by     lane-uniform control flow; no barriers
+## Local memory  2 * LANES words per lane group, nothing for a group of one lane
+## Overflow      every reservation is checked and raises OVERFLOWED
+
+<%def name="setup()">
+% if config.group_size > 1:
+__local uint pile_buffers[${2 * config.group_size}];
+% endif
+</%def>
+
+<%def name="begin_stage()">
+__local uint *const pile_buffer = pile_buffers + LANE_GROUP * ${2 * config.lanes};
+uint piled = 0;   // vertices in this lane group's buffer; uniform over its lanes
+</%def>
+
+<%def name="reserve(count, base, counter)">
+uint ${base} = atomic_add(${counter}, ${count});
+if (${base} + (${count}) > n) {
+    state[OVERFLOWED] = 1;
+    ${base} = NO_SPACE;
+}
+</%def>
+
+<%def name="push(kept, vertex, pile, counter)">
+{
+    const lanemask_t piling = lane_ballot(${kept});
+    if (piling) {
+        if (${kept}) pile_buffer[piled + lanemask_count(piling & lane_mask_lt())] = ${vertex};
+        piled += lanemask_count(piling);
+        if (piled > LANES) {
+            lane_converge();
+            ${flush(pile, counter)}
+        }
+    }
+}
+</%def>
+
+<%def name="flush(pile, counter)">
+{
+    uint pile_base = 0;
+    if (lane_id() == 0) {
+        ${reserve("piled", "reserved", counter)}
+        pile_base = reserved;
+    }
+    pile_base = lane_broadcast(pile_base, 0);
+    if (pile_base != NO_SPACE)
+        for (uint i = lane_id(); i < piled; i += LANES) ${pile}[pile_base + i] = pile_buffer[i];
+    piled = 0;
+    lane_converge();
+}
+</%def>
+
+<%def name="end_stage(pile, counter)">
+lane_converge();
+if (piled) ${flush(pile, counter)}
+</%def>

@@ -1,0 +1,300 @@
+"""Shortest paths: whole results against scipy, trees against what makes one right."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from graphs import SHAPES, bundled_graphs, graphs, shared_graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import DTYPES, check_paths, expected_lengths, unreached, weighted
+from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, SEARCH_RUNTIMES
+
+import clgraph as cg
+
+# PoCL builds one of these kernels in a second or two, Intel's compiler in five.
+pytestmark = pytest.mark.runtimes("pocl")
+on_both = pytest.mark.runtimes(*SEARCH_RUNTIMES)
+
+PRESETS = ("h-bf", "near-far")
+REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
+
+
+@on_both
+@pytest.mark.parametrize("preset", PRESETS)
+def test_awkward_shapes(preset, device):
+    """sssp-hbf checklist 1 and 18, sssp-self-tuning 1: whole results, unreached vertices."""
+    for shape in SHAPES.values():
+        graph = weighted(shape)
+        plan = cg.SSSP(graph, predecessors=True, config=preset, device=device)
+        for source in sorted({0, 1 % graph.n, graph.n // 2, graph.n - 1}):
+            check_paths(graph, source, plan.run(source, verify=True))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types_of_weights(dtype, device):
+    """sssp-hbf checklist 20, sssp-self-tuning 25: each type, and distances in it."""
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        costly = weighted(graph, dtype, 0, 40)
+        plan = cg.SSSP(costly, predecessors=True, device=device)
+        for source in sources:
+            check_paths(costly, source, plan.run(source, verify=True))
+
+
+@st.composite
+def cases(draw):
+    """A graph with few and small weights, so that ties, zeros and repeats abound."""
+    graph = draw(graphs(max_vertices=60, max_edges=200))
+    low = draw(st.sampled_from((0, 1)))
+    return weighted(graph, np.int32, low, low + draw(st.sampled_from((1, 3, 1000))), 1)
+
+
+@on_both
+@given(cases(), st.sampled_from(PRESETS), st.data())
+@settings(max_examples=60)
+def test_random_graphs(device, graph, preset, data):
+    source = data.draw(st.integers(0, graph.n - 1))
+    result = cg.sssp(graph, source, predecessors=True, config=preset, device=device, verify=True)
+    check_paths(graph, source, result)
+
+
+@pytest.mark.parametrize("delta", [1, 7, 60, 500, 10**7])
+def test_any_delta(delta, device):
+    """sssp-self-tuning checklist 1, 5: from 1 to beyond the diameter, gaps between bands."""
+    for graph in (weighted(MIXED, np.int32, 1, 90), weighted(cg.generate.grid2d(40, 30))):
+        config = cg.SSSPConfig(method="near-far", delta=delta)
+        check_paths(graph, 0, cg.sssp(graph, 0, config=config, device=device))
+    apart = cg.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 2**29, 3], np.int32))
+    result = cg.sssp(apart, 0, config=cg.SSSPConfig(delta=delta), device=device)
+    assert result.distances.tolist() == [0, 1, 2**29 + 1, 2**29 + 4]
+    assert result.stats.levels < 20
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_several_sources(preset, device):
+    """sssp-hbf checklist 24: one plan, many starts; the nearest source counts."""
+    graph = weighted(MIXED_ONE_WAY, np.int32, 0, 50)
+    plan = cg.SSSP(graph, predecessors=True, config=preset, device=device)
+    rng = np.random.default_rng(2)
+    for count in (1, 2, 40, graph.n):
+        sources = rng.choice(graph.n, count, replace=False).tolist()
+        result = plan.run([*sources, sources[0]], verify=True)
+        assert result.source == (*sources, sources[0])
+        check_paths(graph, sources, result)
+    check_paths(graph, 3, plan.run(3))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_zero_weights_make_trees(preset, device):
+    """sssp-hbf checklist 3, 23, sssp-self-tuning 16, 24: zero cycles end, and a tree."""
+    rng = np.random.default_rng(5)
+    for share in (0.5, 1.0):
+        src, dst = rng.integers(0, 300, (2, 1500))
+        costs = np.where(rng.random(1500) < share, 0, rng.integers(1, 9, 1500)).astype(np.int32)
+        graph = cg.from_edges(src, dst, costs, n=300)
+        result = cg.sssp(graph, 0, predecessors=True, config=preset, device=device, verify=True)
+        check_paths(graph, 0, result)
+    path = cg.generate.path(500)
+    flat = cg.Graph(path.indptr, path.indices, np.zeros(path.m), directed=False)
+    check_paths(flat, 250, cg.sssp(flat, 250, predecessors=True, config=preset, device=device))
+
+
+def test_absorbed_weights_make_trees(device):
+    """Weights below the rounding of a float32 distance are as good as zero."""
+    rng = np.random.default_rng(6)
+    costs = np.where(rng.random(2000) < 0.5, 1e-6, 1e6).astype(np.float32)
+    graph = cg.from_edges(*rng.integers(0, 250, (2, 2000)), costs, n=250)
+    result = cg.sssp(graph, 0, predecessors=True, device=device, verify=True)
+    check_paths(graph, 0, result)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_max_distance_and_target(preset, device):
+    graph = weighted(cg.generate.grid2d(40, 25), np.int32, 1, 60)
+    plan = cg.SSSP(graph, predecessors=True, config=preset, device=device)
+    for limit in (0, 1, 59, 300, 301.5, 10**12):
+        result = plan.run(7, max_distance=limit, verify=True)
+        check_paths(graph, 7, result, max_distance=limit)
+    for target in (7, 8, 400, 999):
+        result = plan.run(7, target=target, verify=True)
+        check_paths(graph, 7, result, target=target)
+        path = result.path()
+        assert (path[0], path[-1]) == (7, target)
+        steps = [graph.to_scipy()[u, v] for u, v in pairwise(path)]
+        assert sum(steps) == result.distances[target]
+    lone = weighted(MIXED)
+    result = cg.sssp(lone, MIXED_SOURCES[0], target=MIXED_SOURCES[-1], device=device)
+    check_paths(lone, MIXED_SOURCES[0], result)  # no way there: everything else is found
+
+
+def test_a_near_target_stops_early(device):
+    graph = weighted(cg.generate.grid2d(150, 150), np.int32, 1, 60)
+    plan = cg.SSSP(graph, device=device)
+    near, all_of_it = plan.run(0, target=3), plan.run(0)
+    assert near.stats.relaxations < all_of_it.stats.relaxations / 10
+    assert near.stats.levels < all_of_it.stats.levels / 4
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64])
+def test_paths_too_long_for_their_type(dtype, device):
+    """sssp-hbf checklist 20, sssp-self-tuning 25: OverflowError, never a wrapped sum."""
+    most = np.iinfo(dtype).max
+    half = most // 2
+    costs = np.array([half, half, 2, 5], dtype)
+    graph = cg.from_edges([0, 1, 2, 0], [1, 2, 3, 4], costs, n=6)
+    plan = cg.SSSP(graph, device=device)
+    with pytest.raises(OverflowError, match=r"edge 2 -> 3 is longer than"):
+        plan.run(0)
+    assert plan.run(0, max_distance=half).distances.tolist() == [0, half, most, most, 5, most]
+    assert plan.run(0, target=1).distances[1] == half
+    assert plan.run(2).distances.tolist() == [most, most, 0, 2, most, most]
+    detour = cg.from_edges([0, 1, 2, 0], [1, 2, 3, 3], costs, n=4)
+    assert cg.sssp(detour, 0, device=device).distances.tolist() == [0, half, 2 * half, 5]
+
+
+def test_float_sums_beyond_the_type_are_no_path(device):
+    costs = np.array([2e38, 2e38, 1], np.float32)
+    result = cg.sssp(cg.from_edges([0, 1, 2], [1, 2, 3], costs), 0, device=device)
+    assert result.distances.tolist() == [0, np.float32(2e38), np.inf, np.inf]
+
+
+def test_the_longest_lengths_a_type_holds(device):
+    for dtype in (np.int32, np.uint32, np.int64):
+        last = np.iinfo(dtype).max - 1
+        graph = cg.from_edges([0, 1], [1, 2], np.array([last, 0], dtype))
+        assert cg.sssp(graph, 0, device=device).distances.tolist() == [0, last, last]
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if "road" in name or "wiki" in name])
+def test_real_graphs(name, device):
+    graph = REAL[name]()
+    if graph.weights is None:
+        graph = weighted(graph, np.int32)
+    plan = cg.SSSP(graph, predecessors=True, device=device)
+    check_paths(graph, 0, plan.run(0, verify=True))
+
+
+def test_stats_tell_what_was_done(device):
+    """sssp-self-tuning checklist 7, as far as fixed delta goes; API.md's stats."""
+    graph = weighted(cg.generate.grid2d(60, 60), np.int32, 1, 60)
+    stats = cg.sssp(graph, 0, device=device).stats
+    table = stats.per_level
+    assert len(table) == stats.levels
+    assert set(table["direction"]) == {"near", "far"}
+    near = table[table["direction"] == "near"]
+    assert near["edges"].sum() == stats.relaxations >= graph.m
+    assert near["frontier"][0] == 1
+    assert near["frontier"].sum() >= graph.n
+    assert stats.edges_traversed == graph.m
+    assert stats.kernel_ms > 0
+    assert stats.total_ms > 0
+    assert stats.teps > 0
+    assert stats.config["method"] == "near-far"
+    assert stats.mode == "persistent"
+
+
+@pytest.mark.parametrize(("preset", "solo"), list(product(PRESETS, [True, False])))
+def test_stepped_gives_the_same(preset, solo, device):
+    graph = weighted(MIXED, np.int32, 0, 30)
+    fields = cg.SSSPConfig.PRESETS[preset]
+    config = cg.SSSPConfig(**fields, synchronisation="stepped", solo=solo)
+    result = cg.sssp(graph, 5, predecessors=True, config=config, device=device)
+    assert result.stats.mode == "stepped"
+    check_paths(graph, 5, result)
+
+
+@pytest.mark.parametrize("claims", ["packed", "stamped"])
+def test_both_ways_of_claiming(claims, device):
+    """sssp-hbf checklist 9 and 10: whichever way, a frontier holds a vertex once."""
+    graph = weighted(cg.generate.kron(9, 16, seed=3), np.int32, 1, 100)
+    for method in ("near-far", "bellman-ford"):
+        config = cg.SSSPConfig(method=method, claims=claims)
+        result = cg.sssp(graph, 1, predecessors=True, config=config, device=device)
+        check_paths(graph, 1, result)
+        near = result.stats.per_level
+        assert near["frontier"][near["direction"] == "near"].max() <= graph.n
+
+
+@pytest.mark.parametrize(
+    ("graph", "config", "words"),
+    [
+        (MIXED, None, "the graph has no weights; use bfs"),
+        (
+            cg.from_edges([0, 1], [1, 2], np.array([1, -4], np.int32)),
+            "near-far",
+            "edge 1 -> 2 has -4; use config='h-bf'",
+        ),
+        (
+            cg.from_edges([0, 1], [1, 2], [1, -4], symmetrize=True),
+            None,
+            "edge 1 - 2 of this undirected graph has weight -4",
+        ),
+        (
+            cg.Graph.trusted(
+                (np.array([0, 1, 2, 2]), np.array([1, 2]), np.array([1, np.nan])), directed=True
+            ),
+            None,
+            "edge 1 -> 2 has weight nan",
+        ),
+    ],
+)
+def test_unfit_weights(graph, config, words, any_device):
+    """sssp-hbf checklist 19: the edge is named before anything runs."""
+    with pytest.raises(cg.InvalidArgumentError, match=words):
+        cg.sssp(graph, 0, config=config, device=any_device)
+
+
+def test_unfit_arguments(any_device):
+    graph = weighted(MIXED)
+    plan = cg.SSSP(graph, device=any_device)
+    for call, words in (
+        (lambda: plan.run(graph.n), "source=1500 is not a vertex"),
+        (lambda: plan.run([]), "source is empty"),
+        (lambda: plan.run([0, -1]), "source=-1 is not a vertex"),
+        (lambda: plan.run(0.5), "source=0.5 is not a vertex number"),
+        (lambda: plan.run(0, target=1500), "target=1500 is not a vertex"),
+        (lambda: plan.run(0, max_distance=-1), "max_distance=-1 must be"),
+        (lambda: plan.run(0, max_distance=np.nan), "max_distance=nan must be"),
+        (lambda: plan.run(0).path(3), "labelled no tree"),
+        (lambda: cg.SSSPConfig(method="dijkstra"), "method='dijkstra' is not one of"),
+        (lambda: cg.SSSPConfig(delta=0), "delta=0 must be positive"),
+        (lambda: cg.SSSPConfig(delta="wide"), "delta='wide' is not a number"),
+        (lambda: cg.SSSPConfig(method="bellman-ford", delta=3), "delta is what a bound rises by"),
+        (lambda: cg.SSSPConfig(direction="switching"), "is about searches in hops"),
+        (lambda: cg.SSSPConfig(edge_classes=("self",)), "edge_classes need method"),
+        (
+            lambda: cg.SSSPConfig(method="bellman-ford", edge_classes=("own",)),
+            "'own', which is not one of",
+        ),
+        (
+            lambda: cg.sssp(weighted(MIXED, np.int64), 0, config=cg.SSSPConfig(claims="packed")),
+            "half a word",
+        ),
+    ):
+        with pytest.raises(cg.InvalidArgumentError, match=words):
+            call()
+
+
+def test_results_of_one_plan_are_apart(device):
+    graph = weighted(MIXED)
+    plan = cg.SSSP(graph, predecessors=True, device=device)
+    results = [plan.run(source) for source in MIXED_SOURCES]
+    for source, result in zip(MIXED_SOURCES, results, strict=True):
+        check_paths(graph, source, result)
+    results[0].detach()
+    assert results[0].distances[MIXED_SOURCES[0]] == 0
+
+
+def test_no_vertices_and_no_edges(any_device):
+    lone = cg.Graph([0, 0], [], np.zeros(0, np.float32))
+    result = cg.sssp(lone, 0, predecessors=True, device=any_device)
+    assert (result.distances.tolist(), result.predecessors.tolist()) == ([0.0], [0])
+    with pytest.raises(cg.InvalidArgumentError, match="it has 0 vertices"):
+        cg.sssp(cg.Graph([0], [], np.zeros(0)), 0, device=any_device)
+
+
+def test_oracle_of_these_tests():
+    graph = weighted(MIXED_ONE_WAY, np.float64, 0, 9)
+    lengths = expected_lengths(graph, [0, 5])
+    assert np.array_equal(lengths, np.minimum(*(expected_lengths(graph, s) for s in (0, 5))))
+    assert unreached(np.uint32) == 2**32 - 1

@@ -1,0 +1,91 @@
+"""The command ``clgraph sssp``: what it prints, writes and refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.cli.main import main
+
+pytestmark = pytest.mark.runtimes("pocl")
+
+
+@pytest.fixture(scope="module")
+def roads(tmp_path_factory):
+    """A grid with weights, as a DIMACS file."""
+    grid = cg.generate.grid2d(12, 9)
+    tails = np.repeat(np.arange(grid.n), grid.degrees)
+    costs = 1 + (tails + grid.indices).astype(np.int32) % 7
+    graph = cg.Graph(grid.indptr, grid.indices, costs, directed=False)
+    path = tmp_path_factory.mktemp("roads") / "roads.gr"
+    cg.write(graph, path)
+    return cg.read(path), str(path)
+
+
+def run(capsys, *words):
+    status = main(["sssp", *words, "--device", "pocl", "--json"])
+    captured = capsys.readouterr()
+    assert status == 0, captured.err
+    return json.loads(captured.out)
+
+
+def test_it_tells_and_writes_what_the_library_finds(roads, capsys, tmp_path, pocl):
+    graph, path = roads
+    output = tmp_path / "found.npz"
+    words = (
+        path,
+        "--source",
+        "3",
+        "--predecessors",
+        "--target",
+        "100",
+        "--levels",
+        "--repeat",
+        "2",
+    )
+    record = run(capsys, *words, "--output", str(output))
+    result = cg.sssp(graph, 3, predecessors=True, target=100, device=pocl)
+    assert record["target_distance"] == result.distances[100]
+    assert record["reached"] == result.reached
+    assert record["path"][0] == 3
+    assert record["path"][-1] == 100
+    assert len(record["levels"]) == record["stages"]
+    with np.load(output) as written:
+        np.testing.assert_array_equal(written["distances"], result.distances)
+
+
+def test_several_sources_and_a_limit(roads, capsys, pocl):
+    graph, path = roads
+    record = run(capsys, path, "--source", "0", "50", "--max-distance", "9", "--delta", "3")
+    result = cg.sssp(graph, [0, 50], max_distance=9, device=pocl)
+    assert record["reached"] == result.reached
+    assert record["source"] == [0, 50]
+    assert record["config"]["delta"] == 3
+
+
+def test_readable_text(roads, capsys):
+    assert main(["sssp", roads[1], "--device", "pocl", "--target", "107"]) == 0
+    text = capsys.readouterr().out
+    for words in ("near-far", "108 vertices (100.0 %)", "target", "107: "):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--source", "999"), "source=999 is not a vertex"),
+        (("--config", "h-bf", "--delta", "2"), "--delta is for the preset near-far"),
+        (("--output", "found.txt"), "ends in neither .npz nor .csv"),
+    ],
+)
+def test_bad_arguments(roads, words, problem, capsys):
+    assert main(["sssp", roads[1], "--device", "pocl", *words]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_bad_weights_are_bad_input(tmp_path, capsys):
+    path = tmp_path / "cycle.gr"
+    path.write_text("p sp 3 3\na 1 2 1\na 2 3 -5\na 3 1 1\n", encoding="ascii")
+    assert main(["sssp", str(path), "--device", "pocl"]) == 2
+    assert "around the cycle" in capsys.readouterr().err

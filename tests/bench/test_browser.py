@@ -81,15 +81,20 @@ def look(browser, folder, *switches):
     return done.stdout.decode()
 
 
-def measured(browser, folder, width):
-    dumped = look(browser, folder, "--dump-dom", f"--window-size={width},900")
+def measured(browser, folder, width, *switches):
+    dumped = look(browser, folder, "--dump-dom", f"--window-size={width},900", *switches)
     told = dumped.partition('<pre id="measured">')[2].partition("</pre>")[0]
     return json.loads(told.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 
-@pytest.fixture(scope="module", params=[1300, 600])
+@pytest.fixture(scope="module", params=["wide-light", "narrow-dark"])
 def layout(browser, tmp_path_factory, request):
-    return measured(browser, tmp_path_factory.mktemp("layout"), request.param)
+    folder = tmp_path_factory.mktemp("layout")
+    if request.param == "wide-light":
+        return measured(browser, folder, SIDES[0])
+    found = measured(browser, folder, 600, "--force-dark-mode")
+    assert found["dark"]
+    return found
 
 
 def test_the_page_is_laid_out_with_every_plot(layout):

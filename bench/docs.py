@@ -82,8 +82,7 @@ algorithms `bench/published.py` lists what was measured in the same way.
 ## How to reproduce
 
 ```
-clgraph bench --suite papers --energy --graphs DIR --data DIR --download \\
-    --json out.json --html out.html
+clgraph bench --suite papers --energy --graphs DIR --data DIR --download --json out.json
 clgraph bench compare bench/results/RECORD.json out.json
 ```
 

@@ -108,8 +108,8 @@ GRAPHS: dict[str, Pinned] = {
     "grid3d": Pinned("grid3d", (160, 160, 160), "grid3d:160,160,160", {"bcsr": "3de14a0d4c9b3d8d"}),
     "grid2d": Pinned("grid2d", (2000, 2000), "grid2d:2000,2000", {"bcsr": "29171075513ddff3"}),
     "road": Pinned("road", (2000, 2000), "road:2000,2000", {"bcsr": "3f6b9a8f66c78e81"}),
-    "plaw20": Pinned(None, (), "plaw:20", stand_in="rmat14"),
-    "dgrid": Pinned(None, (), "dgrid:1000,1000"),
+    "plaw20": Pinned(None, (), "plaw:20", {"bcsr": "d18e5e7ea1d9b222"}, stand_in="rmat14"),
+    "dgrid": Pinned(None, (), "dgrid:1000,1000", {"bcsr": "889014380212f186"}),
     # generated ones of the papers, with the papers' parameters
     "rmat.2Mv.128Me": Pinned(
         "rmat", (21, 64), "rmat:21,32", papers=(MERRILL, THESIS), stand_in="kron22"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from .pinned import GRAPHS
+from .pinned import GRAPHS, SEED
 
-__all__ = ["SUITES", "Case"]
+if TYPE_CHECKING:
+    from .pinned import Pinned
+
+__all__ = ["SUITES", "Case", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,11 @@ QUICK = (
     Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
     Case("scc", "rmat14", shows="one large component and many of one vertex"),
     Case("components", "road500", shows="long diameter, one component"),
+    Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
 )
+
+ALL = ("all",)
+BATCHES = ("auto", "bit-parallel")
 
 _MEASURED = (
     Case("bfs", "kron20", shows="skewed degrees, state within the cache"),
@@ -65,16 +73,15 @@ _MEASURED = (
     Case("bfs", "usa-road-nw", shows="real roads, the Northwest"),
     Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
     Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
-    Case("scc", "dgrid", shows="deep, components of all sizes", presets=("all",)),
-    Case("scc", "plaw20", shows="half a million components in an acyclic order", presets=("all",)),
-    Case("scc", "web-notredame", shows="real web graph", presets=("all",)),
+    Case("scc", "dgrid", shows="deep, components of all sizes"),
+    Case("scc", "plaw20", shows="half a million components in an acyclic order"),
+    Case("scc", "web-notredame", shows="real web graph"),
     Case("scc", "soc-slashdot0902", shows="real social graph, one large component"),
     Case("components", "kron20", shows="skewed degrees, one large component"),
     Case("components", "road", shows="long diameter, one component"),
     Case("components", "dblp-2010", shows="real co-authors, many components"),
-    Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=("all",)),
-    Case("expansion", "road", shows="two units an item", metric="units/s", presets=("all",)),
-    Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=("all",)),
+    Case("multi-search", "kron20", shows="skewed degrees, few levels", presets=BATCHES),
+    Case("multi-search", "road", shows="long diameter: a level costs a group", presets=BATCHES),
 )
 
 
@@ -101,4 +108,60 @@ FULL = (
     Case("bfs", "ego-facebook", shows="real social circles, small and dense"),
 )
 
-SUITES: dict[str, tuple[Case, ...]] = {"quick": QUICK, "papers": PAPERS, "full": FULL}
+# The published systems as presets of one engine, on one graph of each kind.
+PRESETS = (
+    Case("bfs", "kron20", shows="skewed degrees", presets=ALL),
+    Case("bfs", "unif22", shows="even degrees, few levels", presets=ALL),
+    Case("bfs", "rgg", shows="local edges, many levels of middling size", presets=ALL),
+    Case("bfs", "road", shows="long diameter: cost of a level", presets=ALL),
+    Case("bfs", "web-notredame", shows="real web graph, directed", presets=ALL),
+    Case("scc", "dgrid", shows="deep, components of all sizes", presets=ALL),
+    Case("scc", "web-notredame", shows="real web graph", presets=ALL),
+    Case("multi-search", "kron20", shows="skewed degrees, few levels", presets=ALL),
+    Case("expansion", "kron20", shows="sizes far apart", metric="units/s", presets=ALL),
+    Case("expansion", "road", shows="two units an item", metric="units/s", presets=ALL),
+    Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=ALL),
+)
+
+SUITES: dict[str, tuple[Case, ...]] = {
+    "quick": QUICK,
+    "papers": PAPERS,
+    "presets": PRESETS,
+    "full": FULL,
+}
+
+
+def listed(suite: str) -> dict[str, Any]:
+    """Tell what a suite measures, and where each graph would be from.
+
+    Parameters
+    ----------
+    suite : str
+        Key of `SUITES`.
+
+    Returns
+    -------
+    dict
+        ``listed``, the suite's name, and ``cases``: one dictionary each.
+    """
+    cases = [
+        {
+            **asdict(case),
+            "presets": list(case.presets),
+            "origin": _origin(known := GRAPHS[case.graph]),
+            "stand_in": known.stand_in,
+            "papers": list(known.papers),
+        }
+        for case in SUITES[suite]
+    ]
+    return {"listed": suite, "cases": cases}
+
+
+def _origin(known: Pinned) -> str:
+    """Say where a graph is from, if it is in no folder."""
+    if known.generator is not None:
+        arguments = ", ".join(map(str, known.arguments))
+        return f"generate.{known.generator}({arguments}, seed={SEED})"
+    if known.url:
+        return known.url
+    return f"given, generated as {known.spec}" if known.spec else "given"

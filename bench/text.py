@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
     from .records import Record
 
-__all__ = ["figure", "groups", "headline", "render", "results", "rivals", "told", "unmeasured"]
+__all__ = [
+    "figure",
+    "groups",
+    "headline",
+    "render",
+    "render_list",
+    "results",
+    "rivals",
+    "told",
+    "unmeasured",
+]
 
 PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles", "remarks")
 
@@ -211,3 +221,13 @@ def render(record: Record) -> str:
     if record["finished"] is None:
         parts.append("The run was interrupted; --resume goes on from its record.")
     return "\n\n".join(parts)
+
+
+def render_list(record: Record) -> str:
+    """Cases of a suite, a line each: presets, where the graph is from, and what it shows."""
+    lines = []
+    for case in record["cases"]:
+        presets = "" if case["presets"] == ["auto"] else f", presets {', '.join(case['presets'])}"
+        about = f"{case['origin']}{presets}; {case['shows']}"
+        lines.append((f"{case['algorithm']}/{case['graph']}", about))
+    return pairs(lines)

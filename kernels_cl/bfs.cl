@@ -76,6 +76,10 @@ void bfs(
     const uint bin_capacity,
     % endif
     % endif
+    % if config.scope == "grid":
+    __global uint *restrict prefix,                 // [queue + 1] exclusive sums of a frontier's degrees
+    __global uint *restrict chunk_items,            // [chunks + 1] see /balance/chunks.mako
+    % endif
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,
     volatile __global uint *state,                  // see stage.mako

@@ -96,7 +96,7 @@ class BFS:
         self._fallback: BFS | None = None
         self.device = find_device(device)
         self.config = resolve(
-            self._wanted,
+            self._wanted.completed(self.graph, self.device.traits),
             self.device.traits,
             m=self.graph.m,
             predecessors=self.with_predecessors,

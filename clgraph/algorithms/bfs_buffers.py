@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs_queues import StatusQueues, candidate_queues, vertex_queues
+from clgraph.algorithms.bfs_queues import (
+    StatusQueues,
+    candidate_queues,
+    prefix_sums,
+    vertex_queues,
+)
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
@@ -95,6 +100,7 @@ class BFSBuffers:
             *vertex_queues(self._memory, graph, config),
             *candidate_queues(self._memory, graph, config, predecessors=predecessors),
             *(self._status.arguments if self._status else ()),
+            *prefix_sums(self._memory, graph, config),
         )
         self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
         self.pool = BufferPool(

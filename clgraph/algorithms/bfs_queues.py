@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clgraph.engine.choose import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["StatusQueues", "candidate_queues", "vertex_queues"]
+__all__ = ["StatusQueues", "candidate_queues", "prefix_sums", "vertex_queues"]
 
 QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
@@ -63,6 +63,20 @@ def candidate_queues(
         memory.allocate("candidates_even", capacity * words, np.uint32),
         memory.allocate("candidates_odd", other * words, np.uint32),
         np.uint32(capacity),
+    ]
+
+
+def prefix_sums(memory: Memory, graph: Graph, config: Resolved) -> list[Argument]:
+    """Allocate what balancers of the whole grid need of a frontier: see ``/balance/arrange.mako``.
+
+    4 bytes for each entry of a queue, and 4 for each chunk of the edges.
+    """
+    if config.scope != "grid":
+        return []
+    percent = 100 if config.exact else config.queue_percent
+    return [
+        memory.allocate("prefix", graph.n * percent // 100 + QUEUE_SLACK + 1, np.uint32),
+        memory.allocate("chunk_items", graph.m // config.chunk + 2, np.uint32),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_numbers
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, UNIT_WORDS, stage_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,8 @@ def stages_of(config: Resolved) -> list[str]:
         write = [] if config.generation == "none" else ["write"]
         return ["fill", "push", *pull, "count", *write]
     stages = ["fill", "push"]
+    if config.scope == "grid":
+        stages.append("arrange")
     if config.pull:
         stages += ["pull", "gather"]
         if config.visited == "labels":
@@ -59,14 +61,19 @@ def kernel_parameters(
     config: Resolved, stages: Sequence[str], *, predecessors: bool
 ) -> dict[str, Any]:
     """Give what ``bfs.cl`` is rendered with for a kernel of these stages."""
+    arranges = config.scope == "grid"
     return {
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
         "stages": tuple(stages),
-        "stage_numbers": stage_numbers(config.queue),
+        "stage_numbers": {
+            name: number
+            for name, number in stage_numbers(config.queue).items()
+            if name != "arrange" or arranges
+        },
         "UNREACHED": UNREACHED,
         "tally_words": TALLY_WORDS,
         "tally_count": TALLY_COUNT,
-        "state_words": STATE_WORDS,
-        "slot_words": SLOT_WORDS,
+        "state_words": STATE_WORDS | (UNIT_WORDS if arranges else {}),
+        "slot_words": SLOT_WORDS + (tuple(UNIT_WORDS) if arranges else ()),
     }

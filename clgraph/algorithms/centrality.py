@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
 
+# Counts above `high` have the next but one level scaled by `factor`, which leaves single paths
+# above the smallest number; a second scaling does not, and is noticed.
+LIMITS: dict[str, dict[str, Any]] = {
+    "float64": {"high": np.float64(2.0**900), "factor": np.float64(2.0**-900)},
+    "float32": {"high": np.float32(2.0**100), "factor": np.float32(2.0**-100)},
+}
+
 
 def betweenness_centrality(
     graph: Graph,
@@ -215,10 +222,13 @@ def _scores(
         state={
             "depths": State(np.int32, per="group", fill=-1),
             "paths": State(element, per="group"),
-            "shares": State(element, per="group"),
+            "coefs": State(element, per="group"),
+            "scaled": State(np.uint8, per="group"),
+            "many": State(np.uint32, size=1, per="group"),
             "scores": State(element, size="m" if edges else "n", per="run"),
             "overflows": State(np.uint32, size=1, per="run"),
         },
+        arguments=LIMITS[element.name],
         **snippets,
         config=config,
         device=find_device(device),
@@ -227,7 +237,7 @@ def _scores(
     if result["overflows"][0]:
         raise ClgraphError(
             f"some vertices have more shortest paths than {element} can count; "
-            + ("use dtype=float64." if element == np.float32 else "remove parallel routes.")
+            + ("use dtype=float64." if element == np.float32 else "remove alternative routes.")
         )
     return result["scores"]
 

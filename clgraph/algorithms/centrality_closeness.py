@@ -120,6 +120,12 @@ def _inward(
     progress: Progress | None,
 ) -> Totals:
     """Figures of searches against the edges."""
+    found = find_device(device)
+    if sources is None and graph.directed:
+        searcher = Searcher(graph, found, method)
+        if searcher.shares_bits():
+            return searcher.totals_of_targets(progress)
     everyone = np.arange(graph.n, dtype=np.int64)
     chosen = everyone if sources is None else as_sources(sources, graph.n)
-    return Searcher(graph.transpose(), find_device(device), method).totals(chosen, progress)
+    back = Searcher(graph.transpose(), found, method, transpose=graph)
+    return back.totals(chosen, progress)

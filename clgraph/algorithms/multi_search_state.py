@@ -121,7 +121,7 @@ class Given:
     def __init__(self, name: str, value: Any) -> None:
         self.name = name
         self.is_array = np.ndim(value) > 0
-        if isinstance(value, float):
+        if isinstance(value, float) and not isinstance(value, np.generic):
             value = np.float32(value)
         elif isinstance(value, (int, np.bool_)):
             value = np.int32(value) if -(2**31) <= value < 2**31 else np.int64(value)

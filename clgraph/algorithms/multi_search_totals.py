@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from clgraph.algorithms.bit_parallel import BitParallel
 from clgraph.algorithms.multi_search import MultiSearch
 from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.errors import InvalidArgumentError
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from clgraph.algorithms.bit_parallel import Sums
     from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
@@ -26,6 +29,12 @@ __all__ = ["METHODS", "Searcher", "Totals"]
 METHODS = ("auto", "multi-search", "bit-parallel")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
 MOST_BLOCK = 4096
+LEAST_SHARED = 32  # sources, for searches that share bits
+WIDTH = 512  # searches of a pass, roughly
+LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
+
+# Depth of a search from the busiest vertex of a graph.
+_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,8 @@ class Searcher:
         A work-group for each search, or all searches in the bits of one.
     config : MultiSearchConfig or str, optional
         How the former are run.
+    transpose : Graph, optional
+        The transpose of `graph`, where it is at hand.
     """
 
     def __init__(
@@ -71,41 +82,94 @@ class Searcher:
         device: Device,
         method: str = "auto",
         config: MultiSearchConfig | str | None = None,
+        *,
+        transpose: Graph | None = None,
     ) -> None:
         if method not in METHODS:
             raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
         self.graph = graph
         self.device = device
+        self._method = method
         self._config = config
+        self._transpose = transpose
         self._plans: dict[str, MultiSearch] = {}
+        self._bit_plans: dict[str, BitParallel] = {}
 
     def totals(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Totals:
         """Sum up each search without keeping its distances."""
-        real = np.float64 if self.device.traits.fp64 else np.float32
-        plan = self._plan(
-            "totals",
-            {
-                "totals": State(np.uint64, size=3),
-                "harmonic": State(real, size=1),
-            },
-        )
-        found = plan.run(sources, progress=progress)
-        totals = found["totals"].astype(np.int64)
-        harmonic = found["harmonic"][:, 0].astype(np.float64)
-        return Totals(totals[:, 0], totals[:, 1], totals[:, 2], harmonic)
+        if self._shares_bits(sources):
+            everyone = np.array_equal(sources, np.arange(self.graph.n))
+            # From or to a vertex is the same in an undirected graph, and the latter costs less.
+            output = "targets" if everyone and not self.graph.directed else "sources"
+            return _as_totals(self._bits(output, sources.size).sums(sources, progress))
+        return self._single_totals(sources, progress)
+
+    def totals_of_targets(self, progress: Progress | None = None) -> Totals:
+        """Sum up the distances towards each vertex, from all vertices, in shared bits."""
+        everyone = np.arange(self.graph.n, dtype=np.int64)
+        return _as_totals(self._bits("targets", everyone.size).sums(everyone, progress))
+
+    def shares_bits(self) -> bool:
+        """Whether searches from all vertices share the bits of words."""
+        return self._shares_bits(np.arange(self.graph.n, dtype=np.int64))
 
     def distances(
         self, sources: NDArray[np.int64], progress: Progress | None = None
     ) -> NDArray[np.int32]:
         """Hop distances int32 [k, n], -1 where there is no path."""
+        if self._shares_bits(sources):
+            return self._bits("distances", sources.size).distances(sources, progress)
         plan = self._plan("distances", {"distances": State(np.int32, fill=-1)})
         found: NDArray[np.int32] = plan.run(sources, progress=progress)["distances"]
         return found
 
-    def marks(self, sources: NDArray[np.int64], progress: Progress | None = None) -> NDArray[Any]:
+    def marks(
+        self, sources: NDArray[np.int64], progress: Progress | None = None
+    ) -> NDArray[np.bool_]:
         """Whether each vertex is reached, bool [k, n]."""
+        if self._shares_bits(sources):
+            return self._bits("marks", sources.size).marks(sources, progress)
         plan = self._plan("marks", {"marks": State(np.uint8)})
-        return plan.run(sources, progress=progress)["marks"].view(bool)
+        return plan.run(sources, progress=progress)["marks"].view(np.bool_)
+
+    def _single_totals(
+        self, sources: NDArray[np.int64], progress: Progress | None = None
+    ) -> Totals:
+        real = np.float64 if self.device.traits.fp64 else np.float32
+        state = {"totals": State(np.uint64, size=3), "harmonic": State(real, size=1)}
+        found = self._plan("totals", state).run(sources, progress=progress)
+        totals = found["totals"].astype(np.int64)
+        harmonic = found["harmonic"][:, 0].astype(np.float64)
+        return Totals(totals[:, 0], totals[:, 1], totals[:, 2], harmonic)
+
+    def _shares_bits(self, sources: NDArray[np.int64]) -> bool:
+        """Decide between the two ways.
+
+        A pass of shared bits looks at every vertex in every level, a search of its own only at what
+        it reaches: deep graphs need many sources before sharing pays. How deep this one is, a
+        search from its busiest vertex tells.
+        """
+        if self._method != "auto":
+            return self._method == "bit-parallel" and self.graph.n > 0
+        if sources.size < LEAST_SHARED:
+            return False
+        graph = self.graph
+        passes = -(-sources.size // WIDTH)
+        depth = _depths.get(graph)
+        if depth is None:
+            busiest = np.array([np.argmax(graph.degrees)])
+            depth = _depths[graph] = int(self._single_totals(busiest).farthest[0])
+        looks = LOOK_COST * passes * (depth + 1) * graph.n
+        return bool(looks < sources.size * (graph.n + graph.m))
+
+    def _bits(self, output: str, searches: int) -> BitParallel:
+        """Give a plan wide enough, or as wide as they get."""
+        plan = self._bit_plans.get(output)
+        if plan is None or plan.width < min(searches, plan.most):
+            plan = self._bit_plans[output] = BitParallel(
+                self.graph, self.device, output, searches, transpose=self._transpose
+            )
+        return plan
 
     def blocks(
         self, sources: NDArray[np.int64], itemsize: int, size: int | None = None
@@ -128,6 +192,10 @@ class Searcher:
                 device=self.device,
             )
         return self._plans[name]
+
+
+def _as_totals(sums: Sums) -> Totals:
+    return Totals(sums.reached, sums.total, sums.farthest, sums.harmonic)
 
 
 def narrow(distances: NDArray[np.int32], dtype: DTypeLike) -> NDArray[Any]:

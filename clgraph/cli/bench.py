@@ -23,7 +23,7 @@ __all__ = ["COMMAND", "load_runner"]
 PACKAGE = Path(__file__).resolve().parent.parent
 NAME = "clgraph.bench"
 STDOUT = "-"
-SUITES = ("quick", "papers", "full")
+SUITES = ("quick", "papers", "presets", "full")
 REGRESSION, CASE_FAILED, INTERRUPTED = 1, 1, 130
 
 
@@ -60,7 +60,10 @@ def load_runner(module: str) -> Any:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "words", nargs="*", metavar="compare A B", help="compare two records instead of measuring"
+        "words",
+        nargs="*",
+        metavar="list | compare A B",
+        help="list the cases of the suite, or compare two records, instead of measuring",
     )
     parser.add_argument(
         "--suite", choices=SUITES, default="quick", help="which cases (default quick)"
@@ -127,6 +130,9 @@ def _positive(text: str) -> int:
 
 
 def _run(args: argparse.Namespace) -> Record:
+    if args.words == ["list"]:
+        listed: Record = load_runner("suites").listed(args.suite)
+        return listed
     if args.words:
         return _compare(args)
     peers = _peers(args.peers)
@@ -186,7 +192,7 @@ def _compare(args: argparse.Namespace) -> Record:
     if len(args.words) != 3 or args.words[0] != "compare":
         raise InvalidArgumentError(
             f"'clgraph bench {' '.join(args.words)}' is not known; say 'clgraph bench compare A B' "
-            "with two records, or only options."
+            "with two records, 'clgraph bench list', or only options."
         )
     records = load_runner("records")
     before, after = (records.load(path) for path in args.words[1:])
@@ -200,11 +206,16 @@ def _tell(case: Record) -> None:
 
 
 def _render(record: Record) -> str:
+    if "listed" in record:
+        told: str = load_runner("text").render_list(record)
+        return told
     shown: str = load_runner("text" if "schema" in record else "compare").render(record)
     return shown
 
 
 def _status(record: Record) -> int:
+    if "listed" in record:
+        return 0
     if "schema" not in record:
         return REGRESSION if record["regressions"] else 0
     if record["finished"] is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.balancers import Balance, balance_sizes
+from clgraph.engine.balancers import BALANCERS, Balance, balance_sizes
 from clgraph.engine.forms import Form, form_of
 from clgraph.errors import InvalidArgumentError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
     from clgraph.engine.config import TraversalConfig
 
-__all__ = ["Resolved", "resolve"]
+__all__ = ["Resolved", "resolve", "usual_group_size"]
 
 # Largest number of work-groups: the members field of a stage word has 12 bits.
 MAX_GROUPS = 4095
@@ -100,7 +100,7 @@ def resolve(
     lanes = traits.lanes
     scalar = lanes == 1
     wide_offsets = m >= 2**32
-    group_size = config.group_size or _group_size(traits)
+    group_size = config.group_size or usual_group_size(config, traits)
     if group_size % lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not a multiple of the {lanes} lanes of this device."
@@ -135,19 +135,27 @@ def resolve(
     synchronisation = config.synchronisation or ("stepped" if emulated else "persistent")
     in_steps = synchronisation == "stepped"
     kernels = config.kernels or ("split" if emulated and in_steps else "fused")
-    distribution = config.distribution or ("claimed" if alone else "static")
-    serves_hubs = not emulated and form.queue == "vertex" and distribution == "static"
-    hub_degree = _pick(config.hub_degree, _hub_degree(traits) if serves_hubs else 0)
-    # Kernels for graphs without hubs are rendered without them, which saves registers.
-    if max_degree is not None and max_degree < hub_degree:
-        hub_degree = 0
-    membership = config.membership or ("fixed" if traits.grid_barrier else "open")
+    distribution = config.distribution or (
+        "claimed" if alone and not config.hub_degree else "static"
+    )
     balance = balance_sizes(
         config.balance or ("item_thread" if scalar else "warp_search"),
         lanes,
         group_size,
         config.as_dict(),
     )
+    _check_sums(balance, m)
+    serves_hubs = (
+        not emulated
+        and form.queue == "vertex"
+        and distribution == "static"
+        and balance["scope"] != "grid"
+    )
+    hub_degree = _pick(config.hub_degree, _hub_degree(traits) if serves_hubs else 0)
+    # Kernels for graphs without hubs are rendered without them, which saves registers.
+    if max_degree is not None and max_degree < hub_degree:
+        hub_degree = 0
+    membership = config.membership or ("fixed" if traits.grid_barrier else "open")
     # Groups that keep their frontiers must all be there, with room for them and nobody's help.
     can_hold = (
         membership == "fixed"
@@ -168,12 +176,7 @@ def resolve(
             "is missing."
         )
     held = can_hold and (config.solo is not False if config.held is None else config.held)
-    has_solo = (
-        form.queue == "vertex"
-        and form.exact
-        and balance["scope"] == "lanes"
-        and not (alone and form.rows == "pairs")
-    )
+    has_solo = form.queue == "vertex" and form.exact and not (alone and form.rows == "pairs")
     return Resolved(
         **asdict(form),
         lanes=lanes,
@@ -219,15 +222,31 @@ def resolve(
     )
 
 
+def _check_sums(balance: dict[str, Any], m: int) -> None:
+    if m >= 2**31 and (balance["scope"] == "grid" or balance["balance"] == "block_search"):
+        raise InvalidArgumentError(
+            f"balance={balance['balance']!r} adds up a frontier's degrees in 32 bits, but the "
+            f"graph has {m} edges; choose another balancer from 2**31 edges on."
+        )
+
+
 def _pick(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def _group_size(traits: DeviceTraits) -> int:
+def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
+    """Give the work-items of a group where the configuration does not say."""
     # Lane groups have buffers in local memory, which a simulator or an unknown GPU has little of.
     if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
         return traits.lanes
-    return min(1024, traits.max_group_size) // traits.lanes * traits.lanes
+    published = (
+        config.queue not in {None, "vertex"}
+        or config.duplicates not in {None, "keep"}
+        or config.history
+        or config.rules == "helix"
+        or (config.balance is not None and BALANCERS[config.balance] == "group")
+    )
+    return min(256 if published else 1024, traits.max_group_size) // traits.lanes * traits.lanes
 
 
 def _hub_degree(traits: DeviceTraits) -> int:

@@ -17,6 +17,8 @@ EXACT = ("bitmap", "labels")  # values of `visited` by which a vertex is claimed
 CANDIDATES = ("edge", "two_phase", "hybrid")  # values of `queue` with a queue of candidates
 WITHOUT_BITMAP = ("mask", "plain")
 FILTERS = ("load_lanes", "load_group", "lookup_lanes", "lookup_group")
+WHOLE_GRID = tuple(name for name, scope in BALANCERS.items() if scope == "grid")
+NOT_PIECEWISE = ("dyn_vwarp", *WHOLE_GRID)  # they must know how much there is in all
 SOME = "some"  # any number but 0
 ANY = "any"
 GROUP_BALANCERS = tuple(name for name, scope in BALANCERS.items() if scope == "group")
@@ -120,6 +122,21 @@ RULES = (
         {"distribution": ("claimed",), "hub_degree": (SOME,)},
         "hub_degree={hub_degree} spreads hubs by position, so distribution='claimed' cannot serve "
         "them; choose distribution='static' or hub_degree=0.",
+    ),
+    Rule(
+        {"queue": CANDIDATES, "balance": NOT_PIECEWISE},
+        "balance={balance!r} shares out a whole queue of vertices, but queue={queue!r} hands out a "
+        "few at a time; choose queue='vertex', or balance='warp_search' here.",
+    ),
+    Rule(
+        {"duplicates": ("load_lanes", "load_group"), "balance": NOT_PIECEWISE},
+        "balance={balance!r} shares out a whole queue, but duplicates={duplicates!r} drops "
+        "vertices while they are shared out; choose 'lookup_group', or balance='warp_search'.",
+    ),
+    Rule(
+        {"balance": WHOLE_GRID, "hub_degree": (SOME,)},
+        "hub_degree={hub_degree} sets vertices apart that balance={balance!r} spreads over the "
+        "whole grid anyway; choose hub_degree=0 or another balancer.",
     ),
     Rule(
         {"queue": ("vertex", "edge", "two_phase", "status"), "hybrid_limit": (ANY,)},

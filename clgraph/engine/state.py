@@ -12,6 +12,7 @@ __all__ = [
     "STATUS_DONE",
     "STATUS_PAUSED",
     "STATUS_RUNNING",
+    "UNIT_WORDS",
     "WORD_COUNT",
     "initial_state",
     "stage_numbers",
@@ -67,12 +68,14 @@ STATE_WORDS: dict[str, int] = {
     "MEET": 9 * _LINE,  # 64 bits, see held.mako; cleared by the decider of such a stage
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
+# Of a stage too, where balancers need prefix sums: see arrange.mako.
+UNIT_WORDS = {"UNITS": 8 * _LINE + 6, "UNITS_HIGH": 8 * _LINE + 7}
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
 
 
 # Stages as stage words number them, in three bits; 0 is the end of a search.
 _STAGE_NUMBERS = {
-    "vertex": {"fill": 1, "push": 2, "pull": 3, "gather": 4, "mark": 5},
+    "vertex": {"fill": 1, "push": 2, "pull": 3, "gather": 4, "mark": 5, "arrange": 6},
     "candidates": {"fill": 1, "contract": 2, "expand": 3, "contract_expand": 4},
     "status": {"fill": 1, "push": 2, "pull": 3, "count": 4, "write": 5},
 }

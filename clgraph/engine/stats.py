@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
 
 # By stage mode as kernels number them; gathering is part of the push that follows, marking of the
-# pull.
-DIRECTIONS = ("end", "push", "push", "pull", "push", "pull")
+# pull, and arranging of the push.
+DIRECTIONS = ("end", "push", "push", "pull", "push", "pull", "push")
 
 LEVEL_RECORD = np.dtype(
     [("frontier", np.int64), ("edges", np.int64), ("direction", "U4"), ("microseconds", np.float64)]

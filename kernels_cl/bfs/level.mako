@@ -18,7 +18,7 @@
               : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.visited == "labels" else "PULL"})
               : ${pulled} ? GATHER
     % endif
-              : PUSH;
+              : ${expansion()};
     ${s}.length = ${found};
     ${s}.hubs = ${hubs};
     % if config.distribution == "static":
@@ -31,6 +31,9 @@
     ${s}.level += 1;
 }
 </%def>
+
+## The first stage of a push level.
+<%def name="expansion()">${"ARRANGE" if config.scope == "grid" else "PUSH"}</%def>
 
 <%def name="record(s)">
 if (${s}.level - 1 < level_capacity)

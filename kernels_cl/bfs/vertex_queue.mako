@@ -8,6 +8,7 @@
 ## visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
 ## visited through it before. So it reads the visited bitmap of the last level and writes the next;
 ## GATHER turns the difference of the two back into a queue. MARK makes the bitmap from distances.
+## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
@@ -16,6 +17,7 @@
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="arrange" file="/balance/arrange.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
@@ -122,6 +124,11 @@ group_barrier();
             ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%gather:each_added>
         ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "arrange" in stages:
+    if (now.mode == ARRANGE) {
+        ${arrange.entries("queue_from", "now.length")}
     }
     % endif
     % if "mark" in stages:
@@ -251,15 +258,22 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges")}
     } else if (now.mode == MARK) {
         next.mode = PULL;
-    } else {
+    % if config.scope == "grid":
+    } else if (now.mode == ARRANGE) {
+        ${arrange.conclude()}
         next.mode = PUSH;
+        next.queue ^= 1;
+        next.length = arranged;
+    % endif
+    } else {
+        next.mode = ${level.expansion()};
         next.queue ^= 1;
         next.length = found;
         next.hubs = hubs;
     }
     work += (ulong)now.length + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_alone = (flags & FLAG_SOLO) && next.mode == PUSH && !next.leave && next.hubs == 0 &&
+    stage_alone = (flags & FLAG_SOLO) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
                   next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
 </%def>
 
@@ -314,7 +328,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         if (lid == 0) {
             ${level.record("now")}
         }
-        going = now.mode == PUSH && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
+        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
                 edges <= ${config.solo_edges}u && work <= budget;
     </%def>
     </%solo:levels>

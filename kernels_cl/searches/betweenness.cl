@@ -1,32 +1,42 @@
-// Brandes' betweenness: paths counts the shortest paths to a vertex, forward; share is what the
-// vertex has of the paths that lead on, backward.
+// Brandes' betweenness: paths counts the shortest paths to a vertex, forward; coefs is what each of
+// them has, on the average, of itself and of the paths that lead on, backward.
 //
 // A vertex is claimed by its depth itself, so whoever finds it taken knows at which depth; both then
-// add their paths. The sum that `back` makes for u has its paths taken out.
+// add their paths. Where counts come near the largest number, those of the level after the next are
+// scaled down, all alike: only their ratios matter, between levels by the factor noted in `scaled`.
 //// init
 if (lid == 0) {
     depths[src] = 0;
     paths[src] = 1;
+}
+//// prior
+if (lid == 0 && many[0]) {
+    many[0] = 0;
+    scaled[level] = 1;
 }
 //// where
 depths[v] < 0 || depths[v] == (int)level + 1
 //// visit
 const int before = CLAIM(depths, v, -1, (int)level + 1);
 if (before == -1) ENQ(v);
-if (before == -1 || before == (int)level + 1) ADD(paths, v, paths[u]);
-//// back
-if (depths[v] == (int)level + 1) {
-    SUM((1 + shares[v]) / paths[v]);
+if (before == -1 || before == (int)level + 1) {
+    const REAL more = scaled[level] ? paths[u] * factor : paths[u];
+    ADD(paths, v, more);
+    if (more > high) many[0] = 1;
 }
+//// back
+if (depths[v] == (int)level + 1) SUM(coefs[v]);
 //// back_vertex
-shares[u] = sum * paths[u];
-if (u != src) ADD(scores, u, shares[u]);
-if (!isfinite(paths[u])) ADD(overflows, 0, 1);
+const REAL onward = scaled[level] ? sum * factor : sum;
+coefs[u] = onward + 1 / paths[u];
+if (u != src) ADD(scores, u, onward * paths[u]);
+if (!isfinite(coefs[u]) || isinf(paths[u])) ADD(overflows, 0, 1);
 //// edge_back
 if (depths[v] == (int)level + 1) {
-    SUM((1 + shares[v]) / paths[v]);
-    ADD(scores, e, paths[u] / paths[v] * (1 + shares[v]));
+    SUM(coefs[v]);
+    ADD(scores, e, (scaled[level] ? coefs[v] * factor : coefs[v]) * paths[u]);
 }
 //// edge_back_vertex
-shares[u] = sum * paths[u];
-if (!isfinite(paths[u])) ADD(overflows, 0, 1);
+const REAL onward = scaled[level] ? sum * factor : sum;
+coefs[u] = onward + 1 / paths[u];
+if (!isfinite(coefs[u]) || isinf(paths[u])) ADD(overflows, 0, 1);

@@ -5,7 +5,7 @@
 ##               (0 where entries carry rows only), the neighbour, the edge's place in `indices`
 ## In scope      indices, now, slot, state, and the frontier queue's macros; for scope grid also
 ##               prefix, the exclusive prefix sums of the frontier's degrees [count + 1], and
-##               chunk_items (/balance/chunks.mako)
+##               chunk_items (/balance/chunks.mako), which /balance/arrange.mako makes
 ## Called by     all work-items, in uniform control flow; setup by a kernel's first statements
 ## Barriers      by config.scope, see below; the body runs in lane-uniform control flow and may use
 ##               lane collectives, but has no barriers of its own
@@ -21,12 +21,18 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="arrange" file="/balance/arrange.mako"/>
+<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
 <%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].scope == 'grid' else context['config'].balance) + '.mako'}"/>
 
 <%def name="setup()">\
 % if config.scope == "group":
 ${tiles.setup()}
+% endif
+% if config.scope == "grid" and not items.module.bare(config):
+${arrange.setup()}
+${group_ranks.setup()}
 % endif
 ${balancer.setup()}\
 </%def>

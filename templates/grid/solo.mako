@@ -56,18 +56,22 @@ __local uint solo_hubs[3];
         const uint mine = side ? ${config.solo_capacity}u : 0u;
         const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
-        const int eager = now.length <= ${config.solo_eager}u;
+        const int eager = now.length <= ${config.solo_eager}u;${advance.prepare("now.length", "GROUP_SIZE")}
         if (lid == 0) {
             solo_lengths[(turn + 2) % 3u] = 0;
             solo_edges[(turn + 2) % 3u] = 0;
             solo_hubs[(turn + 2) % 3u] = 0;
         }
-        ${advance.prepare("now.length", "GROUP_SIZE")}
+        % if config.scope == "group":
+        __local entry_t *const solo_from = group_entries + mine;
+        ${advance.group_edges("solo_from", "now.length", caller.visit)}
+        % else:
         for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
             const uint tile_end = min(tile + share, now.length);
             __local entry_t *const solo_from = group_entries + mine;
             ${advance.tile_edges("solo_from", "tile", "tile_end", caller.visit)}
         }
+        % endif
         const edges_t edges_here = EDGES_REDUCE(found_edges);
         if (lane_id() == 0 && edges_here) EDGES_ADD(&solo_edges[next], edges_here);
         group_barrier_global();

@@ -13,7 +13,7 @@ from clgraph.algorithms.eccentricity import _Bounds
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
-METHODS = ("multi-search", "auto")
+METHODS = ("multi-search", "bit-parallel", "auto")
 SMALL = [name for name, graph in SHAPES.items() if graph.n <= 600]
 REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
 KNOWN = {**shared_facts(), **facts()}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
 SMALL = [name for name, graph in SHAPES.items() if graph.n <= 520]
 SKEWED = SHAPES["power-law"]
-METHODS = ("multi-search", "auto")
+METHODS = ("multi-search", "bit-parallel", "auto")
 
 
 def draw():
@@ -135,17 +135,38 @@ def test_betweenness_of_real_graphs(name, any_device):
     np.testing.assert_allclose(paths, expected, rtol=1e-6, atol=1e-6)
 
 
-def test_too_many_paths_are_not_counted_wrong(any_device):
-    """A chain of 1,100 squares has 2 ** 1,100 shortest paths from end to end."""
-    links = np.arange(1100) * 3
+def squares(count):
+    """A chain of squares, which has 2 ** count shortest paths from end to end."""
+    links = np.arange(count) * 3
     src = np.concatenate([links, links, links + 1, links + 2])
     dst = np.concatenate([links + 1, links + 2, links + 3, links + 3])
-    chain = cg.from_edges(src, dst, symmetrize=True)
-    with pytest.raises(cg.ClgraphError, match="more shortest paths than float64"):
-        cg.betweenness_centrality(chain, [0], device=any_device)
-    short = cg.from_edges(src[src < 600], dst[src < 600], symmetrize=True)
-    with pytest.raises(cg.ClgraphError, match="use dtype=float64"):
-        cg.betweenness_centrality(short, [0], dtype=np.float32, device=any_device)
+    return cg.from_edges(src, dst, symmetrize=True)
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(1500, np.float64), (160, np.float32)])
+def test_more_paths_than_numbers_count(count, dtype, device):
+    """The end of the chain is as far from 1 as a number can be; only ratios count."""
+    chain = squares(count)
+    found = cg.betweenness_centrality(chain, [0], False, dtype=dtype, device=device)
+    seen = found[3:-1:3] * 2 / (chain.n - 1)  # joints, each before all that follow
+    np.testing.assert_allclose(seen, 3 * (count - np.arange(1, count)), rtol=1e-5)
+    arms = found[1::3] * 2 / (chain.n - 1)
+    np.testing.assert_allclose(arms, (3 * (count - np.arange(count)) - 2) / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(2200, np.float64), (300, np.float32)])
+def test_too_many_paths_are_not_counted_wrong(count, dtype, any_device):
+    """Beside a chain of squares a plain path of the same depth, whose single path gets lost."""
+    chain = squares(count)
+    tails, heads, _ = chain.listed_edges()
+    path = chain.n + np.arange(2 * count)
+    both = cg.from_edges(
+        np.concatenate([tails, [0], path[:-1]]),
+        np.concatenate([heads, path[:1], path[1:]]),
+        symmetrize=True,
+    )
+    with pytest.raises(cg.ClgraphError, match=f"more shortest paths than {np.dtype(dtype)}"):
+        cg.betweenness_centrality(both, [0], dtype=dtype, device=any_device)
 
 
 def check_closeness(graph, device, **options):

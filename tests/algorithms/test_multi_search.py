@@ -21,6 +21,7 @@ DISTANCES = {
     "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
 }
 CONFIGS = {name: name for name in cg.MultiSearchConfig.presets()} | {
+    "by-degrees": cg.MultiSearchConfig(threshold="auto"),
     "threshold-4-warp-search": cg.MultiSearchConfig(threshold=4, balance="warp_search"),
     "vwarp": cg.MultiSearchConfig(threshold=math.inf, balance="vwarp"),
 }

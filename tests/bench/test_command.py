@@ -44,7 +44,7 @@ def test_ctrl_c_shows_and_keeps_what_was_measured(tmp_path, capsys, monkeypatch)
 
     monkeypatch.setattr(command, "_tell", interrupt)
     file, page = tmp_path / "out.json", tmp_path / "out.html"
-    words = ["bench", *SHORT, "--only", "grid500,road500", "--html", str(page)]
+    words = ["bench", *SHORT, "--only", "bfs/grid500,bfs/road500", "--html", str(page)]
     assert main([*words, "--json", str(file)]) == 130
     out, err = capsys.readouterr()
     assert "grid500" in out
@@ -90,6 +90,16 @@ def test_bad_arguments_are_one_line_and_status_2(words, problem, capsys):
     assert out == ""
     assert problem in err
     assert err.count("\n") == 1
+
+
+def test_cases_are_listed_without_a_device(capsys):
+    assert main(["bench", "list", "--suite", "full"]) == 0
+    out = capsys.readouterr().out
+    assert "generate.kron(20, 16, seed=12345)" in out
+    assert "https://snap.stanford.edu/data/web-NotreDame.txt.gz" in out
+    assert main(["bench", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["cases"]
+    assert [case["graph"] for case in listed] == [case.graph for case in suites.SUITES["quick"]]
 
 
 def test_the_command_lists_the_suites_that_there_are():

@@ -23,11 +23,14 @@ def small(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_preset_is_measured_and_checked(kind, intel, monkeypatch):
-    cases = tuple(Case(kind, name, shows="nothing", presets=("all",)) for name in GRAPHS)
+    presets = problem_of(kind).presets()
+    if kind == "bfs":  # each takes seconds to build, and is tested where it is defined
+        presets = presets[:1] + presets[-1:]
+    cases = tuple(Case(kind, name, shows="nothing", presets=presets) for name in GRAPHS)
     monkeypatch.setitem(suites.SUITES, "made-up", cases)
     settings = Settings(sources=3, passes=1, validate=2, peers=("scipy", "networkx", "igraph"))
     found = runner.run("made-up", settings, device=intel)["cases"]
-    assert len(found) == len(GRAPHS) * len(problem_of(kind).presets())
+    assert len(found) == len(GRAPHS) * len(presets)
     for case in found:
         assert case["status"] == "ok", (case["key"], case["reason"])
         assert case["verified"]["against"]
@@ -53,7 +56,7 @@ def test_a_wrong_result_is_seen(kind, intel, monkeypatch):
     def wrong(one):
         result = plan_run(one)
         values = np.array(problem_type.values(problem, result))
-        values[-1] = values[-1] + 1 if np.isfinite(values[-1]) else 5
+        values.flat[-1] = values.flat[-1] + 1 if np.isfinite(values.flat[-1]) else 5
         return Changed(result, problem_type.result, values)
 
     monkeypatch.setattr(problem, "run", wrong)

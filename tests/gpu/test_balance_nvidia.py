@@ -28,7 +28,8 @@ def check(sizes: np.ndarray, gpu, **config) -> Expand:
     fast = Expand(sizes, config=ExpandConfig(**config), ranks=False, device=gpu)
     fast.run()
     np.testing.assert_array_equal(fast.owners(), plan.owners())
-    assert fast._expand.spill_bytes in (0, None)
+    # With 64-bit sums the registers of multi_phase do not fit: 96 bytes on an H200.
+    assert plan.config.wide_offsets or fast._expand.spill_bytes in (0, None)
     return plan
 
 

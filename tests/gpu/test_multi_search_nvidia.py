@@ -21,7 +21,7 @@ CONFIGS = {name: name for name in cg.MultiSearchConfig.presets()} | {
     "threshold-4-warp-search": cg.MultiSearchConfig(threshold=4, balance="warp_search"),
     "warp-search": cg.MultiSearchConfig(threshold=math.inf, balance="warp_search"),
 }
-METHODS = ("multi-search", "auto")
+METHODS = ("multi-search", "bit-parallel", "auto")
 
 
 @pytest.mark.parametrize("config", CONFIGS)

@@ -1,0 +1,159 @@
+"""Helix's decision table: a configuration from mean degree, Gini coefficient and largest degree.
+
+References
+----------
+.. [1] F. Busato, N. Bombieri, "BFS-4K" and the fully configurable breadth-first search after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from clgraph.graph import Graph
+
+__all__ = ["HelixChoice", "are_labels_random", "helix_choice"]
+
+LABEL_SAMPLES = 1 << 14
+RANDOM_DISTANCE = 0.25  # mean of |u - v| / n: a third where labels are random, far less where not
+
+
+@dataclass(frozen=True, slots=True)
+class HelixChoice:
+    """What the decision table says of one graph.
+
+    Attributes
+    ----------
+    balance : {"node", "scan"}
+        A group of lanes a vertex, or the edges of a SIMD group's vertices side by side.
+    width : int
+        Lanes a vertex, where `balance` is "node"; else 0.
+    shuffle : bool
+        Whether lanes load their vertices at once and pass them on.
+    gather_lanes, gather_group, bins : bool
+        Whether longer rows than a SIMD group, than a work-group, or than half the resident
+        work-items are treated apart.
+    queue : {"vertex", "edge"}
+        What the frontier is a queue of.
+    single : bool
+        One kernel with a barrier of the whole device, not a launch for each level.
+    update : {"ballot", "local"}
+        How found vertices enter the queue.
+    duplicates : {"lanes", "group"}
+        Among whom duplicates are dropped as the frontier is loaded.
+    mask : bool
+        Whether a bitmap is looked at before distances.
+    """
+
+    balance: str
+    width: int
+    shuffle: bool
+    gather_lanes: bool
+    gather_group: bool
+    bins: bool
+    queue: str
+    single: bool
+    update: str
+    duplicates: str
+    mask: bool
+
+    def dimensions(self, lanes: int, group_size: int, resident: int) -> dict[str, Any]:
+        """Give the choice in terms of `clgraph.engine.config.TraversalConfig`.
+
+        Scans with rows for work-groups are ``cws``. Bins, and rows for work-groups beside groups of
+        lanes, become vertices that the whole grid shares, two edges a lane at a time as in bins.
+        """
+        scan = self.balance == "scan"
+        by_group = scan and self.gather_group
+        hubs = resident // 2 if self.bins else group_size + 1
+        apart = self.bins or (self.gather_group and not scan)
+        balance = (
+            "cws"
+            if by_group
+            else "warp_search"
+            if scan
+            else "item_thread"
+            if self.width == 1
+            else "vwarp"
+        )
+        return {
+            "direction": "push",
+            "balance": balance,
+            "virtual_warp": self.width or None,
+            "wide": lanes + 1 if scan and self.gather_lanes else 0,
+            "hub_degree": hubs if apart and self.queue == "vertex" else 0,
+            "queue": self.queue,
+            "synchronisation": "persistent" if self.single else "stepped",
+            "update": None
+            if self.queue == "edge"
+            else "registers"
+            if self.update == "local"
+            else "ballot",
+            "duplicates": f"load_{self.duplicates}",
+            "visited": "mask" if self.mask else "plain",
+            "rows": "pairs",
+        }
+
+
+def helix_choice(
+    mean_degree: float,
+    gini: float,
+    max_degree: int,
+    *,
+    random_labels: bool,
+    lanes: int = 32,
+    group_size: int = 256,
+    resident: int = 32768,
+) -> HelixChoice:
+    """Decide every feature from three numbers of a graph and three of a device.
+
+    Parameters
+    ----------
+    mean_degree, gini : float
+        Of the out-degrees.
+    max_degree : int
+        The largest out-degree.
+    random_labels : bool
+        Whether neighbours' numbers have nothing to do with each other.
+    lanes, group_size, resident : int
+        Of a SIMD group, of a work-group, and work-items that run together on the device.
+
+    Returns
+    -------
+    HelixChoice
+        Rules overlap and are tried from the top, the wider group of lanes first.
+    """
+    width, shuffle = 0, False
+    if mean_degree < 5:
+        width = 1 if gini >= 0.2 else 4
+    elif gini < 0.3 and mean_degree > lanes:
+        width, shuffle = (lanes if mean_degree > 2 * lanes else lanes // 2), True
+    return HelixChoice(
+        balance="node" if width else "scan",
+        width=width,
+        shuffle=shuffle,
+        gather_lanes=max_degree > lanes,
+        gather_group=max_degree > group_size,
+        bins=max_degree > resident // 2,
+        queue="edge" if mean_degree < 5 and gini >= 0.2 else "vertex",
+        single=not (mean_degree > 20 or gini >= 0.6),
+        update="local" if mean_degree > lanes and gini < 0.9 else "ballot",
+        duplicates="group" if width else "lanes",
+        mask=random_labels,
+    )
+
+
+def are_labels_random(graph: Graph) -> bool:
+    """Tell whether neighbours' numbers are as far apart as random ones.
+
+    Looks at 16,384 edges at even distances; a third of n apart in the mean is random.
+    """
+    if not graph.m:
+        return False
+    edges = np.unique(np.linspace(0, graph.m - 1, LABEL_SAMPLES).astype(np.int64))
+    tails = np.searchsorted(graph.indptr, edges, side="right") - 1
+    heads = np.asarray(graph.indices)[edges].astype(np.int64)
+    return bool(np.abs(tails - heads).mean() > RANDOM_DISTANCE * graph.n)

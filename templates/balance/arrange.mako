@@ -1,0 +1,53 @@
+## arrange: copy a queue so that it has prefix sums, for balancers of the whole grid.
+##
+## A work-group reserves room for its entries and for their edges with one atomic on a word that
+## counts both, so that entries and edges come in one and the same order, whichever that is: no scan
+## over the grid, and no second stage. Entries without edges are left out. Whoever copies the entry
+## in which a chunk begins notes it, so that nobody searches for it later.
+##
+## setup         a kernel's first statements
+## entries       by all work-items, in uniform control flow; writes queue_to, prefix and chunk_items
+## conclude      by one work-item, when all have arrived; declares `arranged`, how many there are now
+## Word          UNITS + slot * SLOT_STRIDE: edges 32 | entries 32
+## Barriers      four for GROUP_SIZE entries
+## Local memory  8 bytes, and those of group_ranks
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+
+<%def name="setup()">
+__local uint arranged_at, arranged_units;
+</%def>
+
+<%def name="entries(queue, count)">
+<%tiles:each_group_tile count="${count}" size="${str(config.group_size)}u">
+    const uint from_index = tile_begin + (uint)get_local_id(0);
+    const int has_entry = from_index < tile_end;
+    const entry_t entry = ${queue}[has_entry ? from_index : tile_begin];
+    const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    ${group_ranks.scan("place", "entries_here", "(degree ? 1u : 0u)")}
+    ${group_ranks.scan("rank", "units_here", "degree")}
+    if (get_local_id(0) == 0) {
+        const ulong before = atom_add((volatile __global ulong *)(state + UNITS + slot * SLOT_STRIDE),
+                                      (ulong)units_here << 32 | entries_here);
+        arranged_at = (uint)before;
+        arranged_units = (uint)(before >> 32);
+    }
+    group_barrier();
+    if (degree) {
+        const uint at = arranged_at + place, unit = arranged_units + rank;
+        queue_to[at] = entry;
+        prefix[at] = unit;
+        for (uint chunk = (unit + ${config.chunk - 1}u) / ${config.chunk}u; chunk * ${config.chunk}u < unit + degree; ++chunk)
+            chunk_items[chunk] = at;
+    }
+    group_barrier();
+</%tiles:each_group_tile>
+</%def>
+
+<%def name="conclude()">
+const ulong arranged_both = load_relaxed_ulong((volatile __global ulong *)(state + UNITS + slot * SLOT_STRIDE));
+const uint arranged = (uint)arranged_both, arranged_edges = (uint)(arranged_both >> 32);
+prefix[arranged] = arranged_edges;
+if (arranged) chunk_items[(arranged_edges + ${config.chunk - 1}u) / ${config.chunk}u] = arranged - 1;
+</%def>

@@ -97,3 +97,22 @@ __kernel KERNEL void number_labels(
         labels[v] = (int)rank[FIRST_OF(v)];
     </%share:each_item>
 }
+
+// All of it by one work-item, for graphs that are smaller than the launches are long.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void number_alone(
+    __global const uint *restrict component,    // [n]
+    const uint n,
+    __global uint *rank,                        // [n]
+    __global uint *total,                       // [1] out
+    __global int *labels)                       // [n] out
+{
+    uint count = 0;
+    for (uint v = 0; v < n; ++v) rank[v] = n;
+    for (uint v = 0; v < n; ++v) {
+        const uint representative = component[v] & COMPONENT_MASK;
+        uint label = rank[representative];
+        if (label == n) label = rank[representative] = count++;
+        labels[v] = (int)label;
+    }
+    total[0] = count;
+}

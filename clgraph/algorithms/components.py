@@ -18,7 +18,7 @@ from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
-    from clgraph.device import Device
+    from clgraph.device import Allocation, Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
@@ -142,10 +142,7 @@ class ConnectedComponents:
         if n:
             with self._lock:
                 labels = self._memory.allocate("labels", n, np.int32)
-                self._enqueue(log)
-                self._numbering.run(log, self._parent, labels)
-                log.wait()
-                count = int(self._numbering.count.read()[0])
+                count = self.label(log, labels)
         total_ms = 1e3 * (time.perf_counter() - began)
         stats = ComponentStats(
             log,
@@ -156,6 +153,13 @@ class ConnectedComponents:
             config=self.config,
         )
         return ComponentsResult(labels, n, count, stats)
+
+    def label(self, log: SweepLog, labels: Allocation) -> int:
+        """Write the labels of a graph with vertices, int32 [n], and count the components."""
+        self._enqueue(log)
+        self._numbering.run(log, self._parent, labels)
+        log.wait()
+        return int(self._numbering.count.read()[0])
 
     def _enqueue(self, log: SweepLog) -> None:
         rows, parent, kernels = self._rows, self._parent, self._kernels

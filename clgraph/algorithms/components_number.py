@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbering"]
 
+ALONE_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
+
 
 class Numbering:
     """Launches that turn representatives into labels 0 .. k - 1.
@@ -44,7 +46,8 @@ class Numbering:
             smallest=smallest,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )
-        names = ("clear", "first", "fold", "totals", "rank", "labels")
+        self._alone = device.traits.is_cpu and n <= ALONE_VERTICES
+        names = ("clear", "first", "fold", "totals", "rank", "labels", "alone")
         self._kernels = {name: program.kernel(f"number_{name}") for name in names}
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
@@ -53,6 +56,12 @@ class Numbering:
 
     def run(self, log: SweepLog, component: Allocation, labels: Allocation) -> None:
         """Enqueue everything; `count` and `labels` are valid after the last event of `log`."""
+        if self._alone:
+            event = self._kernels["alone"].launch(
+                1, 1, component, self._n, self._rank, self.count, labels
+            )
+            log.add(event, event)
+            return
         first = self._first or self._rank
         if self._first is not None:
             self._launch(log, "clear", self._n, first)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components import check_size
+from clgraph.algorithms.components import ConnectedComponents, check_size
 from clgraph.algorithms.components_launch import SweepLog
 from clgraph.algorithms.components_number import Numbering
 from clgraph.algorithms.components_result import ComponentsResult, ComponentStats
@@ -60,7 +60,8 @@ class SCC:
     config : SCCConfig
         What was asked for.
     method : str
-        What finds the components: `SCCConfig.finish` as decided.
+        What finds the components: `SCCConfig.finish` as decided, or "hooking" for an undirected
+        graph.
 
     Raises
     ------
@@ -75,11 +76,12 @@ class SCC:
 
     Notes
     -----
-    Compiles and uploads once; `run` only launches. On a CPU, "auto" is a depth-first search by one
-    work-item, O(n + m), with 36 bytes per vertex beside the graph. On other devices it is the
-    propagation of two-sided signatures, O((n + m) log n) expected where chains of signatures are
-    short, with 48 bytes per vertex and 16 per edge; it needs the transpose, which is built once and
-    kept with the graph. A plan serves one thread at a time; others wait.
+    Compiles and uploads once; `run` only launches. An undirected graph is left to
+    `ConnectedComponents` where nothing else is asked for. On a CPU, "auto" is a depth-first search
+    by one work-item, O(n + m), with 36 bytes per vertex beside the graph. On other devices it is
+    the propagation of two-sided signatures, O((n + m) log n) expected where chains of signatures
+    are short, with 48 bytes per vertex and 16 per edge; it needs the transpose, which is built once
+    and kept with the graph. A plan serves one thread at a time; others wait.
 
     References
     ----------
@@ -103,8 +105,13 @@ class SCC:
         check_size(self.graph)
         self.config = SCCConfig.of(config)
         self.device = find_device(device)
+        stepwise = self.config.trim or self.config.forward_backward
         self.method = self.config.finish or (
-            "sequential" if self.device.traits.is_cpu else "signatures"
+            "hooking"
+            if not (stepwise or self.graph.directed)
+            else "sequential"
+            if self.device.traits.is_cpu
+            else "signatures"
         )
         self._memory = Memory(self.device)
         self._lock = threading.Lock()
@@ -115,9 +122,14 @@ class SCC:
         if not n:
             return
         before = self.device.ledger.used_bytes
+        if self.method == "hooking":
+            self._weak = ConnectedComponents(self.graph, device=self.device, progress=progress)
+            self.source_hash = self._weak.source_hash
+            self._device_bytes = self.device.ledger.used_bytes - before
+            return
         held = resident(self.graph, self.device, progress)
         self._component = self._memory.allocate("component", n, np.uint32)
-        stepwise = self.config.trim or self.config.forward_backward or self.method in STEPWISE
+        stepwise = stepwise or self.method in STEPWISE
         if stepwise or self.method == "signatures":
             graphs = (held, resident(self.graph.transpose(), self.device, progress))
             where = (self.config, self.device, self._memory, graphs, n, m)
@@ -154,8 +166,11 @@ class SCC:
         if self.graph.n:
             with self._lock:
                 labels = self._memory.allocate("labels", self.graph.n, np.int32)
-                mode, steps = self._decompose(log, labels)
-                count = int(self._numbering.count.read()[0])
+                if self.method == "hooking":
+                    count = self._weak.label(log, labels)
+                else:
+                    mode, steps = self._decompose(log, labels)
+                    count = int(self._numbering.count.read()[0])
         stats = ComponentStats(
             log,
             1e3 * (time.perf_counter() - began),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GRAPHS", "SEED", "Pinned"]
+__all__ = ["GRAPHS", "SEED", "SELF_TUNING", "Pinned"]
 
 SEED = 12345
 SNAP = "https://snap.stanford.edu/data/"

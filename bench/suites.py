@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from .pinned import GRAPHS, SEED
+from .pinned import GRAPHS, SEED, SELF_TUNING
 
 if TYPE_CHECKING:
     from .pinned import Pinned
@@ -48,6 +48,8 @@ QUICK = (
     Case("bfs", "rgg16", shows="local edges, many levels of middling size"),
     Case("bfs", "grid500", shows="long diameter: cost of a level"),
     Case("bfs", "road500", shows="long diameter and degree two: cost of a level"),
+    Case("sssp", "kron16", shows="skewed degrees, weights from 1 to 100"),
+    Case("sssp", "road500", shows="long diameter: cost of a round"),
     Case("scc", "rmat14", shows="one large component and many of one vertex"),
     Case("components", "road500", shows="long diameter, one component"),
     Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
@@ -73,6 +75,11 @@ _MEASURED = (
     Case("bfs", "usa-road-nw", shows="real roads, the Northwest"),
     Case("bfs", "soc-slashdot0902", shows="real social graph, directed"),
     Case("bfs", "web-notredame", shows="real web graph, directed, skewed in-degrees"),
+    Case("sssp", "kron20", shows="skewed degrees: much work that is done again"),
+    Case("sssp", "mesh", shows="planar mesh, long diameter"),
+    Case("sssp", "road", shows="long diameter and degree two: cost of a round"),
+    Case("sssp", "rgg", shows="local edges, wide frontiers"),
+    Case("sssp", "usa-road-d-ny", shows="real roads with real lengths, New York"),
     Case("scc", "dgrid", shows="deep, components of all sizes"),
     Case("scc", "plaw20", shows="half a million components in an acyclic order"),
     Case("scc", "web-notredame", shows="real web graph"),
@@ -89,7 +96,11 @@ def _of_papers() -> tuple[Case, ...]:
     """Graphs that the papers use and that are not among those above, by the papers' algorithms."""
     there = {case.graph for case in _MEASURED}
     return tuple(
-        Case("bfs", name, shows=f"used by {', '.join(known.papers)}")
+        Case(
+            "sssp" if known.papers == (SELF_TUNING,) else "bfs",
+            name,
+            shows=f"used by {', '.join(known.papers)}",
+        )
         for name, known in GRAPHS.items()
         if known.papers and name not in there
     )
@@ -115,6 +126,8 @@ PRESETS = (
     Case("bfs", "rgg", shows="local edges, many levels of middling size", presets=ALL),
     Case("bfs", "road", shows="long diameter: cost of a level", presets=ALL),
     Case("bfs", "web-notredame", shows="real web graph, directed", presets=ALL),
+    Case("sssp", "kron20", shows="skewed degrees", presets=ALL),
+    Case("sssp", "road", shows="long diameter", presets=ALL),
     Case("scc", "dgrid", shows="deep, components of all sizes", presets=ALL),
     Case("scc", "web-notredame", shows="real web graph", presets=ALL),
     Case("multi-search", "kron20", shows="skewed degrees, few levels", presets=ALL),

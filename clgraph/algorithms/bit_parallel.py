@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search_run import fill
 from clgraph.device import Memory, Mirror, load, wait
-from clgraph.device.lazy import cl
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    import pyopencl as cl
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device, DeviceTraits
@@ -221,11 +222,11 @@ class BitParallel:
             self._memory.allocate("harmonic", size, real),
         )
         for array in arrays:
-            self._fill(array, 0)
+            fill(self.device, array, np.uint8(0))
         return arrays
 
     def _rows(
-        self, sources: NDArray[np.int64], dtype: Any, fill: int, progress: Progress | None
+        self, sources: NDArray[np.int64], dtype: Any, value: int, progress: Progress | None
     ) -> NDArray[Any]:
         n = self.graph.n
         result = np.empty((sources.size, n), dtype)
@@ -234,13 +235,13 @@ class BitParallel:
         nothing = self._memory.allocate("counts", 1, np.uint32)
         for begin in range(0, sources.size, self.width):
             part = sources[begin : begin + self.width]
-            out = self.search(part, dtype, fill, nothing)
+            out = self.search(part, dtype, value, nothing)
             result[begin : begin + part.size] = out.read(part.size * n).reshape(part.size, n)
             _tell(progress, begin + part.size, sources.size)
         return result
 
     def search(
-        self, sources: NDArray[np.int64], dtype: Any, fill: int, nothing: Allocation
+        self, sources: NDArray[np.int64], dtype: Any, value: int, nothing: Allocation
     ) -> Allocation:
         """Search from at most `width` sources and leave the result on the device."""
         size = min(self.width, sources.size) * self.graph.n
@@ -248,15 +249,9 @@ class BitParallel:
         if out is None or out.count < size:
             self._arrays.pop("out", None)
             out = self._arrays["out"] = self._memory.allocate(self.config.output, size, dtype)
-        self._fill(out, fill)
+        fill(self.device, out, np.dtype(dtype).type(value))
         self._search(sources, out, nothing, nothing)
         return out
-
-    def _fill(self, array: Allocation, value: int) -> None:
-        size_bytes = array.count * array.dtype.itemsize
-        if size_bytes:
-            pattern = np.array([value]).astype(array.dtype)
-            wait(cl.enqueue_fill_buffer(self.device.queue, array.buffer, pattern, 0, size_bytes))
 
     def _prepare(self) -> None:
         if "seen" in self._arrays:

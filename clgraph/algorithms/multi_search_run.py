@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["STATUS_WORDS", "Batch", "Scratch"]
+__all__ = ["STATUS_WORDS", "Batch", "Scratch", "fill"]
 
 log = logging.getLogger("clgraph")
 
@@ -196,7 +196,7 @@ class Batch:
             allocation = scratch.memory.allocate(name, math.prod(shape), state.dtype)
             self.arrays[name] = allocation, shape
             if state.per == "run":
-                _fill(scratch.memory.device, allocation, state.fill_scalar())
+                fill(scratch.memory.device, allocation, state.fill_scalar())
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         scratch, k = self._scratch, self._sources.size
@@ -291,12 +291,23 @@ class Batch:
             )
 
 
-def _fill(device: Device, allocation: Allocation, value: np.generic) -> None:
-    """Fill an array that all searches share, on the device."""
+def fill(device: Device, allocation: Allocation, value: np.generic) -> None:
+    """Fill an array on the device.
+
+    Parameters
+    ----------
+    device : Device
+        Where it is.
+    allocation : Allocation
+        The array.
+    value : NumPy scalar
+        Of its type, or zero of any.
+    """
     size_bytes = allocation.count * allocation.dtype.itemsize
-    if size_bytes:
-        wait(
-            cl.enqueue_fill_buffer(
-                device.queue, allocation.buffer, np.asarray(value), 0, size_bytes
-            )
-        )
+    if not size_bytes:
+        return
+    if device.is_simulator:  # which takes what was filled for what was never written
+        allocation.write(np.full(allocation.count, value, allocation.dtype))
+        return
+    pattern = np.array([value])
+    wait(cl.enqueue_fill_buffer(device.queue, allocation.buffer, pattern, 0, size_bytes))

@@ -9,7 +9,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from clgraph.cli import bench, bfs, convert, devices, doctor, generate, info, scc, sssp
+from clgraph.cli import (
+    bench,
+    bfs,
+    centrality,
+    convert,
+    devices,
+    doctor,
+    generate,
+    info,
+    scc,
+    sssp,
+)
 from clgraph.cli.text import as_json
 from clgraph.errors import (
     ClgraphError,
@@ -35,6 +46,7 @@ COMMANDS: tuple[Command, ...] = (
     sssp.COMMAND,
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
+    centrality.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,

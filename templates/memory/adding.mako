@@ -25,7 +25,7 @@ static inline void atomic_add_${kind}(volatile __global ${kind} *p, ${kind} x) {
     asm volatile("red.global.add.${width} [%0], %1;" : : "l"(p), "${register}"(x) : "memory");
 % else:
     volatile __global ${bits} *const word = (volatile __global ${bits} *)p;
-    ${bits} seen = *word;
+    ${bits} seen = load_relaxed${"" if bits == "uint" else "_ulong"}(word);
     for (;;) {
         const ${bits} before = ${exchange}(word, seen, as_${bits}(as_${kind}(seen) + x));
         if (before == seen) break;

@@ -1,0 +1,189 @@
+"""``clgraph centrality FILE``: how central vertices are, and how wide the graph is."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.progress import Progress
+from clgraph.cli.text import pairs
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from clgraph import Graph
+    from clgraph.device import Device
+
+__all__ = ["COMMAND"]
+
+OUTPUTS = (".npz", ".csv")
+MEASURES = ("betweenness", "edge-betweenness", "closeness", "harmonic", "eccentricity", "diameter")
+SAMPLED = ("betweenness", "edge-betweenness")
+NO_OUTPUT = ("edge-betweenness", "diameter")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_reading(parser)
+    parser.add_argument(
+        "--measure", choices=MEASURES, default="betweenness", help="default: betweenness"
+    )
+    parser.add_argument(
+        "--samples",
+        type=_positive,
+        metavar="K",
+        help="estimate betweenness from K sources drawn at random (default: all)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
+    parser.add_argument("--raw", action="store_true", help="do not normalise betweenness")
+    parser.add_argument(
+        "--ignore-disconnected",
+        action="store_true",
+        help="eccentricity and diameter: the largest distance that is finite",
+    )
+    parser.add_argument(
+        "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
+    )
+    parser.add_argument(
+        "--top", type=_positive, default=10, metavar="N", help="vertices shown (default 10)"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write all values to FILE.npz or FILE.csv")
+
+
+def _run(args: argparse.Namespace) -> Record:
+    if args.output is not None and Path(args.output).suffix not in OUTPUTS:
+        raise InvalidArgumentError(
+            f"--output {args.output} ends in neither {' nor '.join(OUTPUTS)}; name it so."
+        )
+    if args.output is not None and args.measure in NO_OUTPUT:
+        raise InvalidArgumentError(f"--output has no value per vertex to write of {args.measure}.")
+    if args.samples is not None and args.measure not in SAMPLED:
+        raise InvalidArgumentError(f"--samples is for {' and '.join(SAMPLED)} only.")
+    import clgraph
+
+    device = clgraph.device(args.device)  # before the file is read: it may be missing
+    with Progress() as progress:
+        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
+    began = time.perf_counter()
+    with Progress() as progress:
+        values = _measure(graph, device, args, progress.callback)
+    record: Record = {
+        "graph": {
+            "file": args.file,
+            "vertices": graph.n,
+            "edges": graph.m,
+            "directed": graph.directed,
+        },
+        "device": {"name": device.name, "platform": device.platform},
+        "measure": args.measure,
+        "samples": args.samples,
+        "seconds": time.perf_counter() - began,
+    }
+    if args.measure == "diameter":
+        record["diameter"] = values
+        return record
+    record["top"] = _top(graph, values, args)
+    if args.output is not None:
+        _write(args.output, graph, args.measure, values)
+        record["output"] = args.output
+    return record
+
+
+def _measure(graph: Graph, device: Device, args: argparse.Namespace, progress: Any) -> Any:
+    import clgraph
+
+    options: dict[str, Any] = {"device": device, "progress": progress}
+    whole = {"disconnected": "ignore" if args.ignore_disconnected else "raise"}
+    sample = {"sources": args.samples, "normalized": not args.raw, "seed": args.seed}
+    functions: dict[str, tuple[Any, dict[str, Any]]] = {
+        "betweenness": (clgraph.betweenness_centrality, sample),
+        "edge-betweenness": (clgraph.edge_betweenness_centrality, sample),
+        "closeness": (clgraph.closeness_centrality, {}),
+        "harmonic": (clgraph.harmonic_centrality, {}),
+        "eccentricity": (clgraph.eccentricity, whole),
+        "diameter": (clgraph.diameter, whole),
+    }
+    function, more = functions[args.measure]
+    return function(graph, **options, **more)
+
+
+def _top(graph: Graph, values: Any, args: argparse.Namespace) -> list[Record]:
+    """Those with the largest values, ties by number."""
+    import numpy as np
+
+    names = np.arange(graph.n) if graph.labels is None else graph.labels
+    order = np.argsort(-values, kind="stable")
+    if args.measure != "edge-betweenness":
+        return [
+            {"vertex": names[place].item(), "value": values[place].item()}
+            for place in order[: args.top]
+        ]
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    if not graph.directed:
+        order = order[tails[order] <= graph.indices[order]]
+    return [
+        {
+            "from": names[tails[place]].item(),
+            "to": names[graph.indices[place]].item(),
+            "value": values[place].item(),
+        }
+        for place in order[: args.top]
+    ]
+
+
+def _write(path: str, graph: Graph, measure: str, values: Any) -> None:
+    import numpy as np
+
+    ids = np.arange(graph.n) if graph.labels is None else graph.labels
+    if Path(path).suffix == ".npz":
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, vertex=ids, **{measure: values})
+        return
+    with Path(path).open("w", encoding="utf-8") as file:
+        file.write(f"vertex,{measure}\n")
+        rows = zip(ids.tolist(), values.tolist(), strict=True)
+        file.writelines(f"{vertex},{value!r}\n" for vertex, value in rows)
+
+
+def _render(record: Record) -> str:
+    graph = record["graph"]
+    lines = [
+        (
+            "graph",
+            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
+            f"{'directed' if graph['directed'] else 'undirected'}",
+        ),
+        ("device", f"{record['device']['name']} ({record['device']['platform']})"),
+        ("measure", record["measure"] + _sampled(record)),
+        ("time", f"{record['seconds']:.3f} s"),
+    ]
+    if "diameter" in record:
+        lines.append(("diameter", f"{record['diameter']:,} hops"))
+    for entry in record.get("top", ()):
+        name = f"{entry['from']} - {entry['to']}" if "from" in entry else str(entry["vertex"])
+        lines.append((name, f"{entry['value']:.6g}"))
+    if "output" in record:
+        lines.append(("written", record["output"]))
+    return pairs(lines)
+
+
+def _sampled(record: Record) -> str:
+    return f", from {record['samples']:,} sources" if record["samples"] else ""
+
+
+COMMAND = Command(
+    "centrality",
+    "Betweenness, closeness, eccentricities or the diameter of a graph",
+    _add_arguments,
+    _run,
+    _render,
+)

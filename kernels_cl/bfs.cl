@@ -95,7 +95,9 @@ void bfs(
     const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     % if config.held:
-    const uint held_limit = min(${config.held_limit}u, (uint)get_num_groups(0) * ${config.solo_capacity // 2}u);
+    // What groups find must fit their local memory, if about half of the edges lead to new vertices.
+    const uint held_room = (uint)get_num_groups(0) * ${config.solo_capacity}u;
+    const uint held_limit = min(${config.held_limit}u, min(held_room / 2u, held_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PROBLEM", "EdgeCounts", "Searches", "profile_of"]
 
-RULES_UP_TO_EDGES = 200_000_000  # checking the rules takes a second per thirty million edges
+RULES_UP_TO_EDGES = 40_000_000  # checking the rules takes a second per thirty million edges
 SHOWN_LEVELS = 256
 
 

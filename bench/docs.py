@@ -59,7 +59,7 @@ is what the host's wall clock of `plan.run` adds. Initialising the state is part
 nothing of a graph is prepared beyond its upload. GTEPS is the harmonic mean over the runs of edges
 per second: out-edges of reached vertices for searches, all edges for components; in a directed
 graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
-whole ones against another's code, and up to 200 million edges by the rules of `clgraph.verify` too.
+whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
 window of at least two seconds in which runs follow one another, divided by their number;

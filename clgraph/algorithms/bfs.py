@@ -129,6 +129,11 @@ class BFS:
         kernels = [program.kernel("bfs") for program in programs]
         self._driver = Driver(self.device, kernels, self.config)
 
+    @property
+    def groups(self) -> int:
+        """Work-groups of a persistent launch."""
+        return self._driver.groups
+
     def _exact_plan(self) -> BFS:
         """Give a plan for searches that find more duplicates than the queues have room for."""
         if self._fallback is None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from clgraph.algorithms.bfs_4k import Knobs, knobs_of
 from clgraph.algorithms.bfs_helix import are_labels_random, helix_choice
 from clgraph.engine.choose import usual_group_size
 from clgraph.engine.config import TraversalConfig
 from clgraph.engine.space import points
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from clgraph.device import DeviceTraits
     from clgraph.graph import Graph
@@ -49,6 +51,7 @@ class BFSConfig(TraversalConfig):
         "merrill-contract-expand": {**_MERRILL, "queue": "edge"},
         "merrill-two-phase": {**_MERRILL, "queue": "two_phase"},
         "merrill-hybrid": {**_MERRILL, "queue": "hybrid"},
+        "bfs-4k": {"rules": "bfs-4k"},
         "helix": {"rules": "helix"},
         "enterprise": {
             "queue": "status",
@@ -93,6 +96,8 @@ class BFSConfig(TraversalConfig):
         BFSConfig
             Itself for ``rules="auto"``, which decides later.
         """
+        if self.rules == "bfs-4k":
+            return self._filled(knobs_of(graph, {}).dimensions(graph, traits))
         if self.rules != "helix":
             return self
         group_size = self.group_size or usual_group_size(self, traits)
@@ -112,11 +117,40 @@ class BFSConfig(TraversalConfig):
             resident=resident,
         )
         wanted = choice.dimensions(lanes, wide, resident)
+        return self._filled({**wanted, "group_size": group_size})
+
+    def _filled(self, wanted: Mapping[str, Any]) -> BFSConfig:
         return replace(
             self,
-            **{
-                name: value
-                for name, value in {**wanted, "group_size": group_size}.items()
-                if getattr(self, name) is None
-            },
+            **{name: value for name, value in wanted.items() if getattr(self, name) is None},
         )
+
+    @classmethod
+    def bfs_4k(cls, graph: Graph, traits: DeviceTraits, **knobs: Any) -> BFSConfig:
+        """Configure BFS-4K by its knobs.
+
+        Parameters
+        ----------
+        graph : Graph
+            What will be searched; its degrees decide the knobs that are not given.
+        traits : DeviceTraits
+            Where.
+        **knobs
+            k1 to k7, see `clgraph.algorithms.bfs_4k.Knobs`.
+
+        Returns
+        -------
+        BFSConfig
+            Every dimension that the knobs are about.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a knob is unknown or out of range.
+        """
+        unknown = sorted(set(knobs) - set(Knobs.__slots__))
+        if unknown:
+            raise InvalidArgumentError(
+                f"{unknown[0]!r} is not a knob; choose among {', '.join(Knobs.__slots__)}."
+            )
+        return cls(rules="bfs-4k", **knobs_of(graph, knobs).dimensions(graph, traits))

@@ -62,6 +62,11 @@ class Balance:
         Lanes that share an item (``vwarp``).
     min_virtual_warp : int
         The fewest lanes that do (``dyn_vwarp``).
+    discover : int
+        Resident work-items over entries beyond which lanes search instead (``dyn_vwarp``); 0 for
+        never.
+    extended : bool
+        Whether a search is spared where a long row fills whole rounds (``warp_search``).
     group_threshold, lane_threshold : int
         Items of more units are a work-group's, or a SIMD group's (``cws``).
     scratch : int
@@ -84,6 +89,8 @@ class Balance:
     scope: str
     virtual_warp: int
     min_virtual_warp: int
+    discover: int
+    extended: bool
     group_threshold: int
     lane_threshold: int
     scratch: int
@@ -151,6 +158,8 @@ def balance_sizes(
         "scope": BALANCERS[name],
         "virtual_warp": min(size("virtual_warp", lanes), lanes),
         "min_virtual_warp": min(size("min_virtual_warp", 4), lanes),
+        "discover": size("discover", 0) if name == "dyn_vwarp" else 0,
+        "extended": bool(wanted.get("extended")),
         "group_threshold": size("group_threshold", group_size),
         "lane_threshold": size("lane_threshold", lanes),
         "scratch": size("scratch", group_size),

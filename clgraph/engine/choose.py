@@ -38,6 +38,7 @@ class Resolved(Form, Balance):
     wide_offsets: bool
     wide: int
     hub_degree: int
+    hub_batch: int
     pull: bool
     pull_tile: int
     pull_probes: int
@@ -176,7 +177,12 @@ def resolve(
             "is missing."
         )
     held = can_hold and (config.solo is not False if config.held is None else config.held)
-    has_solo = form.queue == "vertex" and form.exact and not (alone and form.rows == "pairs")
+    has_solo = (
+        form.queue == "vertex"
+        and (form.exact or config.solo is True)
+        # One work-item alone appends without looking how much room there is.
+        and not (alone and (form.rows == "pairs" or form.queue_percent < 100))
+    )
     return Resolved(
         **asdict(form),
         lanes=lanes,
@@ -197,6 +203,8 @@ def resolve(
         wide_offsets=wide_offsets,
         wide=_pick(config.wide, 0 if emulated else 2 * lanes),
         hub_degree=hub_degree,
+        # Two edges of a hub a lane at a time, so an even number.
+        hub_batch=(config.hub_batch or 0) + (config.hub_batch or 0) % 2,
         pull=form.direction == "switching",
         pull_tile=16,
         pull_probes=config.pull_probes or 16,
@@ -244,7 +252,7 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or config.duplicates not in {None, "keep"}
         or config.history
         or config.rules == "helix"
-        or (config.balance is not None and BALANCERS[config.balance] == "group")
+        or (config.balance is not None and BALANCERS[config.balance] != "lanes")
     )
     return min(256 if published else 1024, traits.max_group_size) // traits.lanes * traits.lanes
 

@@ -29,7 +29,9 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "rows": ("csr", "pairs"),
     "generation": ("recount", "bins", "none"),
     "switching": ("edges", "hubs"),
-    "rules": ("auto", "helix"),
+    "scan": ("shuffle", "binary"),
+    "induced_by": ("length", "width"),
+    "rules": ("auto", "helix", "bfs-4k"),
 }
 _POWERS_OF_TWO = ("hash_size", "history", "hub_cache")
 
@@ -59,6 +61,9 @@ _AT_LEAST = {
     "lane_threshold": 1,
     "unit_batch": 1,
     "iterations": 1,
+    "discover": 0,
+    "hub_batch": 1,
+    "induced": 0,
     "classes": 1,
     "gamma": 0,
     "beta": 0,
@@ -120,6 +125,14 @@ class TraversalConfig:
         for none.
     virtual_warp, min_virtual_warp : int, optional
         Lanes that share a row (``vwarp``), or the fewest that do (``dyn_vwarp``); powers of two.
+    discover : int, optional
+        With fewer entries than the resident work-items over this, lanes look for edges instead of
+        sharing rows (``dyn_vwarp``); 0 for never.
+    extended : bool, optional
+        Whether lanes that look for edges (``warp_search``) take whole rounds of a long row
+        without looking.
+    hub_batch : int, optional
+        Edges of a hub that each lane of a SIMD group takes at a time; an even number.
     group_threshold, lane_threshold : int, optional
         Rows of more edges are walked by a work-group, or a SIMD group (``cws``).
     unit_batch, iterations : int, optional
@@ -155,6 +168,14 @@ class TraversalConfig:
         Whether found vertices wait in local memory, nowhere or in registers for a place in a queue.
     register_queue : int, optional
         Vertices that a lane keeps in registers.
+    scan : {"shuffle", "binary"}, optional
+        How lanes number the vertices in their registers: by a scan, or by a ballot where no lane
+        has more than one.
+    induced : int, optional
+        With so many vertices a lane, registers are stored side by side; 0 for never.
+    induced_by : {"length", "width"}, optional
+        Whether that number is of vertices a lane, at least, or of lanes a vertex, at most
+        (``dyn_vwarp``).
     rows : {"csr", "pairs"}, optional
         Offsets of rows, or begin and end of each row side by side.
     queue_percent : int, optional
@@ -176,7 +197,7 @@ class TraversalConfig:
     hub_floor : int, optional
         Out-degree above which a vertex is a hub; default is that of the vertices with a tenth of
         the edges.
-    rules : {"auto", "helix"}, optional
+    rules : {"auto", "helix", "bfs-4k"}, optional
         Which rules complete the configuration.
     """
 
@@ -225,6 +246,12 @@ class TraversalConfig:
     lane_threshold: int | None = None
     unit_batch: int | None = None
     iterations: int | None = None
+    discover: int | None = None
+    extended: bool | None = None
+    hub_batch: int | None = None
+    scan: str | None = None
+    induced: int | None = None
+    induced_by: str | None = None
 
     # Which balancers an algorithm's kernels can take; see /balance/advance.mako.
     SCOPES: ClassVar[tuple[str, ...]] = ("lanes",)
@@ -289,7 +316,7 @@ class TraversalConfig:
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
         if self.classes not in {None, 1, 4}:
             raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
-        for name in ("solo", "held"):
+        for name in ("solo", "held", "extended"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")

@@ -28,6 +28,9 @@ class Form:
     entry: str
     update: str
     register_queue: int
+    scan: str
+    induced: int
+    induced_by: str
     rows: str
     duplicates: str
     hash_rounds: int
@@ -96,6 +99,9 @@ def form_of(
         else "row",
         update=config.update or "buffer",
         register_queue=config.register_queue or 4,
+        scan=config.scan or "shuffle",
+        induced=config.induced or 0,
+        induced_by=config.induced_by or "length",
         rows=config.rows or "csr",
         duplicates=duplicates,
         hash_rounds=config.hash_rounds or (2 if duplicates.endswith("group") else 1),

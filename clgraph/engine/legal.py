@@ -74,16 +74,6 @@ RULES = (
         "or leave solo out.",
     ),
     Rule(
-        {"balance": GROUP_BALANCERS, "solo": (True,)},
-        "solo=True hands out rows to SIMD groups, which balance={balance!r} does not; choose "
-        "another balancer or leave solo out.",
-    ),
-    Rule(
-        {"visited": WITHOUT_BITMAP, "solo": (True,)},
-        "solo=True has room for each vertex once, but visited={visited!r} may find one more than "
-        "once; choose visited='bitmap' or leave solo out.",
-    ),
-    Rule(
         {"queue": ("vertex",), "visited": EXACT, "duplicates": FILTERS},
         "duplicates={duplicates!r} finds nothing where visited={visited!r} lets each vertex be "
         "claimed once; choose visited='mask' or duplicates='keep'.",
@@ -132,6 +122,14 @@ RULES = (
         {"duplicates": ("load_lanes", "load_group"), "balance": NOT_PIECEWISE},
         "balance={balance!r} shares out a whole queue, but duplicates={duplicates!r} drops "
         "vertices while they are shared out; choose 'lookup_group', or balance='warp_search'.",
+    ),
+    Rule(
+        {
+            "induced_by": ("width",),
+            "balance": tuple(name for name in BALANCERS if name != "dyn_vwarp"),
+        },
+        "induced_by='width' is about the width that balance='dyn_vwarp' gives a level, not "
+        "{balance!r}; choose that or induced_by='length'.",
     ),
     Rule(
         {"balance": WHOLE_GRID, "hub_degree": (SOME,)},

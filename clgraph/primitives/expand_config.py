@@ -33,6 +33,11 @@ class ExpandConfig:
         Lanes that share an item (``vwarp``), a power of two; default all of a SIMD group.
     min_virtual_warp : int, optional
         The fewest that do (``dyn_vwarp``), a power of two; default 4.
+    discover : int, optional
+        With fewer items than resident work-items over this, lanes search for units (``dyn_vwarp``);
+        default 0, for never.
+    extended : bool
+        Whether a search is spared where a long item fills whole rounds (``warp_search``).
     dyn_threshold : int, optional
         Items of more units are cut in tiles, for a launch of their own (``dyn_vwarp``); default
         4096.
@@ -69,6 +74,8 @@ class ExpandConfig:
     group_size: int | None = None
     virtual_warp: int | None = None
     min_virtual_warp: int | None = None
+    discover: int | None = None
+    extended: bool = False
     dyn_threshold: int | None = None
     tile_batch: int = 16
     group_threshold: int | None = None
@@ -110,7 +117,7 @@ class ExpandConfig:
         value = getattr(self, name)
         if value is None:
             return
-        least = 0 if name in {"grid_factor", "estimates", "dyn_threshold"} else 1
+        least = 0 if name in {"grid_factor", "estimates", "dyn_threshold", "discover"} else 1
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
             raise InvalidArgumentError(
                 f"{name}={value!r} is out of range; it must be an integer of at least {least} and "

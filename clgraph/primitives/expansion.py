@@ -27,6 +27,7 @@ COUNTERS = (
     "GROUP_ROWS",
     "LANE_ROWS",
     "SCAN_ROUNDS",
+    "BROADCASTS",
 )
 NARROW_UNITS = 2**31  # fewer items and units are numbered with 32 bits, with room for a last chunk
 MOST_ITEMS = 2**31

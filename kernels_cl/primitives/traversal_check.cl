@@ -47,3 +47,26 @@ void check_gather(
     </%gather:each_added>
     ${queue.end_stage("pushed", "small")}
 }
+
+% if config.update == "registers":
+// Each lane pushes as many entries as it is told to, one after another.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void check_registers(
+    __global const uint *restrict indptr,       // unused
+    __global const uint *restrict lengths,      // [work-items]
+    const uint rounds,
+    const uint n,                               // room in the queue
+    __global entry_t *restrict pushed,          // [n] out
+    volatile __global uint *state)
+{
+    ${begin("rounds")}
+    ${queue.setup()}
+    group_barrier();
+    ${queue.begin_stage()}
+    for (uint round = 0; round < rounds; ++round) {
+        const int pushing_one = round < lengths[get_global_id(0)];
+        ${queue.push("pushing_one", "MAKE_ENTRY((uint)get_global_id(0) * 256u + round, round, 1u)", "pushed")}
+    }
+    ${queue.end_stage("pushed", "1")}
+}
+% endif

@@ -51,7 +51,7 @@ ${balancer.expand(queue, count, caller.visit)}
 % elif hasattr(balancer, "prepare"):
 ${prepare(count, "resident_items" if items.module.bare(config) else "GROUP_SIZE * now.members")}
 const uint part = 0, parts = 1;
-<%tiles:each_tile count="${count}" size="(LANES / virtual_width)">
+<%tiles:each_tile count="${count}" size="balance_tile">
     ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
 </%tiles:each_tile>
 % elif config.distribution == "static" and not items.module.bare(config):
@@ -86,11 +86,12 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
 </%def>
 
 ## Edges of vertices too large for one lane group: each lane group strides over each of them,
-## starting where the last hub ended so that the first lane groups do not get all the short ends.
+## starting where the last hub ended so that the first lane groups do not get all the short ends; in
+## tiles of config.hub_batch edges a lane, where that is given (a multiple of wide_batch).
 <%def name="each_hub_edge(hubs, count)">
 {
     const uint units = GROUP_LANES * now.members, unit = LANE_GROUP * now.members + member;
-    const uint stride = ${config.wide_batch * config.lanes}u;
+    const uint stride = ${(getattr(config, "hub_batch", 0) or config.wide_batch) * config.lanes}u;
     uint turn = 0;
     for (uint first = 0; first < (${count}); first += LANES) {
         const entry_t mine = ${hubs}[min(first + lane_id(), (uint)(${count}) - 1u)];
@@ -104,7 +105,12 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
             const uint u${k} = lane_shuffle(my_vertex, hub);
             % endfor
             const uint start = unit >= turn ? unit - turn : unit + units - turn;
+            % if getattr(config, "hub_batch", 0):
+            for (uint tile = start * stride; tile < degree; tile += units * stride)
+            for (uint i = tile; i < min(tile + stride, degree); i += ${config.wide_batch * config.lanes}u) {
+            % else:
             for (uint i = start * stride; i < degree; i += units * stride) {
+            % endif
                 % for k in range(config.wide_batch):
                 const uint rank${k} = i + ${k * config.lanes}u + lane_id();
                 const int active${k} = rank${k} < degree;

@@ -4,21 +4,47 @@
 ## config.min_virtual_warp and LANES: few entries get many lanes each. Entries too long for this are
 ## the grid's: advance.each_hub_edge, or a list of tiles for a launch of its own (config.tiles).
 ##
-## Contract      /balance/advance.mako; `prepare` once before a list
+## config.discover   0, or: with fewer entries than resident work-items over this, lanes search for
+##               edges instead, as in /balance/warp_search.mako
+## Broadcast     where entries outnumber resident work-items and still get all lanes, which takes
+##               min_virtual_warp = LANES, a SIMD group loads LANES entries at once and passes them on
+##
+## Contract      /balance/advance.mako; `prepare` once before a list, which also says in balance_tile
+##               how many entries a SIMD group should take at a time
 ## Scope         lanes
 ##
 ## Reference     F. Busato, N. Bombieri, IEEE TPDS 26(7), 2015
 
 <%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="warp_search" file="/balance/warp_search.mako"/>
 
 <%def name="setup()"></%def>
 
 <%def name="prepare(count, resident)">
-uint virtual_width = ${min(config.min_virtual_warp, config.lanes)}u;
+uint virtual_width = ${config.min_virtual_warp}u;
 while (virtual_width < LANES && (ulong)virtual_width * 2u * (${count}) <= (${resident})) virtual_width *= 2u;
+uint balance_tile = LANES / virtual_width;
+% if config.discover:
+const int discovering = (ulong)(${count}) * ${config.discover}u < (${resident});
+if (discovering) balance_tile = LANES;
+% endif
+% if may_broadcast(config):
+const int broadcasting = (${count}) > (${resident});
+if (broadcasting) balance_tile = LANES;
+% endif
 </%def>
 
 <%def name="expand(queue, begin, end, visit)">
+% if config.discover:
+if (discovering) {
+    ${warp_search.expand(queue, begin, end, visit)}
+} else
+% endif
+% if may_broadcast(config):
+if (broadcasting) {
+    ${pass_on(queue, begin, end, visit)}
+} else
+% endif
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES / virtual_width) {
     const uint entry_index = entry_first + lane_id() / virtual_width;
     const int has_entry = entry_index < (${end});
@@ -26,15 +52,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES /
     const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
-    % if getattr(config, "tiles", False):
-    if (degree > dyn_threshold) {
-        if ((lane_id() & (virtual_width - 1u)) == 0) {
-            const uint wanted = (degree - 1u) / tile_units + 1u, first_tile = atomic_add(tile_count, wanted);
-            for (uint k = 0; k < wanted; ++k) tiles[first_tile + k] = (uint2)(entry_index, k);
-        }
-        degree = 0;
-    }
-    % endif
+    ${set_apart("entry_index", "degree", "(lane_id() & (virtual_width - 1u)) == 0")}
     for (uint i = part * virtual_width + (lane_id() & (virtual_width - 1u)); lane_any(i < degree); i += parts * virtual_width) {
         const int active0 = i < degree;
         const offset_t e0 = edge_begin + i;
@@ -43,3 +61,43 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES /
     }
 }
 </%def>
+
+## Put an entry of too many edges on the list of tiles, by one of the lanes that have it.
+<%def name="set_apart(index, degree, first_lane)">
+% if getattr(config, "tiles", False):
+if (${degree} > dyn_threshold) {
+    if (${first_lane}) {
+        const uint wanted = (${degree} - 1u) / tile_units + 1u, first_tile = atomic_add(tile_count, wanted);
+        for (uint k = 0; k < wanted; ++k) tiles[first_tile + k] = (uint2)(${index}, k);
+    }
+    ${degree} = 0;
+}
+% endif
+</%def>
+
+<%def name="pass_on(queue, begin, end, visit)">
+for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
+    const uint here = min((uint)LANES, (uint)(${end}) - entry_first);
+    const entry_t entry = ${items.entry(queue, f"entry_first + min(lane_id(), here - 1u)")};
+    const uint my_vertex = ENTRY_VERTEX(entry);
+    uint my_degree = ENTRY_DEGREE(entry);
+    const offset_t my_begin = ENTRY_BEGIN(entry);
+    ${set_apart("(entry_first + lane_id())", "my_degree", "lane_id() < here")}
+    for (uint j = 0; j < here; ++j) {
+        const uint u0 = lane_shuffle(my_vertex, j), degree = lane_shuffle(my_degree, j);
+        const offset_t edge_begin = SHUFFLE_OFFSET(my_begin, j);
+        ${items.tally("BROADCASTS")}
+        for (uint first = part * LANES; first < degree; first += parts * LANES) {
+            const int active0 = first + lane_id() < degree;
+            const offset_t e0 = edge_begin + first + lane_id();
+            ${items.edge(0)}
+            ${visit(1)}
+        }
+    }
+}
+</%def>
+
+<%!
+    def may_broadcast(config):
+        return config.min_virtual_warp == config.lanes > 1
+%>

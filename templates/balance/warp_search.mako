@@ -5,6 +5,9 @@
 ## `config.wide` edges or more (0: none) are walked by all lanes together first, where no search is needed; where
 ## there are more lane groups than entries, each takes its `part` of such a row.
 ##
+## config.extended   where the last lane's row is longer than LANES and still fills whole rounds, these
+##               are handed out without a search
+##
 ## Contract      /balance/advance.mako
 ## Scope         lanes
 ## Cost          log2(LANES) shuffles per LANES edges; no lane idles but in the last round
@@ -49,13 +52,33 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
     for (uint first = 0; first < total; first += ${config.scan_batch * config.lanes}u) {
         % for k in range(config.scan_batch):
         const uint rank${k} = first + ${k * config.lanes}u + lane_id();
-        const int active${k} = rank${k} < total;
+        const int active${k} = rank${k} < total;${items.tally("SEARCHES")}
         ${search.owner(f"owner{k}", "my_rank", f"rank{k}")}
         const uint u${k} = lane_shuffle(my_vertex, owner${k});
         const offset_t e${k} = SHUFFLE_OFFSET(my_begin, owner${k}) + (rank${k} - lane_shuffle(my_rank, owner${k}));
         ${items.edge(k)}
         % endfor
         ${visit(config.scan_batch)}
+        % if getattr(config, "extended", False):
+        ${extend(visit)}
+        % endif
+    }
+}
+</%def>
+
+<%def name="extend(visit)">
+const uint last_owner = lane_shuffle(owner${config.scan_batch - 1}, LANES - 1);
+const uint last_degree = lane_shuffle(my_degree, last_owner);
+if (first + ${config.scan_batch}u * LANES <= total && last_degree > LANES) {
+    const uint last_vertex = lane_shuffle(my_vertex, last_owner), last_rank = lane_shuffle(my_rank, last_owner);
+    const offset_t last_begin = SHUFFLE_OFFSET(my_begin, last_owner);
+    while (first + ${config.scan_batch + 1}u * LANES <= last_rank + last_degree) {
+        const int active0 = 1;
+        const uint u0 = last_vertex;
+        const offset_t e0 = last_begin + (first + ${config.scan_batch}u * LANES - last_rank) + lane_id();
+        ${items.edge(0)}
+        ${visit(1)}
+        first += LANES;
     }
 }
 </%def>

@@ -13,6 +13,11 @@
 ## Choice        config.update: "buffer" as above; "ballot" reserves what the lanes found together with
 ##               one atomic, at once; "registers" keeps config.register_queue entries in each lane and
 ##               reserves for all lanes when one is full: the fewest atomics, scattered stores
+## config.scan   how lanes with registers number their entries: "shuffle", by a scan, or "binary", by a
+##               ballot where no lane holds more than one
+## config.induced   0, or: with so many entries a lane in the mean (config.induced_by "length"), or so few
+##               lanes a vertex ("width"), lanes store theirs in turn, first those that all lanes
+##               have, so that stores are side by side
 
 <%namespace name="rows" file="/frontier/rows.mako"/>
 
@@ -57,6 +62,9 @@ uint buffered = 0;   // entries in this lane group's buffer; uniform over its la
 edges_t found_edges = 0;  // out-edges of what this lane found
 % if config.update == "registers":
 uint held = 0;   // entries in this lane's registers
+% if config.induced and config.induced_by == "width":
+const uint virtual_width = LANES;   // where no balancer says otherwise
+% endif
 entry_t ${", ".join(f"held{j} = 0" for j in range(config.register_queue))};
 % endif
 </%def>
@@ -109,8 +117,7 @@ ${push_to_buffer(claimed, entry, queue)}
 
 <%def name="flush_registers(queue)">
 {
-    const uint held_before = lane_scan_exclusive_add(held);
-    const uint held_here = lane_broadcast(held_before + held, LANES - 1);
+    ${number_registers()}
     uint base = 0;
     if (lane_id() == 0 && held_here) {
         ${reserve("held_here", "reserved")}
@@ -118,12 +125,44 @@ ${push_to_buffer(claimed, entry, queue)}
     }
     base = lane_broadcast(base, 0);
     if (base != NO_SPACE) {
-        % for j in range(config.register_queue):
-        if (held > ${j}u) ${queue}[base + held_before + ${j}u] = held${j};
-        % endfor
+        % if config.induced:
+        ${store_side_by_side(queue)}
+        % endif
+        {
+            % for j in range(config.register_queue):
+            if (held > ${j}u) ${queue}[base + held_before + ${j}u] = held${j};
+            % endfor
+        }
     }
     held = 0;
 }
+</%def>
+
+<%def name="number_registers()">
+% if config.scan == "binary":
+uint held_before, held_here;
+if (lane_all(held <= 1u)) {
+    const lanemask_t holding_one = lane_ballot(held);
+    held_before = lanemask_count(holding_one & lane_mask_lt());
+    held_here = lanemask_count(holding_one);
+} else {
+    held_before = lane_scan_exclusive_add(held);
+    held_here = lane_broadcast(held_before + held, LANES - 1);
+}
+% else:
+const uint held_before = lane_scan_exclusive_add(held);
+const uint held_here = lane_broadcast(held_before + held, LANES - 1);
+% endif
+</%def>
+
+<%def name="store_side_by_side(queue)">
+if (${f"virtual_width <= {config.induced}u" if config.induced_by == "width" else f"held_here >= {config.induced}u * LANES"}) {
+    const uint common = lane_reduce_min(held);   // what every lane has goes row by row
+    const uint rest = base + common * LANES + held_before - lane_id() * common;
+    % for j in range(config.register_queue):
+    if (held > ${j}u) ${queue}[${j}u < common ? base + ${j}u * LANES + lane_id() : rest + ${j}u - common] = held${j};
+    % endfor
+} else
 </%def>
 
 <%def name="push_to_buffer(claimed, entry, queue)">

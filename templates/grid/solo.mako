@@ -30,7 +30,10 @@ __local uint solo_hubs[3];
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
             if (at < ${config.solo_capacity}u) group_entries[other + at] = ${entry};
-            else if (at < n) queue_to[at] = ${entry};
+            else if (at < ${"n" if config.exact else "queue_capacity"}) queue_to[at] = ${entry};
+            % if not config.exact:
+            else state[OVERFLOWED] = 1;
+            % endif
         }
     }
 }
@@ -91,7 +94,7 @@ __local uint solo_hubs[3];
         if (lid == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     // Hand over: what fits in local memory goes to the queue, the rest is there already.
-    for (uint i = lid; i < min(now.length, ${config.solo_capacity}u); i += GROUP_SIZE)
+    for (uint i = lid; i < min(now.length, ${f"{config.solo_capacity}u" if config.exact else f"min({config.solo_capacity}u, queue_capacity)"}); i += GROUP_SIZE)
         queue_from[i] = group_entries[(side ? ${config.solo_capacity}u : 0u) + i];
     group_barrier_global();
 }

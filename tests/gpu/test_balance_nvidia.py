@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from searches import check_search
 
+import clgraph as cg
 from clgraph.engine.balancers import BALANCERS
 from clgraph.primitives import Expand, ExpandConfig, expansion
 
@@ -28,8 +30,10 @@ def check(sizes: np.ndarray, gpu, **config) -> Expand:
     fast = Expand(sizes, config=ExpandConfig(**config), ranks=False, device=gpu)
     fast.run()
     np.testing.assert_array_equal(fast.owners(), plan.owners())
-    # With 64-bit sums the registers of multi_phase do not fit: 96 bytes on an H200.
-    assert plan.config.wide_offsets or fast._expand.spill_bytes in (0, None)
+    # Registers of multi_phase do not suffice for 64-bit sums or five iterations: 64 to 96 bytes
+    # on an H200.
+    if not plan.config.wide_offsets and plan.config.iterations < 5:
+        assert fast._expand.spill_bytes in (0, None)
     return plan
 
 
@@ -61,3 +65,41 @@ def test_lanes_write_in_order(gpu, iterations, batch):
 def test_chunks_of_items_and_units(gpu):
     for sizes in SIZES.values():
         check(sizes, gpu, balance="two_phase", partition="merge")
+
+
+GRAPHS = {
+    "kron-15": lambda: cg.generate.kron(15, seed=1),
+    "grid": lambda: cg.generate.grid2d(200, 200),
+    "path": lambda: cg.generate.path(20_000),
+    "star": lambda: cg.generate.star(100_000),
+    "random-directed": lambda: cg.generate.random(50_000, 8, directed=True, seed=5),
+}
+KNOBS = {
+    "usual": {},
+    "no single group": {"k5": 0},
+    "virtual groups only": {"k4": 0, "k5": 0, "k1": 1},
+    "all lanes": {"k1": 32, "k4": 0, "k5": 0, "k7": 1},
+    "edges": {"k4": 1, "k5": 0},
+    "many hubs": {"k2": 0.02, "k3": 4},
+}
+
+
+@pytest.mark.parametrize("name", KNOBS)
+def test_bfs_4k(gpu, name):
+    for graph in (make() for make in GRAPHS.values()):
+        config = cg.BFSConfig.bfs_4k(graph, gpu.traits, **KNOBS[name])
+        plan = cg.BFS(graph, predecessors=True, config=config, device=gpu)
+        for source in (0, graph.n // 2, graph.n - 1):
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.mode == "persistent"
+
+
+@pytest.mark.parametrize("name", BALANCERS)
+def test_searches(gpu, name):
+    for graph in (make() for make in GRAPHS.values()):
+        plan = cg.BFS(
+            graph, predecessors=True, config=cg.BFSConfig(balance=name, solo=False), device=gpu
+        )
+        for source in (0, graph.n // 2):
+            check_search(graph, source, plan.run(source))

@@ -407,3 +407,42 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
 def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], complaint: str) -> None:
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         Expand([1, 2], config=ExpandConfig(**bad), device=intel)
+
+
+def test_edges_are_discovered(intel: Device) -> None:
+    """bfs-4k F6: the published assignment, the switch to it, and K4 = 0, which switches it off."""
+    degrees = np.array([3, 1, 4, 6, 3, 3])
+    device = emulating(intel, 32)
+    plan, _ = checked(degrees, device, balance="warp_search")
+    np.testing.assert_array_equal(plan.writers(), np.arange(20))
+    assert plan.owners()[5] == 2
+    sizes = np.full(12, 3)
+    for discover, searched in ((0, False), (1, True), (2, True), (10**6, False)):
+        plan, _ = checked(sizes, device, balance="dyn_vwarp", discover=discover, grid_factor=1)
+        assert plan.resident_items > 2 * sizes.size
+        in_order = (plan.writers()[:32] == np.arange(32)).all()
+        assert in_order == searched
+
+
+def test_long_rows_are_extended_without_a_search(intel: Device) -> None:
+    """bfs-4k F6, EXT: the same units with fewer searches, where items are larger than LANES."""
+    device = emulating(intel, 8)
+    for name in ("power law", "one hub", "regular"):
+        searches = [
+            checked(SIZES[name], device, balance="warp_search", extended=wanted)[1].counts[
+                "SEARCHES"
+            ]
+            for wanted in (False, True)
+        ]
+        assert searches[1] < searches[0] or (name == "regular" and searches[1] == searches[0])
+
+
+@pytest.mark.parametrize("least", [4, 8])
+@pytest.mark.parametrize("items", [20, 3000])
+def test_reads_are_broadcast(intel: Device, items: int, least: int) -> None:
+    """bfs-4k F8: only with more items than resident work-items and all lanes for each."""
+    sizes = np.arange(items) % 30
+    config = {"balance": "dyn_vwarp", "min_virtual_warp": least, "dyn_threshold": 25}
+    plan, stats = checked(sizes, emulating(intel, 8), **config)
+    assert (stats.counts["BROADCASTS"] > 0) == (items > plan.resident_items and least == 8)
+    assert stats.tiles == np.count_nonzero(sizes > 25)

@@ -1,0 +1,216 @@
+"""BFS-4K: its seven knobs, the rules that set them, and what they say of each level.
+
+References
+----------
+.. [1] F. Busato, N. Bombieri, "BFS-4K: an efficient implementation of BFS for Kepler GPU
+       architectures", IEEE TPDS 26(7), 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.engine.balancers import dynamic_width
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import DeviceTraits
+    from clgraph.graph import Graph
+
+__all__ = [
+    "LEVEL_LOG",
+    "Knobs",
+    "degree_threshold",
+    "hash_entries",
+    "knobs_of",
+    "level_log",
+    "usual_knobs",
+]
+
+LARGEST_GROUP = 1024  # work-items of the one group that runs small frontiers alone
+REGISTER_QUEUE = 16  # at least K7, or vertices would never be stored side by side
+SHARE = 0.0015  # of the vertices, at most, that are left to the whole grid
+TILES_PAY = 2048  # the largest degree from which they are
+VARIABLES_BYTES = 64  # of a kernel's local memory, beside queues and table
+SLOT_BYTES = 8
+LEVEL_LOG = np.dtype([("frontier", np.int64), ("kernel", "U8"), ("width", np.int64)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knobs:
+    """The seven knobs.
+
+    Attributes
+    ----------
+    k1 : int
+        The fewest lanes that share a vertex, a power of two.
+    k2 : float
+        Share of the vertices whose edges are left to the whole grid; 0 for none.
+    k3 : int
+        Edges of such a vertex that a work-item takes at a time.
+    k4 : int
+        Lanes look for edges while vertices are fewer than resident work-items over this; 0 for
+        never.
+    k5 : int
+        One work-group runs alone while vertices are fewer than its work-items times this; 0 for
+        never.
+    k6 : int
+        Work-items in a work-group.
+    k7 : int
+        Vertices a lane from which registers are stored side by side; 0 for never.
+    """
+
+    k1: int = 4
+    k2: float = SHARE
+    k3: int = 16
+    k4: int = 1
+    k5: int = 1
+    k6: int = 128
+    k7: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a knob's value."""
+        if self.k1 not in {1, 2, 4, 8, 16, 32}:
+            raise InvalidArgumentError(f"k1={self.k1!r} is not one of 1, 2, 4, 8, 16 and 32.")
+        if not 0 <= self.k2 <= 1:
+            raise InvalidArgumentError(f"k2={self.k2!r} is not a share; it must lie in [0, 1].")
+        for name in ("k3", "k6"):
+            if getattr(self, name) < 1:
+                raise InvalidArgumentError(f"{name}={getattr(self, name)!r} must be at least 1.")
+        for name in ("k4", "k5", "k7"):
+            if getattr(self, name) < 0:
+                raise InvalidArgumentError(f"{name}={getattr(self, name)!r} must not be negative.")
+
+    def dimensions(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
+        """Give the knobs in terms of `clgraph.engine.config.TraversalConfig`.
+
+        A device with one lane has no groups to speak of and keeps its own; a processor has no
+        stores to put side by side, so its vertices wait in local memory.
+        """
+        alone = traits.lanes == 1
+        group_size = None if alone else max(self.k6 // traits.lanes, 1) * traits.lanes
+        if traits.lane_ops == "local":
+            group_size = traits.lanes
+        threshold = degree_threshold(graph.degrees, self.k2)
+        return {
+            "direction": "push",
+            "queue": "vertex",
+            "visited": "plain",
+            "duplicates": "lookup_group",
+            "hash_rounds": 1,
+            "hash_size": hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048),
+            "balance": "dyn_vwarp",
+            "min_virtual_warp": self.k1,
+            "discover": self.k4,
+            "extended": True,
+            "hub_degree": 0 if threshold is None else threshold + 1,
+            "hub_batch": self.k3 + self.k3 % 2,
+            "solo": self.k5 > 0,
+            "solo_capacity": None if alone or not self.k5 else LARGEST_GROUP * self.k5,
+            "solo_edges": 2**31 - 1,
+            "group_size": group_size,
+            "update": "buffer" if traits.is_cpu else "registers",
+            "register_queue": REGISTER_QUEUE,
+            "scan": "binary",
+            "induced": self.k7,
+        }
+
+
+def usual_knobs(mean_degree: float, deviation: float, max_degree: int) -> Knobs:
+    """Set the knobs from mean, deviation and maximum of the out-degrees.
+
+    Rows of the published table that these follow: roads, web-Google and kkt_power have k1 = 4,
+    random.2Mv.128Me and com-youtube 32; com-youtube and ForestFire have k4 = 2, kkt_power and
+    web-Google 1; where mean and deviation are high edges are not looked for.
+    """
+    wide = max(mean_degree, deviation)
+    crowded = mean_degree >= 32
+    return Knobs(
+        k1=min(max(1 << int(np.log2(max(wide, 1))), 4), 32),
+        k2=SHARE if max_degree > TILES_PAY else 0.0,
+        k4=0 if crowded or (mean_degree >= 12 and deviation >= 32) else 2 if deviation >= 32 else 1,
+        k5=0 if crowded else 1,
+    )
+
+
+def knobs_of(graph: Graph, chosen: Mapping[str, Any]) -> Knobs:
+    """Give the usual knobs of a graph, but for those named in `chosen`."""
+    degrees = graph.degrees
+    mean, deviation = (float(degrees.mean()), float(degrees.std())) if graph.n else (0.0, 0.0)
+    usual = usual_knobs(mean, deviation, graph.max_degree)
+    return Knobs(**{name: chosen.get(name, getattr(usual, name)) for name in Knobs.__slots__})
+
+
+def degree_threshold(degrees: NDArray[Any], share: float) -> int | None:
+    """Find the smallest degree that at most a share of the vertices exceeds.
+
+    Returns
+    -------
+    int or None
+        None where the share is 0: no vertex is set apart.
+    """
+    if not share or not len(degrees):
+        return None
+    most = int(share * len(degrees))
+    return int(np.sort(degrees)[len(degrees) - most - 1]) if most < len(degrees) else 0
+
+
+def hash_entries(local_bytes: int, group_size: int, unit_items: int, queue_bytes: int = 0) -> int:
+    """Compute how many slots the table of a work-group has that drops duplicates.
+
+    Parameters
+    ----------
+    local_bytes : int
+        Local memory of a compute unit.
+    group_size, unit_items : int
+        Work-items of a work-group, and those resident on a compute unit; equal for the group that
+        runs alone.
+    queue_bytes : int
+        What each of two queues takes beside it.
+
+    Returns
+    -------
+    int
+        A power of two of 8-byte slots.
+    """
+    free = (local_bytes - VARIABLES_BYTES - 2 * queue_bytes) * group_size // unit_items
+    return max(1 << (max(free // SLOT_BYTES, 1).bit_length() - 1), 1)
+
+
+def level_log(plan: Any, result: Any) -> NDArray[Any]:
+    """Tell how each level of a search was shared out.
+
+    Parameters
+    ----------
+    plan : BFS
+        Of the preset ``bfs-4k``.
+    result : BFSResult
+        Of one of its searches.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of `LEVEL_LOG`, [levels]: vertices; "single", "edges" or "virtual"; lanes a vertex in the
+        last case, else 0.
+    """
+    config = plan.config
+    sizes = result.stats.per_level["frontier"]
+    log = np.zeros(sizes.size, LEVEL_LOG)
+    log["frontier"] = sizes
+    for row, size in zip(log, sizes.tolist(), strict=True):
+        single = config.solo and size <= config.solo_capacity
+        resident = config.group_size * (1 if single else plan.groups)
+        edges = bool(config.discover) and size * config.discover < resident
+        row["kernel"] = "single" if single else "edges" if edges else "virtual"
+        if not edges:
+            row["width"] = dynamic_width(
+                resident, max(size, 1), config.min_virtual_warp, config.lanes
+            )
+    return log

@@ -1,0 +1,25 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="duplicates" file="/visited/duplicates.mako"/>
+// Dropping duplicates by itself: lanes hold a vertex each, all at the same time.
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void check_duplicates(
+    __global const uint *restrict vertices,     // [rounds * work-items]
+    const uint rounds,
+    __global uint *restrict kept)               // [rounds * work-items] out
+{
+    ${lanes.setup()}
+    ${duplicates.setup()}
+    for (uint round = 0; round < rounds; ++round) {
+        const uint at = round * (uint)get_global_size(0) + (uint)get_global_id(0);
+        const uint v = vertices[at];
+        int alive = 1;
+        ${duplicates.drop("alive", "v")}
+        kept[at] = (uint)alive;
+    }
+}

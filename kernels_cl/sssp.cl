@@ -51,6 +51,12 @@ typedef struct {
 typedef weight_t edge_t;
 #define WEIGHT_AT(e_) edges[e_]
 % endif
+#define IN_CHAIN (now.visited)   // which part of TREE this is
+% if "heavy" in all_stages:
+#define LIGHT_END(v_) middles[v_]
+% else:
+#define LIGHT_END(v_) indptr[(v_) + 1]
+% endif
 #define BOARD_ULONG(word_) (*(volatile __global ulong *)(board + (word_)))
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -87,6 +93,8 @@ void sssp(
     __global entry_t *hubs_odd,
     __global uint *pile_even,                       // [n + slack]
     __global uint *pile_odd,                        // [n + slack]
+    __global const offset_t *restrict middles,      // [n] first heavy edge of each row, or one element
+    __global entry_t *settled,                      // [n + slack] of this band, or one element
     volatile __global uint *board,                  // bounds and counters of the search
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,

@@ -133,7 +133,7 @@ class SSSP:
 
     def _compile(self) -> None:
         config, keys = self.config, self._weights.keys
-        stages = stages_of(config, keys, predecessors=self.with_predecessors)
+        stages = stages_of(config, predecessors=self.with_predecessors)
         together = [stages] if config.kernels == "fused" else [(stage,) for stage in stages]
         parallel = "source" in config.edge_classes and has_parallel_edges(self.graph)
         programs = [
@@ -228,7 +228,7 @@ class SSSP:
     ) -> Outcome:
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         finish = self.with_predecessors or target is not None or not self._buffers.in_place
-        stepwise = self.config.method == "near-far"
+        stepwise = self.config.method != "bellman-ford"
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
         limit = keys.none - 1 if keys.signed else last
         delta = weights.dtype.type(self.config.delta)

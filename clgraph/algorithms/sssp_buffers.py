@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp_classes import classed_heads, leaves_of
+from clgraph.algorithms.sssp_classes import classed_heads, leaves_of, light_first
 from clgraph.algorithms.sssp_stages import BOARD_COUNT
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
@@ -85,7 +85,7 @@ class PathBuffers:
                 name, (count + QUEUE_SLACK) * ENTRY_WORDS[config.entry], np.uint32
             )
 
-        pile = n + QUEUE_SLACK if config.method == "near-far" else 1
+        pile = n + QUEUE_SLACK if config.method != "bellman-ford" else 1
         self._scratch = (
             entries("queue_even", n),
             entries("queue_odd", n),
@@ -93,6 +93,8 @@ class PathBuffers:
             entries("hubs_odd", hubs),
             memory.allocate("pile_even", pile, np.uint32),
             memory.allocate("pile_odd", pile, np.uint32),
+            self._middles,
+            entries("settled", n if config.method == "delta-stepping" else 0),
             memory.upload("board", np.zeros(BOARD_COUNT, np.uint32)),
         )
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
@@ -111,7 +113,14 @@ class PathBuffers:
         if config.edge_classes:
             heads = classed_heads(graph, weights, config.edge_classes)
             indices = memory.upload("indices", heads, progress=progress)
-        edges = weights.edge_values(config.group_size == 1, heads)
+        values = weights.values
+        self._middles = memory.allocate("middles", 1, out.indptr.dtype)
+        if config.method == "delta-stepping":
+            order, middles = light_first(graph, values, weights.dtype.type(config.delta))
+            heads, values = heads[order], values[order]
+            indices = memory.upload("indices", heads.astype(np.uint32), progress=progress)
+            self._middles = memory.upload("middles", middles.astype(out.indptr.dtype))
+        edges = _beside_heads(heads, values) if config.group_size == 1 else values
         leaf_args, leaf_count = self._no_leaves(), 0
         if "leaf" in config.edge_classes:
             leaves = leaves_of(graph, weights)
@@ -177,6 +186,15 @@ class PathBuffers:
         if cells.dtype.itemsize * 8 > keys.bits:
             words = words[1::2]
         return np.asarray(words != keys.none)[:n]
+
+
+def _beside_heads(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Head and weight of each edge side by side, as lone work-items read them."""
+    edges = np.zeros(
+        heads.size, np.dtype([("head", np.uint32), ("weight", values.dtype)], align=True)
+    )
+    edges["head"], edges["weight"] = heads, values
+    return edges
 
 
 def _as_words(values: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.graph import Graph
 
-__all__ = ["Leaves", "classed_heads", "has_parallel_edges", "leaves_of"]
+__all__ = ["Leaves", "classed_heads", "has_parallel_edges", "leaves_of", "light_first"]
 
 CLASS_SHIFT = 30
 
@@ -102,3 +102,38 @@ def has_parallel_edges(graph: Graph) -> bool:
     starts = np.asarray(graph.indptr[1:-1]) - 1
     same[starts[(starts >= 0) & (starts < same.size)]] = False
     return bool(same.any())
+
+
+def light_first(
+    graph: Graph, values: NDArray[Any], delta: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Put edges of at most `delta` at the beginning of each row.
+
+    Parameters
+    ----------
+    graph : Graph
+        Whose rows.
+    values : array [m]
+        What each edge costs.
+    delta : scalar
+        The largest cost of a light edge.
+
+    Returns
+    -------
+    order : int64 array [m]
+        The edge that comes to each place.
+    middles : int64 array [n]
+        Place of the first heavy edge of each row, or the row's end.
+    """
+    indptr = np.asarray(graph.indptr, np.int64)
+    light = values <= delta
+    before = np.zeros(graph.m + 1, np.int64)  # light edges before each
+    np.cumsum(light, out=before[1:])
+    middles = indptr[:-1] + before[indptr[1:]] - before[indptr[:-1]]
+    rows = np.repeat(np.arange(graph.n), graph.degrees)
+    light_here = before[:-1] - before[indptr[:-1]][rows]
+    heavy_here = np.arange(graph.m) - indptr[:-1][rows] - light_here
+    places = np.where(light, indptr[:-1][rows] + light_here, middles[rows] + heavy_here)
+    order = np.empty(graph.m, np.int64)
+    order[places] = np.arange(graph.m)
+    return order, middles

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_paths"]
 
-METHODS = ("bellman-ford", "near-far")
+METHODS = ("bellman-ford", "near-far", "delta-stepping")
 CLAIMS = ("packed", "stamped")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
@@ -31,6 +31,8 @@ HOPS_ONLY = (
 
 # Edges per vertex that a rise of the bound should take in. A processor core wants little work that
 # is done in vain (4 to 8 were best on five kinds of graph), a wide device many vertices at once.
+DRIFT_LIMIT = 1 << 15
+DRIFTING = ("warp_search", "item_thread")
 NARROW, WIDE = 4.0, 32.0
 
 
@@ -43,10 +45,11 @@ class SSSPConfig(TraversalConfig):
 
     Parameters
     ----------
-    method : {"bellman-ford", "near-far"}, optional
-        Expand whoever fell, or only those below a bound that rises.
+    method : {"bellman-ford", "near-far", "delta-stepping"}, optional
+        Expand whoever fell; or only those below a bound that rises; or of these the edges up to
+        `delta` at once, the heavier ones when the bound is about to rise.
     delta : float, optional
-        How much the bound rises, in the unit of the weights; for ``near-far``.
+        How much the bound rises, in the unit of the weights.
     claims : {"packed", "stamped"}, optional
         Whether a vertex and the stage of its last fall share one 64-bit word, or have a word each.
         Packing needs weights of 32 bits.
@@ -54,12 +57,19 @@ class SSSPConfig(TraversalConfig):
         Edges that are treated apart, for ``bellman-ford``: self-loops are skipped; what only one
         edge leads to, or the only source, is stored without atomics; what nothing leads on from is
         left to the end.
+    drift : int, optional
+        How many times in a row a SIMD group expands what it has just found before it meets the
+        others, for ``near-far``; 0 for never.
+    drift_limit : int, optional
+        Largest frontier, in vertices, that is expanded so.
     """
 
     method: str | None = None
     delta: float | None = None
     claims: str | None = None
     edge_classes: tuple[str, ...] | None = None
+    drift: int | None = None
+    drift_limit: int | None = None
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -71,6 +81,7 @@ class SSSPConfig(TraversalConfig):
             "hub_degree": 4096,
         },
         "near-far": {"method": "near-far"},
+        "delta-stepping": {"method": "delta-stepping"},
     }
 
     def validate(self) -> None:
@@ -125,6 +136,8 @@ class ResolvedPaths(Resolved):
     delta: float = 0.0
     claims: str = ""
     edge_classes: tuple[str, ...] = ()
+    drift: int = 0
+    drift_limit: int = 0
     split_tile: int = 1024
 
 
@@ -185,12 +198,33 @@ def resolve_paths(
         "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
         "method": method,
         "delta": weights.step(config.delta, NARROW if alone else WIDE)
-        if method == "near-far"
+        if method != "bellman-ford"
         else 0.0,
         "claims": config.claims or ("packed" if packs else "stamped"),
         "edge_classes": classes,
     }
+    chosen |= _drift(config, base, method)
     return ResolvedPaths(**chosen)
+
+
+def _drift(config: SSSPConfig, base: Resolved, method: str) -> dict[str, Any]:
+    """Decide whether SIMD groups go on by themselves; some balancers cannot."""
+    can_drift = (
+        base.group_size > 1
+        and method == "near-far"
+        and not base.wide_offsets
+        and base.distribution == "static"
+        and base.balance in DRIFTING
+        and base.update == "buffer"
+    )
+    if not config.drift or not can_drift:
+        return {}
+    return {
+        "drift": config.drift,
+        "drift_limit": config.drift_limit or DRIFT_LIMIT,
+        "claims": "stamped",
+        "solo": False,
+    }
 
 
 def _shared_part(config: SSSPConfig) -> TraversalConfig:

@@ -32,7 +32,7 @@ STAGE_NUMBERS = {
     "leaves": 4,
     "finish": 5,
     "tree": 6,
-    "chain": 7,
+    "heavy": 7,
 }
 REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
 # Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
@@ -44,23 +44,27 @@ BOARD_WORDS = {
     "HIGH": 98,
     "CUT": 100,
     "ROOTS": 128,
+    "SETTLED": 160,
+    "SETTLED_BEGIN": 161,
     "REMARK_BEYOND": REMARK_BEYOND,
     "REMARK_BELOW": REMARK_BELOW,
     "REMARK_ROUNDS": REMARK_ROUNDS,
 }
-BOARD_COUNT = 160
+BOARD_COUNT = 192
 
 
-def stages_of(config: ResolvedPaths, keys: Keys, *, predecessors: bool) -> tuple[str, ...]:
+def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
     """Names of the stages that a configuration goes through, the first one first."""
     stages = ["fill", "start", "relax"]
-    if config.method == "near-far":
+    if config.method != "bellman-ford":
         stages.append("split")
+        if config.method == "delta-stepping":
+            stages.append("heavy")
     elif "leaf" in config.edge_classes:
         stages.append("leaves")
     stages.append("finish")
     if predecessors:
-        stages += ["chain"] if keys.signed else ["tree", "chain"]
+        stages.append("tree")
     return tuple(stages)
 
 
@@ -74,7 +78,7 @@ def kernel_parameters(
 ) -> dict[str, Any]:
     """Give what ``sssp.cl`` is rendered with for a kernel of these stages."""
     classes = config.edge_classes
-    all_stages = stages_of(config, keys, predecessors=predecessors)
+    all_stages = stages_of(config, predecessors=predecessors)
     problem = SimpleNamespace(
         predecessors=predecessors,
         classes=bool(classes),

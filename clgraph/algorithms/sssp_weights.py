@@ -12,8 +12,6 @@ import numpy as np
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from clgraph.graph import Graph
 
 __all__ = ["Keys", "Weights"]
@@ -201,13 +199,3 @@ class Weights:
         if number >= int(info.max):
             return last
         return self.key(max(math.floor(number), int(info.min)))
-
-    def edge_values(self, alone: bool, heads: NDArray[np.uint32]) -> NDArray[Any]:
-        """Weights as kernels read them; for lone work-items beside the heads."""
-        if not alone:
-            return self.values
-        kind = np.dtype([("head", np.uint32), ("weight", self.dtype)], align=True)
-        edges = np.zeros(heads.size + 4, kind)
-        edges["head"][: heads.size] = heads
-        edges["weight"][: heads.size] = self.values
-        return edges

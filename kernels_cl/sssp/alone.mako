@@ -17,12 +17,14 @@
 
 <%def name="setup()"></%def>
 
-## The row of u; `fall` and `keep` are the shared or the lone form of what follows.
-<%def name="relax_row(u, form)">
+## The light edges of u, or the heavy ones; `form` is the shared or the lone form of what follows.
+<%def name="relax_row(u, form, heavy)">
 {
     const key_t from = FRESH_KEY_AT(${u});
-    const offset_t row_end = indptr[${u} + 1];
-    for (offset_t e = indptr[${u}]; e < row_end; ++e) {
+    const offset_t row_begin = ${f"middles[{u}]" if heavy else f"indptr[{u}]"};
+    const offset_t row_end = ${f"indptr[{u} + 1]" if heavy else f"LIGHT_END({u})"};
+    edges_here += (edges_t)(row_end - row_begin);
+    for (offset_t e = row_begin; e < row_end; ++e) {
         % if problem.skips:
         const uint v = VERTEX_OF(edges[e].head), edge_class = CLASS_OF(edges[e].head);
         if (${' || '.join(f"edge_class == {code}u" for code in problem.skips)}) continue;
@@ -56,13 +58,27 @@
             }
         } else
         % endif
+        {
+        % if "heavy" in all_stages:
+        if (CELL_KEY(was) > high) {
+            ${settle_shared("v")}
+        }
+        % endif
         if (${lower.first("v", "was", "now.level", "high")}) {
             near_buffer[near_buffered++] = v;
             if (near_buffered == ${config.buffer}u) {
                 ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
             }
         }
+        }
     }
+</%def>
+
+<%def name="settle_shared(v)">
+settled_buffer[settled_buffered++] = ${v};
+if (settled_buffered == ${config.buffer}u) {
+    ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+}
 </%def>
 
 <%def name="lone_fall()">
@@ -84,6 +100,10 @@
     % endif
     queue_to[found] = v;
     found += (uint)fresh;
+    % if "heavy" in all_stages:
+    settled[settled_count] = v;
+    settled_count += near && CELL_KEY(was) > high;
+    % endif
 </%def>
 
 <%def name="flush(buffer, count, array, counter, onto_pile)">
@@ -109,7 +129,7 @@ prefetch_global(cells + sooner);
 </%def>
 
 <%def name="work()">
-    % if "relax" in stages or "split" in stages:
+    % if "relax" in stages or "split" in stages or "heavy" in stages:
     uint near_buffer[${config.buffer}];
     uint near_buffered = 0;
     % if "split" in all_stages:
@@ -117,26 +137,19 @@ prefetch_global(cells + sooner);
     uint far_buffered = 0;
     key_t least = KEY_NONE;
     % endif
+    % if "heavy" in all_stages:
+    uint settled_buffer[${config.buffer}];
+    uint settled_buffered = 0;
+    % endif
     % endif
     % if "relax" in stages:
     if (now.mode == RELAX) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
-        ${relaxing.begin()}
-        edges_t edges_here = 0;
-        <%tiles:each_tile count="now.length" size="${config.push_tile}">
-            for (uint place = tile_begin; place < tile_end; ++place) {
-                ${prefetch_rows("queue_from", "place", "tile_end")}
-                const uint u = queue_from[place];
-                edges_here += (edges_t)(indptr[u + 1] - indptr[u]);
-                ${relax_row("u", shared_fall)}
-            }
-        </%tiles:each_tile>
-        found_edges = edges_here;
-        if (near_buffered) ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
-        % if "split" in all_stages:
-        if (far_buffered) ${flush("far_buffer", "far_buffered", "pile_here", "pile_count", True)}
-        % endif
-        ${relaxing.end()}
+        ${relax_shared("queue_from", False)}
+    }
+    % endif
+    % if "heavy" in stages:
+    if (now.mode == HEAVY) {
+        ${relax_shared("settled_here", True)}
     }
     % endif
     % if "split" in stages:
@@ -148,6 +161,11 @@ prefetch_global(cells + sooner);
                 const key_t key = KEY_AT(v);
                 near_buffer[near_buffered] = v;
                 near_buffered += key > low && key <= high;
+                % if "heavy" in all_stages:
+                if (key > low && key <= high) {
+                    ${settle_shared("v")}
+                }
+                % endif
                 far_buffer[far_buffered] = v;
                 far_buffered += key > high;
                 least = key > high && key < least ? key : least;
@@ -161,14 +179,42 @@ prefetch_global(cells + sooner);
         </%tiles:each_tile>
         if (near_buffered) ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
         if (far_buffered) ${flush("far_buffer", "far_buffered", "pile_other", "other_count", True)}
+        % if "heavy" in all_stages:
+        if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+        % endif
     }
     % endif
-    % if "split" in all_stages and ("relax" in stages or "split" in stages):
+    % if "split" in all_stages and ("relax" in stages or "split" in stages or "heavy" in stages):
     if (least < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least);
     % endif
-    % if "relax" in stages:
-    if (now.mode == RELAX && found_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), found_edges);
+    % if "relax" in stages or "heavy" in stages:
+    if (now.mode != START && now.mode <= RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) if (found_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), found_edges);
     % endif
+</%def>
+
+<%def name="relax_shared(vertices, heavy)">
+    const key_t high = (key_t)BOARD_ULONG(HIGH);
+    % if heavy:
+    __global const uint *const settled_here = settled + board[SETTLED_BEGIN];
+    % endif
+    ${relaxing.begin()}
+    edges_t edges_here = 0;
+    <%tiles:each_tile count="now.length" size="${config.push_tile}">
+        for (uint place = tile_begin; place < tile_end; ++place) {
+            ${prefetch_rows(vertices, "place", "tile_end")}
+            const uint u = ${vertices}[place];
+            ${relax_row("u", shared_fall, heavy)}
+        }
+    </%tiles:each_tile>
+    found_edges = edges_here;
+    if (near_buffered) ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
+    % if "split" in all_stages:
+    if (far_buffered) ${flush("far_buffer", "far_buffered", "pile_here", "pile_count", True)}
+    % endif
+    % if "heavy" in all_stages:
+    if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+    % endif
+    ${relaxing.end()}
 </%def>
 
 ## By the only work-item of the group that decided, when it may go on alone.
@@ -188,6 +234,9 @@ prefetch_global(cells + sooner);
         key_t least = (key_t)BOARD_ULONG(LEAST);
         uint found = 0;
         edges_t edges_here = 0;
+        % if "heavy" in all_stages:
+        uint settled_count = board[SETTLED];
+        % endif
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
             const key_t low = (key_t)BOARD_ULONG(LOW);
@@ -197,6 +246,10 @@ prefetch_global(cells + sooner);
                 const key_t key = KEY_AT(v);
                 queue_to[found] = v;
                 found += key > low && key <= high;
+                % if "heavy" in all_stages:
+                settled[settled_count] = v;
+                settled_count += key > low && key <= high;
+                % endif
                 pile_here[stays] = v;
                 stays += key > high;
                 least = key > high && key < least ? key : least;
@@ -206,16 +259,29 @@ prefetch_global(cells + sooner);
         % endif
         {
             uint far_count = *pile_count;
+            % if "heavy" in all_stages:
+            if (now.mode == HEAVY) {
+                __global const uint *const settled_here = settled + board[SETTLED_BEGIN];
+                for (uint place = 0; place < now.length; ++place) {
+                    ${prefetch_rows("settled_here", "place", "now.length")}
+                    const uint u = settled_here[place];
+                    ${relax_row("u", lone_fall, True)}
+                }
+                board[SETTLED_BEGIN] += now.length;
+            } else
+            % endif
             for (uint place = 0; place < now.length; ++place) {
                 ${prefetch_rows("queue_from", "place", "now.length")}
                 const uint u = queue_from[place];
-                edges_here += (edges_t)(indptr[u + 1] - indptr[u]);
-                ${relax_row("u", lone_fall)}
+                ${relax_row("u", lone_fall, False)}
             }
             *pile_count = far_count;
         }
         % if "split" in all_stages:
         BOARD_ULONG(LEAST) = least;
+        % endif
+        % if "heavy" in all_stages:
+        board[SETTLED] = settled_count;
         % endif
         explored += edges_here;
         work += (ulong)edges_here + now.length + ${config.stage_work}u;
@@ -234,7 +300,7 @@ prefetch_global(cells + sooner);
             dismissed = 1;
             stage_dismiss(state, now);
         }
-        going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}) && work <= budget &&
+        going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) && work <= budget &&
                 now.length <= (dismissed ? ${16 * config.solo_edges}u : ${config.solo_edges}u);
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }

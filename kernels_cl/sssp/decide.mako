@@ -2,11 +2,22 @@
 ##
 ## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
 ## Order         relax while the frontier has anyone; else split the pile while it has, unless the
-##               target is settled; then leaves, finish, tree and chain, as far as they are rendered
+##               target is settled; then leaves, finish and tree, as far as they are rendered; before
+##               each split heavy edges, where they are apart
+
+<%!
+    def counts_unqueued(config, all_stages):
+        """Whether lane groups relax edges that no queue counts."""
+        return config.group_size > 1 and (config.drift or "heavy" in all_stages)
+%>
 
 <%def name="decide()">
+<% unqueued = counts_unqueued(config, all_stages) %>\
     const uint hubs = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);
     const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+    % if unqueued:
+    const uint drifted = load_relaxed(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE);
+    % endif
     ulong explored, work;
     ${load_totals()}
     uint recorded_edges = 0;
@@ -16,6 +27,8 @@
         board[PILE_EVEN] = 0;
         board[PILE_ODD] = 0;
         board[ROOTS] = 0;
+        board[SETTLED] = 0;
+        board[SETTLED_BEGIN] = 0;
         BOARD_ULONG(LOW) = 0;
         BOARD_ULONG(HIGH) = first_high;
         BOARD_ULONG(LEAST) = KEY_NONE;
@@ -27,15 +40,22 @@
         next.level = 1;
         explored = 0;
         work = n;
-    } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}) {
+    } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
             board[now.visited ? PILE_ODD : PILE_EVEN] = 0;
             next.visited ^= 1;
         }
         % endif
+        % if "heavy" in all_stages:
+        // Rounding may have put some of their heads into the band itself: those are yet to come.
+        if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
+        % endif
         % if config.group_size == 1:
-        explored += now.mode == RELAX ? edges : 0;
+        explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
+        % elif unqueued:
+        explored += edges + drifted;
+        work += drifted;
         % else:
         explored += edges;
         % endif
@@ -63,15 +83,21 @@
                   % if config.group_size == 1 and "split" in all_stages:
                    || (next.mode == SPLIT && next.length <= ${config.solo_edges}u)
                   % endif
+                  % if config.group_size == 1 and "heavy" in all_stages:
+                   || (next.mode == HEAVY && ahead <= ${config.solo_edges}u)
+                  % endif
                   );
 </%def>
 
 <%def name="settle()">
+<% unqueued = counts_unqueued(config, all_stages) %>\
     ${store_totals("next")}
-    if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}) {
+    if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         ${record("next", "recorded_edges")}
         % if config.group_size == 1:
         ${correct_record("now", "edges")}
+        % elif unqueued:
+        if (drifted && now.level - 2 < level_capacity) levels[now.level - 2].y += drifted;
         % endif
     }
 </%def>
@@ -88,7 +114,7 @@
 </%def>
 
 <%def name="record(s, edges)">
-if (${s}.mode == RELAX${" || " + s + ".mode == SPLIT" if "split" in all_stages else ""}) state[DEPTH] = ${s}.level - 1;
+if (${s}.mode == RELAX${" || " + s + ".mode == SPLIT" if "split" in all_stages else ""}${" || " + s + ".mode == HEAVY" if "heavy" in all_stages else ""}) state[DEPTH] = ${s}.level - 1;
 if (${s}.level - 2 < level_capacity)
     levels[${s}.level - 2] = (uint4)(${s}.length + ${s}.hubs, ${edges}, ${s}.mode, device_clock_ns());
 </%def>
@@ -124,7 +150,12 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     // Entries per lane group: enough for one round of lanes, or more where there is work for all.
     const uint size = ${s}.length + ${s}.hubs;
     const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
-    const int crowding = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
+    const int crowding = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
+    % if config.drift:
+    // Whoever goes on alone had better begin with little.
+    if (${s}.mode == RELAX && ${s}.length <= ${config.drift_limit}u) ${s}.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
+    else
+    % endif
     ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
     % endif
 </%def>
@@ -134,11 +165,23 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 <%def name="frontier_is_empty(s)">
 {
     ${s}.level += 1;
+    % if "heavy" in all_stages:
+    // The heavy edges of all that this band has settled; they lead beyond it.
+    const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
+    if (settled_now) {
+        ${s}.mode = HEAVY;
+        ${s}.length = settled_now;
+        ${s}.hubs = 0;
+        ${tile_of(s, "(ulong)settled_now * mean_degree")}
+    } else {
+    % endif
     % if "split" in all_stages:
     const uint piled_now = load_relaxed(board + (${s}.visited ? PILE_ODD : PILE_EVEN));
     const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
     if (piled_now && nearest <= (key_t)limit && !(target < n && FRESH_KEY_AT(target) <= bound)) {
         const key_t raised = key_raise(bound, delta);
+        board[SETTLED] = 0;
+        board[SETTLED_BEGIN] = 0;
         BOARD_ULONG(LOW) = bound;
         BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
         BOARD_ULONG(LEAST) = KEY_NONE;
@@ -156,6 +199,9 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = finish ? FINISH : MODE_DONE;
         % endif
     }
+    % if "heavy" in all_stages:
+    }
+    % endif
 }
 </%def>
 
@@ -171,18 +217,20 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     if (now.mode == FINISH) {
         ${s}.queue ^= 1;
         state[REACHED] = queued + hubs;   // where lengths may be negative: the roots
-        ${s}.mode = ${"CHAIN" if keys.signed else "TREE"};
+        ${s}.mode = TREE;
+        ${s}.visited = ${"1" if keys.signed else "0"};   // IN_CHAIN
         ${tile_of(s, "edges")}
     } else
     % if not keys.signed:
-    if (now.mode == TREE) {
+    if (now.mode == TREE && !now.visited) {
         // The same frontier again, if edges between equal distances are needed.
         ${s}.length = now.length;
         ${s}.hubs = now.hubs;
-        ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? CHAIN : MODE_DONE;
+        ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
+        ${s}.visited = 1;
     } else
     % endif
-    if (now.mode == CHAIN && queued + hubs) {
+    if (now.mode == TREE && queued + hubs) {
         ${s}.queue ^= 1;
         ${tile_of(s, "edges")}
     } else

@@ -5,9 +5,9 @@
 ## LEAVES        vertices that no edge leads on from, each from its in-edges, without atomics
 ## FINISH        distances out of cells; what lies beyond the cut is unreached; with predecessors the
 ##               vertices that a tree grows over are queued
-## TREE          an edge that gives its head the head's distance and comes from nearer makes a
+## TREE          at first an edge that gives its head the head's distance and comes from nearer makes a
 ##               predecessor; these cannot form a cycle
-## CHAIN         the rest, level by level: edges between equal distances (where lengths may be negative:
+##               Then, IN_CHAIN, the rest, level by level: edges between equal distances (where lengths may be negative:
 ##               all that give their head its distance) from vertices that are in the tree already.
 ##               A vertex is claimed once, by one that has a predecessor, so no cycle can close
 ## In scope      the kernel's arguments, now, slot; queues and piles of the stage
@@ -45,11 +45,12 @@
             uint degree0 = 0;
             if (lowered0) {
                 row0 = indptr[v0];
-                degree0 = (uint)(indptr[v0 + 1] - row0);
+                degree0 = (uint)(LIGHT_END(v0) - row0);
                 % if problem.predecessors:
                 predecessors[v0] = (int)v0;
                 % endif
             }
+            ${relaxing.settle("v0", "lowered0")}
             ${relaxing.enqueue(0, "v0", "lowered0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%tiles:each_tile>
         ${queue.end_stage("queue_to", "1")}
@@ -118,22 +119,15 @@
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
-    % if "tree" in stages or "chain" in stages:
     % if "tree" in stages:
-    if (now.mode == TREE || now.mode == CHAIN) {
-    % else:
-    if (now.mode == CHAIN) {
-    % endif
+    if (now.mode == TREE) {
         const key_t cut = (key_t)BOARD_ULONG(CUT);
         uint rooted = 0;
         ${over_frontier(tree_edges)}
-        % if "tree" in stages:
-        if (now.mode == TREE) {
-            ${queue.end_count("rooted")}
-        } else
-        % endif
-        {
+        if (IN_CHAIN) {
             ${queue.end_stage("queue_to", "0")}
+        } else {
+            ${queue.end_count("rooted")}
         }
     }
     % endif
@@ -164,19 +158,11 @@
     if (active${k} && predecessors[head${k}] < 0) {
         const key_t from = KEY_AT(u${k}), there = KEY_AT(head${k});
         const int gives = there <= cut && key_add(from, WEIGHT_AT(e${k})) == there;
-        % if "tree" in stages:
-        const int allowed = now.mode == TREE ? from < there : predecessors[u${k}] >= 0;
-        % else:
-        const int allowed = predecessors[u${k}] >= 0;
-        % endif
+        const int allowed = IN_CHAIN ? predecessors[u${k}] >= 0 : from < there;
         if (gives && allowed) claimed${k} = atomic_cmpxchg(predecessors + head${k}, -1, (int)u${k}) == -1;
     }
-    % if "tree" in stages:
     rooted += claimed${k};
-    const int queued${k} = claimed${k} && now.mode == CHAIN;
-    % else:
-    const int queued${k} = claimed${k};
-    % endif
+    const int queued${k} = claimed${k} && IN_CHAIN;
     offset_t row${k} = 0;
     uint degree${k} = 0;
     if (queued${k}) {

@@ -8,6 +8,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 
@@ -32,19 +33,27 @@ __local stage_t solo_next;
     if (now.mode == RELAX) {
         const key_t high = (key_t)BOARD_ULONG(HIGH);
         const int eager = now.length <= ${config.eager_limit}u;
-        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         ${relaxing.begin()}
         ${far_state()}
+        % if config.drift:
+        <%drift:each_edge queue_from="queue_from" queue_to="queue_to" count="now.length">
+        <%def name="visit(count)">
+            ${relaxing.visit_edges(count, drift.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%def>
+        </%drift:each_edge>
+        % else:
+        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         <%advance:each_edge queue="queue_from" count="now.length">
         <%def name="visit(count)">
             ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%def>
         </%advance:each_edge>
+        % endif
         % if config.hub_degree:
         if (now.hubs) {
             <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
             <%def name="visit(count)">
-                ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+                ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             </%def>
             </%advance:each_hub_edge>
         }
@@ -54,7 +63,34 @@ __local stage_t solo_next;
         ${publish_least()}
         % endif
         ${relaxing.end()}
+        % if config.drift:
+        ${drift.end_stage("queue_to")}
+        % else:
         ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+        % endif
+    }
+    % endif
+    % if "heavy" in stages:
+    if (now.mode == HEAVY) {
+        const key_t high = (key_t)BOARD_ULONG(HIGH);
+        const int eager = 0;
+        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+        __global entry_t *const settled_here = settled + board[SETTLED_BEGIN];
+        ${relaxing.begin()}
+        ${far_state()}
+        uint heavy_edges = 0;
+        <%advance:each_edge queue="settled_here" count="now.length">
+        <%def name="visit(count)">
+            heavy_edges += ${" + ".join(f"(uint)active{k}" for k in range(count))};
+            ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        </%def>
+        </%advance:each_edge>
+        ${pile.end_stage("pile_here", "pile_count")}
+        ${publish_least()}
+        ${relaxing.end()}
+        ${queue.end_stage("queue_to", "0")}
+        heavy_edges = lane_reduce_add(heavy_edges);
+        if (lane_id() == 0 && heavy_edges) atomic_add(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE, heavy_edges);
     }
     % endif
     % if "split" in stages:
@@ -72,9 +108,10 @@ __local stage_t solo_next;
             uint degree0 = 0;
             if (fell) {
                 row0 = indptr[v0];
-                degree0 = (uint)(indptr[v0 + 1] - row0);
+                degree0 = (uint)(LIGHT_END(v0) - row0);
             }
             ${relaxing.enqueue(0, "v0", "fell", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${relaxing.settle("v0", "fell")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         ${pile.end_stage("pile_other", "other_count")}

@@ -45,7 +45,7 @@
     % for k in range(count):
     if (eager && falls${k} && to${k} <= high) {
         row${k} = indptr[head${k}];
-        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+        degree${k} = (uint)(LIGHT_END(head${k}) - row${k});
     }
     % endfor
     % for k in range(count):
@@ -55,15 +55,20 @@
     % if keys.signed:
     if (lowered${k} && to${k} <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
     % endif
-    int queued${k} = lowered${k} && to${k} <= high && ${lower.first(f"head{k}", f"was{k}", "now.level", "high")};
+    % if config.drift:
+    const int queued${k} = lowered${k} && to${k} <= high;
+    % else:
+    const int queued${k} = lowered${k} && to${k} <= high && ${lower.first(f"head{k}", f"was{k}", "now.level", "high")};
+    % endif
     if (queued${k}) {
         if (eager) prefetch_global(indices + row${k});
         else {
             row${k} = indptr[head${k}];
-            degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+            degree${k} = (uint)(LIGHT_END(head${k}) - row${k});
         }
     }
     ${enqueue(k, f"head{k}", f"queued{k}", keep, hub_slot)}
+    ${settle(f"head{k}", f"(lowered{k} && to{k} <= high && CELL_KEY(was{k}) > high)")}
     % if "split" in all_stages:
     // One that had a distance beyond the bound before is on the pile already.
     const int aside${k} = lowered${k} && to${k} > high;
@@ -102,6 +107,9 @@
     % if config.hub_degree:
     if (kept${k} && degree${k} >= ${config.hub_degree}u) {
         kept${k} = 0;
+        % if config.drift:
+        if (atomic_xchg(stamps + ${vertex}, now.level) != now.level)
+        % endif
         hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(${vertex}, row${k}, degree${k});
     }
     % endif
@@ -111,4 +119,21 @@
 <%def name="keep_in_queue(queued, entry, edges)">
     found_edges += ${edges};
     ${queue.push(queued, entry, "queue_to")}
+</%def>
+
+## A vertex that comes into the band for the first time: its heavy edges are relaxed when the band is done.
+<%def name="settle(vertex, comes)">
+    % if "heavy" in all_stages:
+    {
+        const int settles = ${comes};
+        const lanemask_t settling = lane_ballot(settles);
+        if (settling) {
+            uint base = 0;
+            if (lane_id() == 0) base = atomic_add(board + SETTLED, lanemask_count(settling));
+            base = lane_broadcast(base, 0) + lanemask_count(settling & lane_mask_lt());
+            if (settles && base < n) settled[base] = MAKE_ENTRY(${vertex}, middles[${vertex}], (uint)(indptr[${vertex} + 1] - middles[${vertex}]));
+            if (settles && base >= n) state[OVERFLOWED] = 1;
+        }
+    }
+    % endif
 </%def>

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BitParallel", "BitParallelConfig", "Sums"]
+__all__ = ["BitParallel", "BitParallelConfig", "Sums", "long_rows_in_parts"]
 
 OUTPUTS = {"distances": "int", "marks": "uchar", "targets": "ulong", "sources": "ulong"}
 MOST_WORDS_CPU, MOST_WORDS_GPU = 16, 32
@@ -266,18 +266,14 @@ class BitParallel:
             self._arrays[name] = memory.allocate(name, graph.n, np.uint8)
         found = self._arrays["found"] = memory.allocate("found", FOUND_WORDS, np.uint32)
         self._mirror = Mirror(self.device, found, 0, FOUND_WORDS)
-        long_rows = np.flatnonzero(back.degrees > config.part_edges)
-        pieces = -(-back.degrees[long_rows].astype(np.int64) // config.part_edges)
-        owners = np.repeat(long_rows, pieces)
-        places = np.arange(owners.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        begins = back.indptr[owners].astype(np.int64) + places * config.part_edges
+        long_rows, owners, begins = long_rows_in_parts(back, config.part_edges)
         self._long = (
             np.uint32(long_rows.size),
             memory.upload("long_vertices", long_rows.astype(np.uint32)),
         )
         self._parts = (
             np.uint32(owners.size),
-            memory.upload("part_vertices", owners.astype(np.uint32)),
+            memory.upload("part_vertices", long_rows[owners].astype(np.uint32)),
             memory.upload("part_begins", begins.astype(offsets_dtype(graph.m))),
         )
 
@@ -337,6 +333,26 @@ class BitParallel:
         )
         groups = traits.compute_units * (4 if traits.is_cpu else max(2048 // size, 1))
         return kernel.launch(groups * size, size, *args)
+
+
+def long_rows_in_parts(
+    graph: Graph, part_edges: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut rows longer than `part_edges` into parts of that many edges.
+
+    Returns
+    -------
+    long_rows : int64 [l]
+        Their vertices.
+    owners, begins : int64 [p]
+        For each part, which of the long rows it is of, and its first edge.
+    """
+    long_rows = np.flatnonzero(graph.degrees > part_edges)
+    pieces = -(-graph.degrees[long_rows].astype(np.int64) // part_edges)
+    owners = np.repeat(np.arange(long_rows.size), pieces)
+    places = np.arange(owners.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    begins = graph.indptr[long_rows[owners]].astype(np.int64) + places * part_edges
+    return long_rows, owners, begins
 
 
 def _most_words(graph: Graph, traits: DeviceTraits, output: str, free_bytes: int) -> int:

@@ -155,12 +155,16 @@ class Searcher:
             return False
         graph = self.graph
         passes = -(-sources.size // WIDTH)
-        depth = _depths.get(graph)
-        if depth is None:
-            busiest = np.array([np.argmax(graph.degrees)])
-            depth = _depths[graph] = int(self._single_totals(busiest).farthest[0])
-        looks = LOOK_COST * passes * (depth + 1) * graph.n
+        looks = LOOK_COST * passes * (self.depth() + 1) * graph.n
         return bool(looks < sources.size * (graph.n + graph.m))
+
+    def depth(self) -> int:
+        """Tell how deep a search from the busiest vertex is; searched for once a graph."""
+        depth = _depths.get(self.graph)
+        if depth is None:
+            busiest = np.array([np.argmax(self.graph.degrees)])
+            depth = _depths[self.graph] = int(self._single_totals(busiest).farthest[0])
+        return depth
 
     def _bits(self, output: str, searches: int) -> BitParallel:
         """Give a plan wide enough, or as wide as they get."""

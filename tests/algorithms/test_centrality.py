@@ -62,6 +62,27 @@ def test_betweenness_of_awkward_shapes(shape, device):
     check_betweenness(SHAPES[shape], device)
 
 
+@pytest.mark.parametrize("shape", [name for name in SMALL if SHAPES[name].m])
+def test_betweenness_in_a_shared_traversal(shape, device):
+    check_betweenness(SHAPES[shape], device, method="shared")
+
+
+def test_a_shared_traversal_with_rows_in_parts_and_few_levels(intel, monkeypatch):
+    hub = SHAPES["hub"]
+    some = np.arange(0, hub.n, 150)
+    expected = cg.betweenness_centrality(hub, some, method="multi-search", device=intel)
+    for device in (intel, intel.emulating(8)):
+        found = cg.betweenness_centrality(hub, some, method="shared", device=device)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    single = cg.betweenness_centrality(hub, some, method="shared", dtype=np.float32, device=intel)
+    np.testing.assert_allclose(single, expected, rtol=1e-4)
+    monkeypatch.setattr("clgraph.algorithms.centrality._sharing_pays", lambda *_: True)
+    deep = cg.generate.path(700)  # too deep to share: searched singly after all
+    found = cg.betweenness_centrality(deep, [0, 300], False, device=intel)
+    expected = cg.betweenness_centrality(deep, [0, 300], False, method="multi-search", device=intel)
+    np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize("shape", [name for name in SMALL if SHAPES[name].m < 2500])
 def test_edge_betweenness_of_awkward_shapes(shape, device):
     check_edges(SHAPES[shape], device)

@@ -45,11 +45,11 @@ def test_checklist_10_rows_are_read_through_the_read_only_path(gpu):
     assert source.spill_bytes == 0
 
 
-@pytest.mark.parametrize("config", ["auto", "hybrid", "warp-based"])
-def test_betweenness(config, gpu):
+@pytest.mark.parametrize("options", [{}, {"method": "shared"}, {"config": "hybrid"}])
+def test_betweenness(options, gpu):
     for graph in (cg.generate.kron(8, seed=3), cg.generate.grid2d(15, 12), MIXED_ONE_WAY):
         some = np.arange(0, graph.n, 5)
-        found = cg.betweenness_centrality(graph, some, False, config=config, device=gpu)
+        found = cg.betweenness_centrality(graph, some, False, device=gpu, **options)
         expected = brandes(graph, some)
         seen = np.full(graph.n, some.size)
         seen[some] -= 1

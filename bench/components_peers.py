@@ -48,7 +48,10 @@ def weak_labels(graph: Graph) -> NDArray[np.int32]:
 
 def _scipy_labels(graph: Graph, connection: str) -> NDArray[np.int32]:
     components = module("scipy.sparse.csgraph").connected_components
-    _, labels = components(scipy_matrix(graph), directed=True, connection=connection)
+    # scipy 1.17 gives wrong strong components where parallel edges are separate entries.
+    matrix = scipy_matrix(graph).copy()
+    matrix.sum_duplicates()
+    _, labels = components(matrix, directed=True, connection=connection)
     return by_smallest_member(labels)
 
 

@@ -14,11 +14,11 @@ VerificationError: vertex 3 is at distance 2, but no edge leads to it from a ver
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clgraph.engine.arguments import vertex_number
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 
@@ -71,7 +71,7 @@ def distances(graph: Graph, source: int, distances: Any, *, max_depth: int | Non
     O(n + m) on the host, 17 n bytes and some 50 MiB besides.
     """
     graph = as_graph(graph)
-    source = _vertex(source, graph.n)
+    source = vertex_number(source, graph.n)
     hops = _integers(getattr(distances, "distances", distances), "distances", graph.n)
     _check_range(hops, source, max_depth)
     preceded = np.zeros(graph.n, bool)
@@ -133,7 +133,7 @@ def shortest_path_tree(
     .. [1] Graph 500 steering committee, "Graph 500 benchmark specification", section on validation.
     """
     graph = as_graph(graph)
-    source = _vertex(source, graph.n)
+    source = vertex_number(source, graph.n)
     if predecessors is None:
         predecessors = getattr(result, "predecessors", None)
     if predecessors is None:
@@ -156,18 +156,6 @@ def shortest_path_tree(
         raise VerificationError(
             f"tree edge {parents[foreign]} -> {foreign} is not an edge of the graph."
         )
-
-
-def _vertex(source: Any, n: int) -> int:
-    try:
-        vertex = operator.index(source)
-    except TypeError:
-        vertex = -1
-    if not 0 <= vertex < n:
-        raise InvalidArgumentError(
-            f"source={source!r} is not a vertex; pass an integer in [0, {n})."
-        )
-    return vertex
 
 
 def _integers(values: Any, name: str, n: int) -> Vertices:

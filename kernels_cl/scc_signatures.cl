@@ -102,7 +102,7 @@ static inline uint follow(volatile __global uint *signature, const order_t order
 }
 
 // Raise both ends of an edge along which `signature` travels from `tail` to `head`.
-static inline uint raise(volatile __global uint *signature, __global uint *changed, const uint round,
+static inline uint raise(volatile __global uint *signature, volatile __global uint *changed, const uint round,
                          const order_t order, const uint tail, const uint head) {
     const uint known = signature[tail], there = signature[head];
     const uint best = follow(signature, order, known);
@@ -141,7 +141,7 @@ void scc_signatures(
     volatile __global uint *forward,                // [n]
     volatile __global uint *backward,               // [n]
     __global uint *region,                          // [n]
-    __global uint *changed,                         // [n] 1 + the round of the last change
+    volatile __global uint *changed,                // [n] 1 + the round of the last change
     __global uint2 *edges_even,                     // [m + slack]
     __global uint2 *edges_odd,                      // [m + slack]
     volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
@@ -211,16 +211,18 @@ void scc_signatures(
     % if "SPREAD" in rendered:
     if (now.mode == SPREAD) {
         uint found_count = 0;
-        const int full = now.level % ${full_every}u == 0;
-        <%tiles:each_tile count="now.length" size="${edge_tile}">
-            for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
-                const uint2 edge = edges_from[i];
-                if (full || changed[edge.x] >= now.level)
-                    found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
-                if (full || changed[edge.y] >= now.level)
-                    found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
-            }
-        </%tiles:each_tile>
+        uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
+        % if config.distribution == "static":
+        // Where a pass is shorter than the wait for other groups, passes follow one another without.
+        const uint fitting = ${pass_items}u * GROUP_SIZE * now.members / now.length;
+        const uint passes = min(max(fitting, 1u), ${most_passes}u);
+        for (uint pass = 0; pass < passes; ++pass) {
+            ${spread_once()}
+            least = now.level + 1u;
+        }
+        % else:
+        ${spread_once()}
+        % endif
         ${queue.end_count("found_count")}
     }
     % endif
@@ -273,6 +275,18 @@ void scc_signatures(
         </%tiles:each_tile>
     }
     % endif
+</%def>
+
+<%def name="spread_once()">
+<%tiles:each_tile count="now.length" size="${edge_tile}">
+    for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
+        const uint2 edge = edges_from[i];
+        if (changed[edge.x] >= least)
+            found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
+        if (changed[edge.y] >= least)
+            found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
+    }
+</%tiles:each_tile>
 </%def>
 
 ## The edges of a tile between live vertices and without loops, a span of neighbours to each lane.

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher, narrow
+from clgraph.algorithms.multi_search_weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
@@ -24,26 +25,32 @@ if TYPE_CHECKING:
 
 __all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]
 
+WEIGHTED_BLOCK = 256  # rows of distances in host memory
+
 
 def apsp(
     graph: Graph,
     sources: ArrayLike | None = None,
     *,
     dtype: DTypeLike = np.int32,
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Hop distances from every source to every vertex.
+    """Distances from every source to every vertex.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
+        Directed or undirected.
     sources : integers [k], optional
         Where to begin; default every vertex.
     dtype : {int32, int16}
-        Of the result.
+        Of the result, in hops.
+    weighted : bool
+        Whether edges are as long as their weights, in whose type the result then is. This takes
+        one `clgraph.SSSP` search after the other.
     method : {"auto", "multi-search", "bit-parallel"}
         Whether a work-group runs each search, or searches share the bits of words; "auto" takes
         the latter from 32 sources on.
@@ -55,7 +62,8 @@ def apsp(
     Returns
     -------
     numpy.ndarray
-        [k, n] of `dtype`; -1 where there is no path.
+        [k, n] of `dtype`, -1 where there is no path; or of the type of the weights, infinity or the
+        largest integer where there is none.
 
     Raises
     ------
@@ -70,8 +78,10 @@ def apsp(
     piece by piece.
     """
     graph = as_graph(graph)
-    element = _element(dtype)
     chosen = _all_or(sources, graph.n)
+    if weighted:
+        return WeightedSearcher(graph, find_device(device)).distances(chosen, progress)
+    element = _element(dtype)
     result = np.empty((chosen.size, graph.n), element)
     done = 0
     for block, distances in _blocks(graph, chosen, element, None, method, device, progress):
@@ -86,15 +96,16 @@ def apsp_blocks(
     *,
     block: int | None = None,
     dtype: DTypeLike = np.int32,
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-    """Hop distances from every source, a block of sources at a time.
+    """Distances from every source, a block of sources at a time.
 
     Parameters
     ----------
-    graph, sources, dtype, method, device, progress
+    graph, sources, dtype, weighted, method, device, progress
         As `apsp`.
     block : int, optional
         Sources of a block; default what fits the device.
@@ -114,23 +125,26 @@ def apsp_blocks(
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
     chosen = _all_or(sources, graph.n)
+    if weighted:
+        return _weighted_blocks(graph, chosen, size, device, progress)
     return _blocks(graph, chosen, _element(dtype), size, method, device, progress)
 
 
 def average_shortest_path_length(
     graph: Graph,
     *,
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> float:
-    """Mean hop distance over all ordered pairs of vertices.
+    """Mean distance over all ordered pairs of vertices.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Every vertex must reach every other; weights are ignored.
-    method, device, progress
+        Every vertex must reach every other.
+    weighted, method, device, progress
         As `apsp`.
 
     Returns
@@ -151,7 +165,12 @@ def average_shortest_path_length(
     if not graph.n:
         raise InvalidGraphError("a graph without vertices has no mean distance.")
     everyone = np.arange(graph.n, dtype=np.int64)
-    found = Searcher(graph, find_device(device), method).totals(everyone, progress)
+    searcher = (
+        WeightedSearcher(graph, find_device(device))
+        if weighted
+        else Searcher(graph, find_device(device), method)
+    )
+    found = searcher.totals(everyone, progress)
     short = np.flatnonzero(found.reached < graph.n)
     if short.size:
         raise InvalidGraphError(
@@ -170,6 +189,22 @@ def _element(dtype: DTypeLike) -> np.dtype[Any]:
     if element not in (np.dtype(np.int32), np.dtype(np.int16)):
         raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
     return element
+
+
+def _weighted_blocks(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    size: int | None,
+    device: Device | str | None,
+    progress: Progress | None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    searcher = WeightedSearcher(graph, find_device(device))
+    size = size or WEIGHTED_BLOCK
+    for begin in range(0, sources.size, size):
+        block = sources[begin : begin + size]
+        yield block, searcher.distances(block)
+        if progress is not None:
+            progress(begin + block.size, sources.size, "searches")
 
 
 def _blocks(

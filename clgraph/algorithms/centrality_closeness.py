@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher
+from clgraph.algorithms.multi_search_weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.graph import as_graph
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.algorithms.multi_search_totals import Totals
+    from clgraph.algorithms.multi_search_weighted import WeightedTotals
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -27,6 +29,7 @@ def closeness_centrality(
     sources: ArrayLike | None = None,
     *,
     wf_improved: bool = True,
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
@@ -36,12 +39,15 @@ def closeness_centrality(
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Directed or undirected; distances are along the edges, towards the vertex, in hops.
+        Directed or undirected; distances are along the edges, towards the vertex.
     sources : integers [k], optional
         Vertices whose closeness is wanted; default all.
     wf_improved : bool
         Whether to scale by the share of the graph that reaches the vertex (Wasserman and Faust),
         so that values of different components compare.
+    weighted : bool
+        Whether edges are as long as their weights, which takes one `clgraph.SSSP` search after the
+        other; else distances are in hops.
     method : {"auto", "multi-search", "bit-parallel"}
         As in `apsp`.
     device : Device or str, optional
@@ -72,7 +78,7 @@ def closeness_centrality(
            Networks 1 (1979).
     """
     graph = as_graph(graph)
-    found = _inward(graph, sources, method, device, progress)
+    found = _inward(graph, sources, method, device, progress, weighted=weighted)
     others = (found.reached - 1).astype(np.float64)
     closeness = np.divide(others, found.total, out=np.zeros_like(others), where=found.total > 0)
     if wf_improved and graph.n > 1:
@@ -84,6 +90,7 @@ def harmonic_centrality(
     graph: Graph,
     sources: ArrayLike | None = None,
     *,
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
@@ -92,7 +99,7 @@ def harmonic_centrality(
 
     Parameters
     ----------
-    graph, sources, method, device, progress
+    graph, sources, weighted, method, device, progress
         As `closeness_centrality`.
 
     Returns
@@ -109,7 +116,7 @@ def harmonic_centrality(
     ----------
     .. [1] P. Boldi, S. Vigna, "Axioms for centrality", Internet Mathematics 10 (2014).
     """
-    return _inward(as_graph(graph), sources, method, device, progress).harmonic
+    return _inward(as_graph(graph), sources, method, device, progress, weighted=weighted).harmonic
 
 
 def _inward(
@@ -118,9 +125,14 @@ def _inward(
     method: str,
     device: Device | str | None,
     progress: Progress | None,
-) -> Totals:
+    *,
+    weighted: bool,
+) -> Totals | WeightedTotals:
     """Figures of searches against the edges."""
     found = find_device(device)
+    if weighted:
+        chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
+        return WeightedSearcher(graph.transpose(), found).totals(chosen, progress)
     if sources is None and graph.directed:
         searcher = Searcher(graph, found, method)
         if searcher.shares_bits():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.bfs import BFS
 from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher
+from clgraph.algorithms.multi_search_weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
@@ -33,21 +34,25 @@ def eccentricity(
     sources: ArrayLike | None = None,
     *,
     disconnected: str = "raise",
+    weighted: bool = False,
     method: str = "auto",
     device: Device | str | None = None,
     progress: Progress | None = None,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int64] | NDArray[np.float64]:
     """Distance from each vertex to the one farthest from it.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
+        Directed or undirected.
     sources : integers [k], optional
         Vertices whose eccentricity is wanted; default all.
     disconnected : {"raise", "ignore"}
         What to do where a vertex does not reach all others: raise, or take the farthest of those
         that it reaches.
+    weighted : bool
+        Whether edges are as long as their weights, which takes one `clgraph.SSSP` search after the
+        other; else distances are in hops.
     method : {"auto", "multi-search", "bit-parallel"}
         As in `apsp`.
     device : Device or str, optional
@@ -58,7 +63,7 @@ def eccentricity(
     Returns
     -------
     numpy.ndarray
-        int64 [k], in hops.
+        int64 [k] in hops, or float64 [k] by weight.
 
     Raises
     ------
@@ -77,7 +82,12 @@ def eccentricity(
     _check(disconnected)
     everyone = np.arange(graph.n, dtype=np.int64)
     chosen = everyone if sources is None else as_sources(sources, graph.n)
-    found = Searcher(graph, find_device(device), method).totals(chosen, progress)
+    searcher = (
+        WeightedSearcher(graph, find_device(device))
+        if weighted
+        else Searcher(graph, find_device(device), method)
+    )
+    found = searcher.totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
         if short.size:
@@ -89,18 +99,21 @@ def diameter(
     graph: Graph,
     *,
     disconnected: str = "raise",
+    weighted: bool = False,
     device: Device | str | None = None,
     progress: Progress | None = None,
-) -> int:
+) -> float:
     """Largest distance between two vertices, exactly.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
+        Directed or undirected.
     disconnected : {"raise", "ignore"}
         What to do where some vertex does not reach all others: raise, or take the largest distance
         that is finite.
+    weighted : bool
+        Whether edges are as long as their weights; this takes a search from every vertex.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable, optional
@@ -108,8 +121,8 @@ def diameter(
 
     Returns
     -------
-    int
-        In hops.
+    int or float
+        In hops, or by weight.
 
     Raises
     ------
@@ -137,6 +150,9 @@ def diameter(
     _check(disconnected)
     if not graph.n:
         raise InvalidGraphError("a graph without vertices has no diameter.")
+    if weighted:
+        options: Any = {"disconnected": disconnected, "weighted": True, "device": device}
+        return float(eccentricity(graph, **options, progress=progress).max())
     return _Bounds(graph, find_device(device), disconnected).narrow(progress)
 
 

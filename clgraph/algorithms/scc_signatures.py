@@ -33,6 +33,8 @@ QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # in every round took 6.3 and 26.7 ms.
 ROUNDS = 16  # before vertices are contracted
 FULL_EVERY = 16  # divides ROUNDS
+PASS_ITEMS = 4  # edges of a work-item that a round may look at, in several passes
+MOST_PASSES = 8
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
 
@@ -85,6 +87,8 @@ class Signatures:
             factors=FACTORS,
             hops=HOPS,
             rounds=ROUNDS,
+            pass_items=PASS_ITEMS,
+            most_passes=MOST_PASSES,
             full_every=FULL_EVERY,
             list_span=4096 if alone else LIST_SPAN,
             round_work=ROUND_WORK[traits.is_cpu],

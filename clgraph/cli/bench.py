@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.command import Command, Record
+from clgraph.cli.searching import positive
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", help="as 'clgraph devices' shows it")
     parser.add_argument(
-        "--sources", type=_positive, default=64, metavar="N", help="searches per pass (default 64)"
+        "--sources", type=positive, default=64, metavar="N", help="searches per pass (default 64)"
     )
     parser.add_argument(
-        "--passes", type=_positive, default=15, metavar="N", help="most passes (default 15)"
+        "--passes", type=positive, default=15, metavar="N", help="most passes (default 15)"
     )
     parser.add_argument(
         "--narrow",
@@ -120,13 +121,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the cases of this record")
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
 
 
 def _run(args: argparse.Namespace) -> Record:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.command import Command, Record, add_reading, reading_options
 from clgraph.cli.progress import Progress
+from clgraph.cli.searching import check_output, positive, vertex_names, write_columns
 from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
@@ -19,17 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND"]
 
-OUTPUTS = (".npz", ".csv")
 MEASURES = ("betweenness", "edge-betweenness", "closeness", "harmonic", "eccentricity", "diameter")
 SAMPLED = ("betweenness", "edge-betweenness")
 NO_OUTPUT = ("edge-betweenness", "diameter")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--samples",
-        type=_positive,
+        type=positive,
         metavar="K",
         help="estimate betweenness from K sources drawn at random (default: all)",
     )
@@ -54,16 +46,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
     )
     parser.add_argument(
-        "--top", type=_positive, default=10, metavar="N", help="vertices shown (default 10)"
+        "--top", type=positive, default=10, metavar="N", help="vertices shown (default 10)"
     )
     parser.add_argument("--output", metavar="FILE", help="write all values to FILE.npz or FILE.csv")
 
 
 def _run(args: argparse.Namespace) -> Record:
-    if args.output is not None and Path(args.output).suffix not in OUTPUTS:
-        raise InvalidArgumentError(
-            f"--output {args.output} ends in neither {' nor '.join(OUTPUTS)}; name it so."
-        )
+    check_output(args.output)
     if args.output is not None and args.measure in NO_OUTPUT:
         raise InvalidArgumentError(f"--output has no value per vertex to write of {args.measure}.")
     if args.samples is not None and args.measure not in SAMPLED:
@@ -93,7 +82,8 @@ def _run(args: argparse.Namespace) -> Record:
         return record
     record["top"] = _top(graph, values, args)
     if args.output is not None:
-        _write(args.output, graph, args.measure, values)
+        names = vertex_names(graph)
+        write_columns(args.output, graph, {args.measure: values}, [args.measure], vertex=names)
         record["output"] = args.output
     return record
 
@@ -120,7 +110,7 @@ def _top(graph: Graph, values: Any, args: argparse.Namespace) -> list[Record]:
     """Those with the largest values, ties by number."""
     import numpy as np
 
-    names = np.arange(graph.n) if graph.labels is None else graph.labels
+    names = vertex_names(graph)
     order = np.argsort(-values, kind="stable")
     if args.measure != "edge-betweenness":
         return [
@@ -138,20 +128,6 @@ def _top(graph: Graph, values: Any, args: argparse.Namespace) -> list[Record]:
         }
         for place in order[: args.top]
     ]
-
-
-def _write(path: str, graph: Graph, measure: str, values: Any) -> None:
-    import numpy as np
-
-    ids = np.arange(graph.n) if graph.labels is None else graph.labels
-    if Path(path).suffix == ".npz":
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, vertex=ids, **{measure: values})
-        return
-    with Path(path).open("w", encoding="utf-8") as file:
-        file.write(f"vertex,{measure}\n")
-        rows = zip(ids.tolist(), values.tolist(), strict=True)
-        file.writelines(f"{vertex},{value!r}\n" for vertex, value in rows)
 
 
 def _render(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""What the commands for searches share: where they start, what they write, how they are shown."""
+"""What commands that run a plan share: their options, what they write, how they are shown."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result",
+    "add_running",
     "add_search",
     "check_output",
     "energy_of",
@@ -30,10 +31,13 @@ __all__ = [
     "labelled",
     "levels_table",
     "place_record",
+    "positive",
     "speed_text",
     "start_text",
     "times_record",
     "times_text",
+    "vertex_names",
+    "write_columns",
     "write_result",
 ]
 
@@ -54,30 +58,36 @@ class Result(Protocol):
         """One for each vertex, or None."""
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a whole number from 1 on, as argparse wants it."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
     return number
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
-    """Declare what every search can be told, but for where it starts."""
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Declare where a plan runs, how often, and what becomes of it."""
     parser.add_argument(
         "--device", help="part of a name, gpu, cpu, or an index as 'clgraph devices' shows it"
     )
     parser.add_argument(
+        "--repeat", type=positive, default=1, metavar="N", help="run N times, show the median"
+    )
+    parser.add_argument(
+        "--energy", action="store_true", help="measure joules per run, over at least two seconds"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write the result to FILE.npz or FILE.csv")
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Declare what every search can be told, but for where it starts."""
+    parser.add_argument("--config", help="name of a preset (default: auto)")
+    add_running(parser)
+    parser.add_argument(
         "--predecessors", action="store_true", help="label a shortest-path tree too"
     )
-    parser.add_argument(
-        "--repeat", type=_positive, default=1, metavar="N", help="search N times, show the median"
-    )
-    parser.add_argument(
-        "--energy", action="store_true", help="measure joules per search, over at least two seconds"
-    )
     parser.add_argument("--levels", action="store_true", help="show every level of the search")
-    parser.add_argument("--output", metavar="FILE", help="write the result to FILE.npz or FILE.csv")
 
 
 def check_output(path: str | None) -> None:
@@ -129,8 +139,8 @@ def times_record(kernel_ms: list[float], total_ms: list[float]) -> Record:
     }
 
 
-def times_text(record: Record) -> list[tuple[str, str]]:
-    """Lines about kernel and total time."""
+def times_text(record: Record, what: str = "search") -> list[tuple[str, str]]:
+    """Lines about kernel and total time of each of what was run."""
     several = record["repeat"] > 1
     spread = (
         f" (median of {record['repeat']}: {record['kernel_ms_min']:.3f} to "
@@ -142,7 +152,7 @@ def times_text(record: Record) -> list[tuple[str, str]]:
         ("kernel", f"{record['kernel_ms']:.3f} ms{spread}"),
         (
             "total",
-            f"{record['total_ms']:.3f} ms per search, after {record['read_s']:.2f} s to read and "
+            f"{record['total_ms']:.3f} ms per {what}, after {record['read_s']:.2f} s to read and "
             f"{record['build_s']:.2f} s to prepare",
         ),
     ]
@@ -166,20 +176,48 @@ def energy_of(search: Callable[[], object], device: Device) -> Record:
 
 def write_result(path: str, graph: Graph, result: Result, source: Any) -> None:
     """Write distances, and predecessors if there are any, as npz or csv."""
-    import numpy as np
-
     columns: dict[str, Any] = {"distances": result.distances}
     if result.predecessors is not None:
         columns["predecessors"] = result.predecessors
+    names = [name.removesuffix("s") for name in columns]
+    write_columns(path, graph, columns, names, labels=graph.labels, source=source)
+
+
+def vertex_names(graph: Graph) -> NDArray[Any]:
+    """Give what the file calls each vertex, or its number [n]."""
+    import numpy as np
+
+    return np.arange(graph.n) if graph.labels is None else np.asarray(graph.labels)
+
+
+def write_columns(
+    path: str, graph: Graph, columns: dict[str, Any], names: list[str], **others: Any
+) -> None:
+    """Write a value or several for each vertex.
+
+    Parameters
+    ----------
+    path : str
+        Ends in .npz, or in .csv.
+    graph : Graph
+        Whose vertices they are; what its file calls them stands in the first column.
+    columns : dict of str to array [n]
+        By their names in the archive.
+    names : list of str
+        Their names in the table.
+    others
+        What the archive holds besides, but for what is None.
+    """
+    import numpy as np
+
     if Path(path).suffix == ".npz":
-        if graph.labels is not None:
-            columns["labels"] = graph.labels
+        known = {name: value for name, value in others.items() if value is not None}
         with Path(path).open("wb") as file:
-            np.savez_compressed(file, source=source, **columns)
+            np.savez_compressed(file, **known, **columns)
         return
-    ids = np.arange(graph.n) if graph.labels is None else graph.labels
     with Path(path).open("w", encoding="utf-8") as file:
-        file.write(",".join(["vertex", *(name.removesuffix("s") for name in columns)]) + "\n")
+        file.write(",".join(["vertex", *names]) + "\n")
+        ids = vertex_names(graph)
         rows = zip(ids.tolist(), *(column.tolist() for column in columns.values()), strict=True)
         file.writelines(",".join(map(_cell, row)) + "\n" for row in rows)
 
@@ -203,16 +241,16 @@ def speed_text(mteps: float) -> str:
     return f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
 
 
-def joules_text(energy: Record) -> str:
-    """Joules of a search, and how they were measured."""
+def joules_text(energy: Record, one: str = "search", many: str = "searches") -> str:
+    """Joules of a search, or whatever was run, and how they were measured."""
     joules = energy["joules_per_run"]
     if joules is None:
         return f"not measured: {energy['note']}"
     spread = f" +-{50 * energy['spread']:.1f} %" if energy["spread"] is not None else ""
     idle = f", idle {energy['idle_watts']:.0f} W" if energy["idle_watts"] is not None else ""
     return (
-        f"{joules:.4g} J per search{spread}, {energy['mean_watts']:.0f} W mean{idle} "
-        f"({energy['runs']:,} searches in {energy['seconds']:.1f} s; {energy['source']})"
+        f"{joules:.4g} J per {one}{spread}, {energy['mean_watts']:.0f} W mean{idle} "
+        f"({energy['runs']:,} {many} in {energy['seconds']:.1f} s; {energy['source']})"
     )
 
 

@@ -79,12 +79,14 @@ static inline int may_reach(volatile __global uint *packed, volatile __global ui
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_begin(
     const uint n,
+    __global const uint *ranges,                    // [n], or one element
+    const uint split,                               // whether `ranges` are given
     __global uint *packed,                          // [n] out
     __global uint *component,                       // [n] out
     __global ulong *pivots)                         // [2 n + 1] out
 {
     <%share:each_item count="n">
-        packed[item] = 2u * n;
+        packed[item] = split ? ranges[item] : 2u * n;
         component[item] = item;
         pivots[item] = pivots[n + item] = 0;
         if (item == 0) pivots[2u * n] = 0;
@@ -100,7 +102,8 @@ void scc_steps(
     const uint n,
     const ulong m,
     const uint trim_limit,                          // iterations of trimming
-    const uint pair_limit,                          // iterations of the forward-backward step
+    const uint pair_first,                          // number of the first forward-backward iteration
+    const uint pair_limit,                          // and the number that none may reach
     const uint color,                               // whether colouring follows
     const uint pair_lanes,                          // log2 of the lanes of a vertex in scans
     const uint color_lanes,
@@ -127,7 +130,8 @@ void scc_steps(
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = {
         0, 0, trim_limit ? TRIM : pair_limit ? PIVOT : COLOR, 0, 0, 0, 0, 0, 0,
-        STEP(trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR, 0u, 0u), n};
+        STEP(trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR, 0u,
+             trim_limit ? 0u : pair_first), n};
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}

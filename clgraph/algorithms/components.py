@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.algorithms.components_launch import Sweeper, SweepLog
 from clgraph.algorithms.components_number import Numbering
 from clgraph.algorithms.components_result import ComponentsResult, ComponentStats
+from clgraph.algorithms.components_verify import verify_components
 from clgraph.device import Memory, load
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
@@ -120,8 +121,13 @@ class ConnectedComponents:
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)
 
-    def run(self) -> ComponentsResult:
+    def run(self, *, verify: bool = False) -> ComponentsResult:
         """Find the components.
+
+        Parameters
+        ----------
+        verify : bool
+            Whether to check the result on the device, outside the times in its stats.
 
         Returns
         -------
@@ -130,6 +136,8 @@ class ConnectedComponents:
 
         Raises
         ------
+        VerificationError
+            If the result was to be checked and is wrong.
         ClgraphError
             If the driver reports a failure.
         DeviceMemoryError
@@ -152,7 +160,10 @@ class ConnectedComponents:
             method="hooking",
             config=self.config,
         )
-        return ComponentsResult(labels, n, count, stats)
+        result = ComponentsResult(labels, n, count, stats)
+        if verify:
+            verify_components(self.graph, result, self.device, strong=False)
+        return result
 
     def label(self, log: SweepLog, labels: Allocation) -> int:
         """Write the labels of a graph with vertices, int32 [n], and count the components."""
@@ -174,7 +185,11 @@ class ConnectedComponents:
 
 
 def connected_components(
-    graph: Graph, *, device: Device | str | None = None, progress: Progress | None = None
+    graph: Graph,
+    *,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
 ) -> ComponentsResult:
     """Find the sets of vertices that are joined by edges, whatever way these point.
 
@@ -187,6 +202,8 @@ def connected_components(
         Default is ``clgraph.device()``.
     progress : callable, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    verify : bool
+        Whether to check the result on the device.
 
     Returns
     -------
@@ -200,6 +217,8 @@ def connected_components(
         If the graph has 2**31 - 1 vertices or more.
     DeviceMemoryError
         If graph and state do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -213,4 +232,4 @@ def connected_components(
     >>> cg.connected_components(graph).labels.tolist()
     [0, 0, 1, 1, 2]
     """
-    return ConnectedComponents(graph, device=device, progress=progress).run()
+    return ConnectedComponents(graph, device=device, progress=progress).run(verify=verify)

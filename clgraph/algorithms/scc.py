@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from clgraph.algorithms.components import ConnectedComponents, check_size
 from clgraph.algorithms.components_launch import SweepLog
 from clgraph.algorithms.components_number import Numbering
 from clgraph.algorithms.components_result import ComponentsResult, ComponentStats
+from clgraph.algorithms.components_verify import verify_components
 from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.algorithms.scc_sequential import SequentialSearch
 from clgraph.algorithms.scc_signatures import Signatures
@@ -19,6 +22,7 @@ from clgraph.algorithms.scc_steps import Steps
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
+from clgraph.errors import DeviceMemoryError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -29,7 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SCC", "SCCResult", "scc"]
 
+log = logging.getLogger("clgraph")
+
 STEPWISE = ("coloring", "forward-backward")  # finishes that the step kernel has
+CPU_FINISH = "sequential"
+LESS_MEMORY: dict[str, Any] = {"trim": 1, "forward_backward": 1, "finish": "coloring"}
 
 
 class SCCResult(ComponentsResult):
@@ -109,7 +117,7 @@ class SCC:
         self.method = self.config.finish or (
             "hooking"
             if not (stepwise or self.graph.directed)
-            else "sequential"
+            else CPU_FINISH
             if self.device.traits.is_cpu
             else "signatures"
         )
@@ -136,14 +144,33 @@ class SCC:
             if stepwise:
                 self._steps = Steps(*where)
             if self.method == "signatures":
-                self._signatures = Signatures(*where)
+                self._signatures = self._signatures_or_none(*where)
+            if self.method == "signatures" and self._signatures is None:
+                self.config = replace(self.config, **LESS_MEMORY)
+                self.method = "coloring"
+                self._steps = Steps(self.config, *where[1:])
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)
         self.source_hash = (self._signatures or self._steps or self._sequential).source_hash
         self._numbering = Numbering(self.device, self._memory, n, smallest=False)
         self._device_bytes = self.device.ledger.used_bytes - before
 
-    def run(self) -> SCCResult:
+    def _signatures_or_none(self, *where: Any) -> Signatures | None:
+        """Give the signature kernel, or None where "auto" has no room for its edges."""
+        try:
+            return Signatures(*where)
+        except DeviceMemoryError as error:
+            if self.config.finish is not None:
+                raise
+            log.warning("%s Strong components are found by colouring instead.", error)
+            return None
+
+    def run(self, *, verify: bool = False) -> SCCResult:
         """Find the components.
+
+        Parameters
+        ----------
+        verify : bool
+            Whether to check the result on the device, outside the times in its stats.
 
         Returns
         -------
@@ -152,6 +179,8 @@ class SCC:
 
         Raises
         ------
+        VerificationError
+            If the result was to be checked and is wrong.
         KernelTimeoutError
             If the device does not finish.
         ClgraphError
@@ -160,19 +189,19 @@ class SCC:
             If there is no room for the labels.
         """
         began = time.perf_counter()
-        log = SweepLog()
+        sweeps = SweepLog()
         labels, count, mode = None, 0, "launches"
         steps: list[dict[str, Any]] = []
         if self.graph.n:
             with self._lock:
                 labels = self._memory.allocate("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
-                    count = self._weak.label(log, labels)
+                    count = self._weak.label(sweeps, labels)
                 else:
-                    mode, steps = self._decompose(log, labels)
+                    mode, steps = self._decompose(sweeps, labels)
                     count = int(self._numbering.count.read()[0])
         stats = ComponentStats(
-            log,
+            sweeps,
             1e3 * (time.perf_counter() - began),
             edges=self.graph.m,
             mode=mode,
@@ -181,7 +210,10 @@ class SCC:
             steps=steps,
             device_bytes=self._device_bytes if self.graph.n else 0,
         )
-        return SCCResult(labels, self.graph.n, count, stats)
+        result = SCCResult(labels, self.graph.n, count, stats)
+        if verify:
+            verify_components(self.graph, result, self.device, strong=True)
+        return result
 
     def _decompose(self, log: SweepLog, labels: Allocation) -> tuple[str, list[dict[str, Any]]]:
         """Run every step; give the mode and what was done."""
@@ -212,6 +244,7 @@ def scc(
     config: SCCConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> SCCResult:
     """Find the sets of vertices that reach one another.
 
@@ -226,6 +259,8 @@ def scc(
         Default is ``clgraph.device()``.
     progress : callable, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    verify : bool
+        Whether to check the result on the device.
 
     Returns
     -------
@@ -241,6 +276,8 @@ def scc(
         If `config` is not a legal configuration, or not on this device.
     DeviceMemoryError
         If graph and state do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -253,4 +290,4 @@ def scc(
     >>> cg.scc(graph).labels.tolist()
     [0, 0, 1, 2]
     """
-    return SCC(graph, config=config, device=device, progress=progress).run()
+    return SCC(graph, config=config, device=device, progress=progress).run(verify=verify)

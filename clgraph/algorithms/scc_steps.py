@@ -89,12 +89,16 @@ class Steps:
         held, back = graphs
         self._log = StageLog(memory, STAGES, PHASES)
         self._n = np.uint32(n)
+        self._whole = (memory.allocate("ranges", 1, np.uint32), np.uint32(0))
         self._graph: tuple[Argument, ...] = (
             *(held.indptr, held.indices, back.indptr, back.indices),
             *(self._n, np.uint64(m)),
             *_parameters(config, resolved.lanes),
             scan_limit(config, traits, n, m),
         )
+        # Numbered 1, since iteration 0 takes all vertices for one range.
+        once = tuple(map(np.uint32, (0, 1, 2, 0, 0, 0, 1)))
+        self._once = (*self._graph[:6], *once, np.uint64(2**63))
         self._packed = memory.allocate("packed", n, np.uint32)
         self._pivots = memory.allocate("pivots", 2 * n + 1, np.uint64)
         self._queues = (
@@ -102,8 +106,20 @@ class Steps:
             memory.allocate("queue_odd", n + QUEUE_SLACK, np.uint32),
         )
 
-    def run(self, log: SweepLog, component: Allocation) -> Outcome:
+    def run(
+        self, log: SweepLog, component: Allocation, ranges: Allocation | None = None
+    ) -> Outcome:
         """Run the steps on a graph without components.
+
+        Parameters
+        ----------
+        log : SweepLog
+            Where launches are noted.
+        component : Allocation
+            uint32 [n], written.
+        ranges : Allocation, optional
+            uint32 [n] below n: sets of vertices that edges between are not followed from the
+            beginning. Then the forward-backward step has one iteration, and nothing else is done.
 
         Returns
         -------
@@ -114,13 +130,14 @@ class Steps:
             self._groups * self._group_size,
             self._group_size,
             self._n,
+            *(self._whole if ranges is None else (ranges, np.uint32(1))),
             self._packed,
             component,
             self._pivots,
         )
         log.add(event, event)
         outcome = self._driver.run(
-            *self._graph,
+            *(self._graph if ranges is None else self._once),
             self._packed,
             component,
             self._pivots,
@@ -146,4 +163,4 @@ def _parameters(config: SCCConfig, lanes: int) -> tuple[np.uint32, ...]:
     shifts = [width.bit_length() - 1 if strategy == "Q_VW" else 0 for strategy in strategies]
     queued = sum(1 << place for place, strategy in enumerate(strategies) if strategy == "L")
     color = config.finish == "coloring"
-    return tuple(map(np.uint32, (trim, pairs, color, *shifts, queued)))
+    return tuple(map(np.uint32, (trim, 0, pairs, color, *shifts, queued)))

@@ -103,7 +103,7 @@ def test_uneven_groups_share_anew(intel, resolved_with):
 
 def test_a_group_that_waits_in_vain_leaves_and_the_search_is_run_stepped(intel):
     """More groups than are resident: nobody hangs, the result is right."""
-    config = held_config(intel, groups=512, spin_limit=20_000, solo=False)
+    config = held_config(intel, groups=16, spin_limit=20_000, solo=False)
     result = cg.BFS(GRID, config=config, device=intel).run(0)
     check_search(GRID, 0, result)
 

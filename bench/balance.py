@@ -80,8 +80,9 @@ TUNING: dict[str, list[dict[str, Any]]] = {
     "block_search": [{"block_items": 1}, {"block_items": 4}],
     "two_phase": [{"unit_batch": 8}, {"unit_batch": 8, "partition": "merge"}],
     "multi_phase": [
-        {"unit_batch": batch, "iterations": times}
-        for batch, times in ((8, 1), (8, 2), (8, 4), (4, 4), (7, 2))
+        {"unit_batch": batch, "iterations": times, "search": search}
+        for batch, times in ((8, 1), (8, 2), (8, 3), (12, 2), (9, 2))
+        for search in ("hybrid", "lanes")
     ],
 }
 GROUP_SIZES = (128, 256)
@@ -91,7 +92,7 @@ SWEEPS: dict[str, list[dict[str, Any]]] = {
     "iterations": [{"iterations": times} for times in (1, 2, 3, 4, 5, 6, 7, 8)],
     "unit_batch": [{"unit_batch": batch} for batch in (4, 5, 7, 8, 9, 11, 12, 16)],
     "grid_factor": [{"grid_factor": factor} for factor in (1, 4, 32, 0)],
-    "search": [{"search": search} for search in ("binary", "interpolation")],
+    "search": [{"search": search} for search in ("binary", "interpolation", "lanes")],
     "read_only": [{"read_only": wanted} for wanted in (True, False)],
 }
 

@@ -11,12 +11,15 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
-__all__ = ["ExpandConfig", "ExpandSizes", "decide"]
+__all__ = ["ExpandConfig", "ExpandSizes", "decide", "usual_balancer"]
 
 GPU_GROUP_SIZE = 256
 CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
-SEARCHES = ("hybrid", "binary", "interpolation")
+SEARCHES = ("hybrid", "binary", "interpolation", "lanes")
 PARTITIONS = ("units", "merge")
+# On an H200 warp_search was the fastest on sizes like these, by up to a third, and multi_phase on
+# all others or within a twentieth of it (docs/load-balancing.md).
+EVEN_DEVIATION, EVEN_MEAN = 32.0, 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,9 @@ class ExpandConfig:
         Searches of each work-item for one chunk (``multi_phase``); default 2.
     partition : {"units", "merge"}
         What chunks are equal in (``two_phase``): units, or units and items together.
-    search : {"hybrid", "binary", "interpolation"}
-        How the first item of a chunk is found; hybrid interpolates where sizes are alike.
+    search : {"hybrid", "binary", "interpolation", "lanes"}
+        How the first item of a chunk is found; hybrid interpolates where sizes are alike and
+        bisects where not; with lanes a whole SIMD group reads for one chunk.
     alike_deviation, alike_mean : float
         What alike means: the largest standard deviation and mean size for it.
     estimates : int
@@ -154,6 +158,7 @@ def decide(
     config: ExpandConfig,
     traits: DeviceTraits,
     *,
+    balance: str,
     search: str,
     wide_offsets: bool,
     with_ranks: bool,
@@ -167,8 +172,10 @@ def decide(
         What was asked for.
     traits : DeviceTraits
         Of the device.
-    search : {"binary", "interpolation"}
-        What the hybrid rule came to.
+    balance : str
+        The balancer, where `config` does not say.
+    search : {"binary", "interpolation", "lanes"}
+        What the rules came to.
     wide_offsets : bool
         Whether sums of sizes need 64 bits.
     with_ranks, counts : bool
@@ -194,7 +201,7 @@ def decide(
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
-    name = config.balance or ("item_thread" if lanes == 1 else "multi_phase")
+    name = config.balance or balance
     sizes = balance_sizes(name, lanes, group_size, config.as_dict())
     if name == "two_phase":
         sizes["partition"] = config.partition
@@ -212,6 +219,15 @@ def decide(
         counts=counts,
         scan_batch=2 if traits.lane_ops == "ptx" else 1,
     )
+
+
+def usual_balancer(mean: float, deviation: float, traits: DeviceTraits) -> str:
+    """Choose a balancer by mean and deviation of the sizes."""
+    if traits.lanes == 1 or (traits.is_cpu and deviation <= mean):
+        return "item_thread"
+    if traits.is_cpu or (deviation <= EVEN_DEVIATION and mean >= EVEN_MEAN):
+        return "warp_search"
+    return "multi_phase"
 
 
 def _group_size(traits: DeviceTraits) -> int:

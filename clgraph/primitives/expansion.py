@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.expand_config import ExpandConfig, decide
+from clgraph.primitives.expand_config import ExpandConfig, decide, usual_balancer
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -157,6 +157,7 @@ class Expand:
         self.config = decide(
             wanted,
             self.device.traits,
+            balance=usual_balancer(self.mean, self.deviation, self.device.traits),
             search=hybrid if wanted.search == "hybrid" else wanted.search,
             wide_offsets=self.items + self.units >= NARROW_UNITS,
             with_ranks=ranks,
@@ -258,7 +259,8 @@ class Expand:
 
     def _partition(self) -> cl.Event:
         size = self.config.group_size
-        groups = min(self._chunks // size + 1, 4096)
+        searchers = size // self.config.lanes if self.config.search == "lanes" else size
+        groups = min(self._chunks // searchers + 1, 4096)
         return self._kernels["expand_partition"].launch(
             groups * size,
             size,
@@ -357,7 +359,8 @@ def expand(
     sizes : array_like
         [items] of integers, the units of each item; 0 is allowed.
     balance : str, optional
-        Name of the load balancer; see ``clgraph.engine.balancers.BALANCERS``.
+        Name of the load balancer; see ``clgraph.engine.balancers.BALANCERS``. Default is one that
+        suits mean and deviation of the sizes.
     config : ExpandConfig, optional
         Instead of `balance`, where its sizes matter too.
     ranks : bool

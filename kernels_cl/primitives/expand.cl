@@ -79,27 +79,37 @@ void expand(
 }
 
 % if config.balance in ("two_phase", "multi_phase"):
-// Where each chunk begins: one search a chunk, by a work-item each.
-__kernel void expand_partition(
+// Where each chunk begins: one search a chunk, by a work-item each or by all lanes of a SIMD group.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void expand_partition(
     OFFSETS indptr,                             // [items + 1]
     const uint items,
     const uint chunks,
     __global uint *restrict chunk_items,        // [chunks + 1] out
     volatile __global uint *counters)
 {
+    ${lanes.setup()}
     const offset_t units = indptr[items];
-    for (uint chunk = (uint)get_global_id(0); chunk <= chunks; chunk += (uint)get_global_size(0)) {
+    <% by_lanes = config.search == "lanes" and config.partition == "units" %>
+    % if by_lanes:
+    const uint searcher = (uint)get_global_id(0) / LANES, searchers = (uint)get_global_size(0) / LANES;
+    % else:
+    const uint searcher = (uint)get_global_id(0), searchers = (uint)get_global_size(0);
+    % endif
+    for (uint chunk = searcher; chunk <= chunks; chunk += searchers) {
         % if config.partition == "merge":
         ${find.merge("found", "indptr[{}]", "items", "units", f"(offset_t)chunk * {config.chunk}u")}
         % else:
         const offset_t key = min((offset_t)chunk * ${config.chunk}u, units - 1u);
-        % if config.search == "interpolation":
+        % if by_lanes:
+        ${find.by_lanes("found", "indptr[{}]", "items", "key")}
+        % elif config.search == "interpolation":
         ${find.interpolation("found", "indptr[{}]", "items", "key", config.estimates)}
         % else:
         ${find.binary("found", "indptr[{}]", "items", "key")}
         % endif
         % endif
-        chunk_items[chunk] = found;
+        ${"if (lane_id() == 0) " if by_lanes else ""}chunk_items[chunk] = found;
     }
 }
 % endif

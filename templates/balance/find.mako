@@ -1,14 +1,16 @@
 ## find: the item that owns a unit, in an array of exclusive prefix sums.
 ##
-## Both declare a uint `name`: the last i in [0, count) with P[i] <= key, where P[0] <= key. Empty
+## All declare a uint `name`: the last i in [0, count) with P[i] <= key, where P[0] <= key. Empty
 ## items share their sum with the next one, so the last of equals is an owner that owns something.
 ##
 ## binary        one read a step and exactly ceil(log2(count)) steps, whatever is found: other lanes
 ##               would wait for the slowest anyway
 ## interpolation some log log count reads where sizes are alike; after `cap` estimates it bisects,
 ##               since few large items among many empty ones would take one step an item
+## by_lanes      all lanes read for one key, which is the same on all of them: log count to the base
+##               of LANES dependent reads instead of to the base of two
 ## In scope      offset_t
-## Called by     any control flow
+## Called by     any control flow; by_lanes in lane-uniform control flow
 ## bound         "array[{}]", the expression that reads P at a place
 ##
 ## Reference     F. Busato, N. Bombieri, "A dynamic approach for workload partitioning on GPU
@@ -56,6 +58,19 @@ ${items.tally("SEARCHES")}
         }
     }
 }
+</%def>
+
+<%def name="by_lanes(name, bound, count, key)">
+uint ${name} = 0;
+for (uint past = (${count}); past - ${name} > 1u;) {
+    const uint stride = (past - ${name} + LANES - 1u) / LANES, probe = ${name} + lane_id() * stride;
+    const int at_most = probe < past && ${bound.format(f"min(probe, (uint)({count}) - 1u)")} <= (${key});
+    const uint last = lanemask_count(lane_ballot(at_most)) - 1u;
+    if (lane_id() == 0) { ${items.tally("PROBES")} }
+    ${name} += last * stride;
+    past = min(${name} + stride, past);
+}
+if (lane_id() == 0) { ${items.tally("SEARCHES")} }
 </%def>
 
 ## How many items end before the `diagonal`-th of all items and units in their order, where an item

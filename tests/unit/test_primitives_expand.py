@@ -1,5 +1,6 @@
 """Load balancing by itself: every unit of every item exactly once, whoever shares them out."""
 
+import dataclasses
 import math
 from typing import Any
 
@@ -12,6 +13,7 @@ import clgraph as cg
 from clgraph.device import Device
 from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS, dynamic_width
 from clgraph.primitives import Expand, ExpandConfig, ExpandStats, expand, expansion
+from clgraph.primitives.expand_config import usual_balancer
 
 RNG = np.random.default_rng(1)
 # The worked example of the literature; its items are called A to H.
@@ -150,6 +152,18 @@ def test_interpolation_finds_what_bisection_finds(intel: Device, name: str) -> N
     searches = stats.counts["PARTITION_SEARCHES"]
     assert searches == stats.chunks + 1
     most = searches * (ExpandConfig().estimates + steps(sizes.size))
+    assert stats.counts.get("PARTITION_PROBES", 0) <= most
+
+
+@pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
+def test_all_lanes_search_for_one_chunk(intel: Device, name: str) -> None:
+    """The same items in as many steps as the number of items has digits to the base of LANES."""
+    sizes, device = SIZES[name], emulating(intel, 8)
+    small = {"balance": "two_phase", "unit_batch": 1}
+    binary, _ = checked(sizes, device, search="binary", **small)
+    found, stats = checked(sizes, device, search="lanes", **small)
+    np.testing.assert_array_equal(found.chunk_items(), binary.chunk_items())
+    most = stats.counts["PARTITION_SEARCHES"] * math.ceil(math.log(max(sizes.size, 1), 8) + 1)
     assert stats.counts.get("PARTITION_PROBES", 0) <= most
 
 
@@ -373,6 +387,21 @@ def test_expand(any_device: Device) -> None:
         assert stats.config["balance"] == other
     empty = expand([], device=any_device)
     assert empty.owners.size == empty.stats.units == empty.stats.launches == 0
+
+
+def test_the_balancer_is_chosen_by_the_sizes(intel: Device, pocl: Device) -> None:
+    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+    for traits, mean, deviation, expected in (
+        (gpu, 2.1, 0.5, "multi_phase"),
+        (gpu, 8.0, 0.0, "warp_search"),
+        (gpu, 5.2, 21.4, "warp_search"),
+        (gpu, 13.1, 136.9, "multi_phase"),
+        (intel.traits, 8.0, 0.0, "item_thread"),
+        (intel.traits, 13.1, 136.9, "warp_search"),
+        (pocl.traits, 13.1, 136.9, "item_thread"),
+    ):
+        assert usual_balancer(mean, deviation, traits) == expected
+    checked(SIZES["power law"], intel)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.engine.choose import Resolved, resolve
-from clgraph.engine.config import TraversalConfig
+from clgraph.engine.config import TraversalConfig, check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -22,18 +22,25 @@ CLAIMS = ("packed", "stamped")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
 CLASSED_VERTICES = 1 << 30
-HOPS_ONLY = (
-    *("direction", "visited", "held", "alpha", "pull_floor", "pull_probes", "queue"),
-    *("hybrid_limit", "duplicates", "hash_rounds", "hash_size", "history", "rows"),
-    *("queue_percent", "generation", "classes", "switching", "gamma", "beta", "hub_cache"),
-    *("hub_floor", "rules"),
+# Dimensions of the engine that make a difference here.
+SHARED = frozenset(
+    {
+        *("balance", "virtual_warp", "min_virtual_warp", "wide", "hub_degree", "update"),
+        *("register_queue", "synchronisation", "membership", "solo", "solo_capacity"),
+        *("solo_edges", "distribution", "kernels", "group_size", "groups", "eager_limit"),
+        *("spin_limit", "patience"),
+    }
 )
 
-# Edges per vertex that a rise of the bound should take in. A processor core wants little work that
-# is done in vain (4 to 8 were best on five kinds of graph), a wide device many vertices at once.
-DRIFT_LIMIT = 1 << 15
-DRIFTING = ("warp_search", "item_thread")
-NARROW, WIDE = 4.0, 32.0
+# Edges per vertex that a rise of the bound should take in. A processor core wants little work done
+# in vain: 4 to 8 were best on five kinds of graph. An H200 wants many vertices at once: where
+# groups drift, 48 to 96 were best on a mesh and a road network; where not, 12 to 32 on kron20.
+NARROW, WIDE, DRIFTING = 4.0, 32.0, 64.0
+# Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
+# 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
+DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
+# Balancers that have read all of LANES entries before they visit the first edge.
+DRIFT_BALANCERS = ("warp_search", "item_thread")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +87,9 @@ class SSSPConfig(TraversalConfig):
             "min_virtual_warp": 4,
             "hub_degree": 4096,
         },
-        "near-far": {"method": "near-far"},
+        "near-far": {"method": "near-far", "drift": 0},
         "delta-stepping": {"method": "delta-stepping"},
+        "asynchronous": {"method": "near-far", "drift": 16},
     }
 
     def validate(self) -> None:
@@ -93,11 +101,13 @@ class SSSPConfig(TraversalConfig):
             One sentence on the first thing that is not legal.
         """
         TraversalConfig.validate(self)
+        check_number("drift", self.drift, 0, 2**31 - 1)
+        check_number("drift_limit", self.drift_limit, 1, 2**31 - 1)
         for name, choices in (("method", METHODS), ("claims", CLAIMS)):
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
-        for name in HOPS_ONLY:
+        for name in {field.name for field in fields(TraversalConfig)} - SHARED:
             if getattr(self, name) is not None:
                 raise InvalidArgumentError(
                     f"{name}={getattr(self, name)!r} is about searches in hops; leave it out here."
@@ -108,6 +118,11 @@ class SSSPConfig(TraversalConfig):
                 raise InvalidArgumentError(
                     f"edge_classes has {name!r}, which is not one of {', '.join(EDGE_CLASSES)}."
                 )
+        if self.drift and (self.method not in (None, "near-far") or self.claims == "packed"):
+            raise InvalidArgumentError(
+                f"drift={self.drift} needs method='near-far' and claims='stamped': what a SIMD "
+                "group finds on its own way has no stage."
+            )
         if self.edge_classes and self.method != "bellman-ford":
             raise InvalidArgumentError(
                 "edge_classes need method='bellman-ford': the other methods tell vertices apart "
@@ -187,6 +202,8 @@ def resolve_paths(
             f"edge_classes are kept in the two highest bits of a vertex number, so they need at "
             f"most {CLASSED_VERTICES} vertices and there are {graph.n}; leave them out."
         )
+    drift = _drift(config, base, traits, graph) if method == "near-far" else 0
+    hops = NARROW if alone else DRIFTING if drift else WIDE
     chosen = asdict(base)
     if traits.is_cpu:
         # Compilers for processors take seconds over each copy of the visit, and gain nothing.
@@ -197,34 +214,36 @@ def resolve_paths(
         "hub_degree": 0 if alone else base.hub_degree,  # one core would walk it alone anyway
         "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
         "method": method,
-        "delta": weights.step(config.delta, NARROW if alone else WIDE)
-        if method != "bellman-ford"
-        else 0.0,
+        "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
         "claims": config.claims or ("packed" if packs else "stamped"),
         "edge_classes": classes,
     }
-    chosen |= _drift(config, base, method)
+    if drift:
+        chosen |= {
+            "drift": drift,
+            "drift_limit": config.drift_limit or DRIFT_LIMIT,
+            "claims": "stamped",
+            "solo": False,
+            "wide": config.wide or 0,  # without: no spills, and as fast
+        }
     return ResolvedPaths(**chosen)
 
 
-def _drift(config: SSSPConfig, base: Resolved, method: str) -> dict[str, Any]:
-    """Decide whether SIMD groups go on by themselves; some balancers cannot."""
+def _drift(config: SSSPConfig, base: Resolved, traits: DeviceTraits, graph: Graph) -> int:
+    """How often SIMD groups go on by themselves; 0 where they cannot, or where it does not pay."""
     can_drift = (
         base.group_size > 1
-        and method == "near-far"
         and not base.wide_offsets
         and base.distribution == "static"
-        and base.balance in DRIFTING
+        and base.balance in DRIFT_BALANCERS
         and base.update == "buffer"
     )
-    if not config.drift or not can_drift:
-        return {}
-    return {
-        "drift": config.drift,
-        "drift_limit": config.drift_limit or DRIFT_LIMIT,
-        "claims": "stamped",
-        "solo": False,
-    }
+    if not can_drift:
+        return 0
+    if config.drift is not None:
+        return config.drift
+    pays = not base.hub_degree and graph.mean_degree <= DRIFT_DEGREE
+    return DRIFT if traits.grid_barrier and pays else 0
 
 
 def _shared_part(config: SSSPConfig) -> TraversalConfig:

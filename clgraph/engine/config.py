@@ -13,7 +13,7 @@ from clgraph.engine.balancers import BALANCERS, canonical
 from clgraph.engine.legal import check_combination
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["BALANCERS", "TraversalConfig"]
+__all__ = ["BALANCERS", "TraversalConfig", "check_number"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "balance": tuple(BALANCERS),
@@ -309,7 +309,7 @@ class TraversalConfig:
             if value is not None and value not in choices:
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
         for name, least in _AT_LEAST.items():
-            _check_number(name, getattr(self, name), least, _AT_MOST.get(name, 2**31 - 1))
+            check_number(name, getattr(self, name), least, _AT_MOST.get(name, 2**31 - 1))
         for name in _POWERS_OF_TWO:
             value = getattr(self, name)
             if value and value & (value - 1):
@@ -342,7 +342,8 @@ class TraversalConfig:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def _check_number(name: str, value: Any, least: int, most: int) -> None:
+def check_number(name: str, value: Any, least: int, most: int) -> None:
+    """Refuse a dimension that is neither None nor an integer in [least, most]."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):

@@ -16,7 +16,7 @@ import clgraph as cg
 pytestmark = pytest.mark.runtimes("pocl")
 on_both = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
-PRESETS = ("h-bf", "near-far", "delta-stepping")
+PRESETS = ("h-bf", "near-far", "delta-stepping", "asynchronous")
 REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
 
 
@@ -266,6 +266,8 @@ def test_unfit_arguments(pocl):
         (lambda: cg.SSSPConfig(delta="wide"), "delta='wide' is not a number"),
         (lambda: cg.SSSPConfig(method="bellman-ford", delta=3), "delta is what a bound rises by"),
         (lambda: cg.SSSPConfig(direction="switching"), "is about searches in hops"),
+        (lambda: cg.SSSPConfig(drift=-1), "drift=-1 is out of range"),
+        (lambda: cg.SSSPConfig(drift=3, claims="packed"), "needs method='near-far' and claims"),
         (lambda: cg.SSSPConfig(edge_classes=("self",)), "edge_classes need method"),
         (
             lambda: cg.SSSPConfig(method="bellman-ford", edge_classes=("own",)),

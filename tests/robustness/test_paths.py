@@ -1,0 +1,128 @@
+"""Searches by weight that are paused, crowded, emulated, and watched by Oclgrind."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from paths import check_paths, weighted
+from runtimes import run_under_oclgrind, run_under_pocl_threads
+from searches import MIXED, MIXED_ONE_WAY
+
+import clgraph as cg
+from clgraph.algorithms import sssp as sssp_module
+
+METHODS = {
+    "near-far": {"method": "near-far", "delta": 9},
+    "delta-stepping": {"method": "delta-stepping", "delta": 9},
+    "bellman-ford": {"method": "bellman-ford"},
+}
+GRID = weighted(cg.generate.grid2d(30, 20), np.int32, 0, 40)
+
+CHECKED = """
+import json, sys
+sys.path.insert(0, "tests")
+import numpy as np
+import clgraph as cg
+from paths import check_paths
+
+case = json.loads(sys.argv[1])
+spec, sizes = case.pop("device"), case.pop("sizes")
+rng = np.random.default_rng(2)
+n, m = sizes
+src = np.concatenate([rng.integers(0, n - 10, m), np.zeros(40, int), [7, 7]])
+dst = np.concatenate([rng.integers(0, n - 10, m), rng.integers(0, n - 3, 40), [7, 7]])
+graph = cg.from_edges(src, dst, rng.integers(0, 30, src.size).astype(np.int32), n=n)
+for predecessors in (True, False):
+    config = cg.SSSPConfig(**case)
+    plan = cg.SSSP(graph, predecessors=predecessors, config=config, device=spec)
+    for source in (0, n // 2, [1, n - 1, 5]):
+        check_paths(graph, source, plan.run(source))
+        plan.run(source, target=3)
+"""
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("solo", [True, False])
+@pytest.mark.parametrize("name", METHODS)
+def test_any_budget_gives_the_same_result(name, solo, device, monkeypatch):
+    resolve = sssp_module.resolve_paths
+    config = cg.SSSPConfig(**METHODS[name], solo=solo)
+    launches = []
+    for budget in (1, 40, 3000, 10**12):
+
+        def resolve_with_budget(*args, work=budget):
+            return dataclasses.replace(resolve(*args), launch_work=work)
+
+        monkeypatch.setattr(sssp_module, "resolve_paths", resolve_with_budget)
+        for graph in (GRID, weighted(MIXED_ONE_WAY)):
+            plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
+            for source in (0, graph.n // 2):
+                result = plan.run(source)
+                check_paths(graph, source, result)
+                assert result.stats.mode == "persistent"
+            launches.append(result.stats.launches)
+    assert launches[0] > 5
+    assert launches[-1] == 1
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("group_size", [1, 2])
+def test_no_word_is_used_that_was_not_written(name, group_size, tmp_path):
+    """Nor any out of bounds; one group, so that races would be those of its own work-items."""
+    case = {"device": "oclgrind", "sizes": (40, 90), "group_size": group_size, **METHODS[name]}
+    checks = ("UNINITIALIZED", "DATA_RACES") if group_size == 1 else ("UNINITIALIZED",)
+    case |= {"groups": 1}
+    run_under_oclgrind(CHECKED, json.dumps(case), log_folder=tmp_path, checks=checks)
+
+
+def test_several_groups_use_only_what_was_written(tmp_path):
+    case = {"device": "oclgrind", "sizes": (40, 90), "groups": 3, "solo": False}
+    run_under_oclgrind(
+        CHECKED, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",), threads=2
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_more_groups_than_processors(name):
+    case = {"device": "pocl", "sizes": (4000, 30000), "groups": 8, "solo": False, **METHODS[name]}
+    run_under_pocl_threads(CHECKED, json.dumps(case))
+
+
+@pytest.mark.parametrize("drift", [0, 5])
+@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+def test_emulated_lanes(drift, synchronisation, intel):
+    """The stepped form is the oracle of the persistent one, also where groups drift apart."""
+    device = intel.emulating(8)
+    config = cg.SSSPConfig(
+        method="near-far", drift=drift, synchronisation=synchronisation, kernels="fused"
+    )
+    for graph in (GRID, weighted(MIXED, np.int32, 0, 9)):
+        plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
+        for source in (0, graph.n // 2, graph.n - 1):
+            result = plan.run(source)
+            assert result.stats.mode == synchronisation
+            check_paths(graph, source, result)
+
+
+@pytest.mark.slow
+@pytest.mark.runtimes("pocl+lanes8")
+def test_split_kernels(device):
+    result = cg.sssp(GRID, 5, predecessors=True, device=device)
+    assert result.stats.config["kernels"] == "split"
+    check_paths(GRID, 5, result)
+
+
+def test_groups_that_drift_apart(intel):
+    """More hops than there are, none, frontiers beyond the limit, and hubs."""
+    for drift, limit, hubs in ((1, 1 << 15, 0), (1000, 1 << 15, 8), (16, 1, 8)):
+        config = cg.SSSPConfig(drift=drift, drift_limit=limit, hub_degree=hubs, delta=60)
+        for graph in (GRID, weighted(MIXED)):
+            plan = cg.SSSP(graph, config=config, device=intel)
+            assert plan.config.drift == drift
+            for source in (0, 7, graph.n - 1):
+                result = plan.run(source)
+                check_paths(graph, source, result)
+            levels = plan.run(0).stats
+            near = levels.per_level["direction"] == "near"
+            assert levels.per_level["edges"][near].sum() == levels.relaxations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.searching import (
     add_search,
@@ -13,11 +13,14 @@ from clgraph.cli.searching import (
     energy_of,
     joules_text,
     labelled,
+    levels_record,
     levels_table,
     place_record,
+    place_text,
+    read_graph,
+    repeated,
     speed_text,
     start_text,
-    times_record,
     times_text,
     write_result,
 )
@@ -26,7 +29,7 @@ from clgraph.cli.text import pairs
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import BFS, Graph
+    from clgraph import BFS, BFSResult, Graph
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]
@@ -50,10 +53,7 @@ def _run(args: argparse.Namespace) -> Record:
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
-    began = time.perf_counter()
-    with Progress() as progress:
-        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
-    read_s = time.perf_counter() - began
+    graph, read_s = read_graph(args)
     if args.source_label is not None:
         args.source = labelled(graph, args.source_label)
     began = time.perf_counter()
@@ -73,14 +73,11 @@ def _run(args: argparse.Namespace) -> Record:
 
 
 def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
-    result = plan.run(args.source, max_depth=args.max_depth)
-    kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
-    for _ in range(args.repeat - 1):
-        result = plan.run(args.source, max_depth=args.max_depth)
-        kernel_ms.append(result.stats.kernel_ms)
-        total_ms.append(result.stats.total_ms)
+    def once() -> BFSResult:
+        return plan.run(args.source, max_depth=args.max_depth)
+
+    result, times = repeated(once, args.repeat)
     stats = result.stats
-    times = times_record(kernel_ms, total_ms)
     record: Record = {
         **place_record(graph, device),
         "preset": args.config or "auto",
@@ -98,29 +95,20 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         else None,
     }
     if args.levels:
-        levels = stats.per_level
-        names = levels.dtype.names or ()
-        record["levels"] = [dict(zip(names, row, strict=True)) for row in levels.tolist()]
+        record["levels"] = levels_record(stats.per_level)
     if args.output is not None:
         write_result(args.output, graph, result, args.source)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = energy_of(
-            lambda: plan.run(args.source, max_depth=args.max_depth), device
-        )
+        record["energy"] = energy_of(once, device)
     return record
 
 
 def _render(record: Record) -> str:
-    graph, device = record["graph"], record["device"]
+    graph = record["graph"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     lines = [
-        (
-            "graph",
-            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
-            f"{'directed' if graph['directed'] else 'undirected'}",
-        ),
-        ("device", f"{device['index']} {device['name']} ({device['platform']})"),
+        *place_text(record),
         ("config", _config(record)),
         ("source", start_text(record)),
         (

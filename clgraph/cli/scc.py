@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.searching import (
     add_running,
@@ -13,7 +13,9 @@ from clgraph.cli.searching import (
     energy_of,
     joules_text,
     place_record,
-    times_record,
+    place_text,
+    read_graph,
+    repeated,
     times_text,
     write_columns,
 )
@@ -46,10 +48,7 @@ def _run(args: argparse.Namespace) -> Record:
     if strong:
         clgraph.SCCConfig.of(args.config)  # before the file is read
     device = clgraph.device(args.device)
-    began = time.perf_counter()
-    with Progress() as progress:
-        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
-    read_s = time.perf_counter() - began
+    graph, read_s = read_graph(args)
     began = time.perf_counter()
     plan: SCC | ConnectedComponents
     with Progress() as progress:
@@ -68,14 +67,8 @@ def _run(args: argparse.Namespace) -> Record:
 def _decompose(
     plan: SCC | ConnectedComponents, graph: Graph, device: Device, args: argparse.Namespace
 ) -> Record:
-    result = plan.run()
-    kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
-    for _ in range(args.repeat - 1):
-        result = plan.run()
-        kernel_ms.append(result.stats.kernel_ms)
-        total_ms.append(result.stats.total_ms)
+    result, times = repeated(plan.run, args.repeat)
     stats = result.stats
-    times = times_record(kernel_ms, total_ms)
     median_ms = times["kernel_ms"]
     record: Record = {
         **place_record(graph, device),
@@ -101,15 +94,9 @@ def _decompose(
 
 
 def _render(record: Record) -> str:
-    graph, device = record["graph"], record["device"]
     kind = "strongly connected" if record["connection"] == "strong" else "connected"
     lines = [
-        (
-            "graph",
-            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
-            f"{'directed' if graph['directed'] else 'undirected'}",
-        ),
-        ("device", f"{device['index']} {device['name']} ({device['platform']})"),
+        *place_text(record),
         ("config", f"{record['preset']}, {record['method']}, {record['mode']}"),
         (
             "found",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from clgraph.cli.command import reading_options
+from clgraph.cli.progress import Progress
 from clgraph.cli.text import table
 from clgraph.errors import InvalidArgumentError
 
@@ -29,9 +32,13 @@ __all__ = [
     "energy_of",
     "joules_text",
     "labelled",
+    "levels_record",
     "levels_table",
     "place_record",
+    "place_text",
     "positive",
+    "read_graph",
+    "repeated",
     "speed_text",
     "start_text",
     "times_record",
@@ -41,9 +48,19 @@ __all__ = [
     "write_result",
 ]
 
+Run = TypeVar("Run", bound="Timed")
+
 OUTPUTS = (".npz", ".csv")
 SHOWN_LEVELS = 40
 ENERGY_SECONDS = 2.0
+
+
+class Timed(Protocol):
+    """What a plan gives."""
+
+    @property
+    def stats(self) -> Any:
+        """With ``kernel_ms`` and ``total_ms``."""
 
 
 class Result(Protocol):
@@ -126,6 +143,46 @@ def place_record(graph: Graph, device: Device) -> Record:
             "driver": device.driver,
         },
     }
+
+
+def read_graph(args: argparse.Namespace) -> tuple[Graph, float]:
+    """Read the graph that a command is about; give the seconds it took too."""
+    import clgraph
+
+    began = time.perf_counter()
+    with Progress() as progress:
+        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
+    return graph, time.perf_counter() - began
+
+
+def repeated(run: Callable[[], Run], times: int) -> tuple[Run, Record]:
+    """Run a plan some times; give the last result and the record of its times."""
+    result = run()
+    kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
+    for _ in range(times - 1):
+        result = run()
+        kernel_ms.append(result.stats.kernel_ms)
+        total_ms.append(result.stats.total_ms)
+    return result, times_record(kernel_ms, total_ms)
+
+
+def levels_record(levels: NDArray[Any]) -> list[Record]:
+    """Rows of a structured array as dictionaries."""
+    names = levels.dtype.names or ()
+    return [dict(zip(names, row, strict=True)) for row in levels.tolist()]
+
+
+def place_text(record: Record) -> list[tuple[str, str]]:
+    """Lines about the graph and the device."""
+    graph, device = record["graph"], record["device"]
+    return [
+        (
+            "graph",
+            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
+            f"{'directed' if graph['directed'] else 'undirected'}",
+        ),
+        ("device", f"{device['index']} {device['name']} ({device['platform']})"),
+    ]
 
 
 def times_record(kernel_ms: list[float], total_ms: list[float]) -> Record:

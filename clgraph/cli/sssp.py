@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.searching import (
     add_search,
@@ -13,11 +13,14 @@ from clgraph.cli.searching import (
     energy_of,
     joules_text,
     labelled,
+    levels_record,
     levels_table,
     place_record,
+    place_text,
+    read_graph,
+    repeated,
     speed_text,
     start_text,
-    times_record,
     times_text,
     write_result,
 )
@@ -62,10 +65,7 @@ def _run(args: argparse.Namespace) -> Record:
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
     config = _config_of(args)
-    began = time.perf_counter()
-    with Progress() as progress:
-        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
-    read_s = time.perf_counter() - began
+    graph, read_s = read_graph(args)
     if args.source_label is not None:
         args.source = [labelled(graph, args.source_label)]
     args.source = args.source or [0]
@@ -107,13 +107,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
             max_distance=args.max_distance,
         )
 
-    results = [once()]
-    kernel_ms, total_ms = [results[0].stats.kernel_ms], [results[0].stats.total_ms]
-    for _ in range(args.repeat - 1):
-        results = [once()]
-        kernel_ms.append(results[0].stats.kernel_ms)
-        total_ms.append(results[0].stats.total_ms)
-    result, times = results[0], times_record(kernel_ms, total_ms)
+    result, times = repeated(once, args.repeat)
     stats = result.stats
     first = args.source[0]
     record: Record = {
@@ -141,9 +135,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
         if args.predecessors:
             record["path"] = result.path(args.target)
     if args.levels:
-        levels = stats.per_level
-        names = levels.dtype.names or ()
-        record["levels"] = [dict(zip(names, row, strict=True)) for row in levels.tolist()]
+        record["levels"] = levels_record(stats.per_level)
     if args.output is not None:
         write_result(args.output, graph, result, args.source)
         record["output"] = args.output
@@ -153,16 +145,11 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
 
 
 def _render(record: Record) -> str:
-    graph, device, config = record["graph"], record["device"], record["config"]
+    graph, config = record["graph"], record["config"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     begun = record["source"]
     lines = [
-        (
-            "graph",
-            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
-            f"{'directed' if graph['directed'] else 'undirected'}",
-        ),
-        ("device", f"{device['index']} {device['name']} ({device['platform']})"),
+        *place_text(record),
         (
             "config",
             f"{record['preset']}, {record['mode']} ({config['method']}"

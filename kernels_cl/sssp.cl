@@ -7,10 +7,10 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
-<%namespace name="near" file="${'/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/lanes.mako'}"/>
+<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/lanes.mako'}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
-<%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method == 'self-tuning' else '/sssp/decide.mako'}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
 // A vertex whose distance falls to the bound HIGH or below it enters the frontier; one that is first
@@ -58,6 +58,9 @@ typedef weight_t edge_t;
 #define LIGHT_END(v_) indptr[(v_) + 1]
 % endif
 #define BOARD_ULONG(word_) (*(volatile __global ulong *)(board + (word_)))
+% if hasattr(deciding, "declarations"):
+${deciding.declarations()}
+% endif
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void sssp(
@@ -98,6 +101,14 @@ void sssp(
     volatile __global uint *board,                  // bounds and counters of the search
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,
+    % if config.method == "self-tuning":
+    __global key_t *expanded,                       // [n] keys when vertices last entered the frontier
+    __global uint2 *far,                            // [n] where they wait, see self_tuning.mako
+    volatile __global const ulong *set_point,       // [1] edges per step; these four are patterns of doubles
+    const ulong first_degree,                       // edges per vertex
+    const ulong first_delta,                        // the length that first_high is the key of
+    const ulong unit,                               // least difference of lengths that counts
+    % endif
     volatile __global uint *state,                  // see stage.mako
     const uint launch,                              // 0 for a new search, else the how-manieth resumption
     const uint flags,

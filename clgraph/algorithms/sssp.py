@@ -20,6 +20,7 @@ from clgraph.algorithms.sssp_stages import (
     kernel_parameters,
     stages_of,
 )
+from clgraph.algorithms.sssp_tuning import HostControl, TunedFindings, TunedStats, Tuning
 from clgraph.algorithms.sssp_verify import verify_paths
 from clgraph.algorithms.sssp_weights import Weights
 from clgraph.device import device as find_device
@@ -31,11 +32,11 @@ from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleErro
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from clgraph.device import Device
+    from clgraph.device import Device, Mirror
     from clgraph.device.memory import Progress
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
@@ -152,6 +153,8 @@ class SSSP:
         ]
         self.source_hash = programs[0].source_hash
         kernels = [program.kernel("sssp") for program in programs]
+        self._places = {name: at for at, names in enumerate(together) for name in names}
+        self._mirror: Mirror | None = None
         self._driver = Driver(self.device, kernels, config)
 
     def run(
@@ -200,13 +203,13 @@ class SSSP:
         with self._lock:
             buffers = self._buffers.pool.take()
             try:
-                outcome = self._search(sources, end, last, buffers)
+                control = self._host_control()
+                order = control.order(self._places) if control else ()
+                outcome = self._search(sources, end, last, buffers, order)
             except BaseException:
                 self._buffers.pool.give_back(buffers)
                 raise
-            found = PathFindings(
-                self.graph, buffers, self._buffers.pool, outcome.depth, self._weights.unreached
-            )
+            found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
         if outcome.remark & REMARK_BEYOND and max_distance is None:
             self._check_overflow(found, end)
@@ -220,19 +223,68 @@ class SSSP:
                 sources=sources,
                 limit=self._reach(found, end, last),
             )
-        stats = PathStats(found, outcome, total_ms, self.config)
+        stats: PathStats
+        if isinstance(found, TunedFindings):
+            control_ms = 1e3 * control.seconds if control else None
+            stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
+        else:
+            stats = PathStats(found, outcome, total_ms, self.config)
         return SSSPResult(found, stats, given, end)
 
+    def _host_control(self) -> HostControl | None:
+        if self.config.controller != "host":
+            return None
+        buffers = self._buffers
+        if self._mirror is None:
+            self._mirror = HostControl.mirror_of(self.device, buffers.board)
+        return HostControl(buffers.board, self._mirror, self._weights, self._tuning)
+
+    def _findings(
+        self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
+    ) -> PathFindings:
+        kept = self.graph, buffers, self._buffers.pool, outcome.depth, self._weights.unreached
+        if self.config.method == "self-tuning":
+            return TunedFindings(*kept, control.rows if control else None)
+        return PathFindings(*kept)
+
+    @property
+    def _tuning(self) -> Tuning:
+        tuning = self._buffers.tuning if self.graph.n else None
+        if tuning is None:
+            raise InvalidArgumentError(
+                f"method={self.config.method!r} has no set-point; use config='self-tuning'."
+            )
+        return tuning
+
+    @property
+    def set_point(self) -> float:
+        """Edges that each step should look at, where the plan's searches tune themselves.
+
+        Can be set at any time, by another thread too: a search that is under way takes it over in
+        its next step where the host controls it, else with its next launch.
+        """
+        return self._tuning.set_point
+
+    @set_point.setter
+    def set_point(self, value: float) -> None:
+        self._tuning.set_point = value
+
     def _search(
-        self, sources: NDArray[np.uint32], target: int | None, last: int, buffers: SearchBuffers
+        self,
+        sources: NDArray[np.uint32],
+        target: int | None,
+        last: int,
+        buffers: SearchBuffers,
+        order: Iterable[int] = (),
     ) -> Outcome:
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         finish = self.with_predecessors or target is not None or not self._buffers.in_place
         stepwise = self.config.method != "bellman-ford"
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
         limit = keys.none - 1 if keys.signed else last
-        delta = weights.dtype.type(self.config.delta)
-        high = weights.key(delta) if stepwise else keys.none - 1
+        tuned = self.config.method == "self-tuning"
+        delta = weights.dtype.type(0 if tuned else self.config.delta)
+        high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1
         rounds = FIRST_ROUNDS if keys.signed else 2**32 - 1
         while True:
             outcome = self._driver.run(
@@ -248,7 +300,8 @@ class SSSP:
                         np.uint32(finish),
                     ),
                     buffers,
-                )
+                ),
+                order=order,
             )
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.sssp_classes import classed_heads, leaves_of, light_first
 from clgraph.algorithms.sssp_stages import BOARD_COUNT
+from clgraph.algorithms.sssp_tuning import ROW_QUADS, Tuning
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import resident
@@ -85,6 +86,7 @@ class PathBuffers:
                 name, (count + QUEUE_SLACK) * ENTRY_WORDS[config.entry], np.uint32
             )
 
+        tuned = config.method == "self-tuning"
         pile = n + QUEUE_SLACK if config.method != "bellman-ford" else 1
         self._scratch = (
             entries("queue_even", n),
@@ -97,9 +99,13 @@ class PathBuffers:
             entries("settled", n if config.method == "delta-stepping" else 0),
             memory.upload("board", np.zeros(BOARD_COUNT, np.uint32)),
         )
+        self.board = self._scratch[-1]
+        self.tuning = Tuning(memory, graph, weights, config) if tuned else None
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._sources = memory.allocate("sources", 1, np.uint32)
-        self._level_capacity = np.uint32(min(64 * graph.n + 64, LEVEL_CAPACITY))
+        self._level_capacity = np.uint32(
+            min(64 * graph.n + 64, LEVEL_CAPACITY) * (ROW_QUADS if tuned else 1)
+        )
         self.pool = BufferPool(
             memory, n, int(self._level_capacity), predecessors=predecessors, dtype=weights.dtype
         )
@@ -176,6 +182,7 @@ class PathBuffers:
             *self._scratch,
             results.levels,
             self._level_capacity,
+            *(self.tuning.arguments() if self.tuning else ()),
         )
 
     def reached(self, results: SearchBuffers, n: int) -> NDArray[np.bool_]:

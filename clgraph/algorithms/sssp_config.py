@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_paths"]
 
-METHODS = ("bellman-ford", "near-far", "delta-stepping")
+METHODS = ("bellman-ford", "near-far", "delta-stepping", "self-tuning")
+CONTROLLERS = ("device", "host")
 CLAIMS = ("packed", "stamped")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
@@ -32,6 +33,8 @@ SHARED = frozenset(
     }
 )
 
+# Edges per step that are worth the step, where nothing is known of the device.
+FEWEST_EDGES = 1 << 14
 # Edges per vertex that a rise of the bound should take in. A processor core wants little work done
 # in vain: 4 to 8 were best on five kinds of graph. An H200 wants many vertices at once: where
 # groups drift, 48 to 96 were best on a mesh and a road network; where not, 12 to 32 on kron20.
@@ -52,11 +55,12 @@ class SSSPConfig(TraversalConfig):
 
     Parameters
     ----------
-    method : {"bellman-ford", "near-far", "delta-stepping"}, optional
+    method : {"bellman-ford", "near-far", "delta-stepping", "self-tuning"}, optional
         Expand whoever fell; or only those below a bound that rises; or of these the edges up to
-        `delta` at once, the heavier ones when the bound is about to rise.
+        `delta` at once, the heavier ones when the bound is about to rise; or those below a bound
+        that is moved so that every step does the same work.
     delta : float, optional
-        How much the bound rises, in the unit of the weights.
+        How much the bound rises, in the unit of the weights; for ``self-tuning`` the first bound.
     claims : {"packed", "stamped"}, optional
         Whether a vertex and the stage of its last fall share one 64-bit word, or have a word each.
         Packing needs weights of 32 bits.
@@ -69,6 +73,15 @@ class SSSPConfig(TraversalConfig):
         others, for ``near-far``; 0 for never.
     drift_limit : int, optional
         Largest frontier, in vertices, that is expanded so.
+    set_point : float, optional
+        Edges that each step should look at, for ``self-tuning``; default is as many as the device
+        runs work-items at once.
+    power_target : float, optional
+        Watts that the device should draw, for ``self-tuning``: the set-point follows from what is
+        measured.
+    controller : {"device", "host"}, optional
+        Where ``self-tuning`` moves its bound. On the host every step waits for a read; on the
+        device, which needs double precision, none does.
     """
 
     method: str | None = None
@@ -77,6 +90,9 @@ class SSSPConfig(TraversalConfig):
     edge_classes: tuple[str, ...] | None = None
     drift: int | None = None
     drift_limit: int | None = None
+    set_point: float | None = None
+    power_target: float | None = None
+    controller: str | None = None
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -90,6 +106,7 @@ class SSSPConfig(TraversalConfig):
         "near-far": {"method": "near-far", "drift": 0},
         "delta-stepping": {"method": "delta-stepping"},
         "asynchronous": {"method": "near-far", "drift": 16},
+        "self-tuning": {"method": "self-tuning"},
     }
 
     def validate(self) -> None:
@@ -103,7 +120,11 @@ class SSSPConfig(TraversalConfig):
         TraversalConfig.validate(self)
         check_number("drift", self.drift, 0, 2**31 - 1)
         check_number("drift_limit", self.drift_limit, 1, 2**31 - 1)
-        for name, choices in (("method", METHODS), ("claims", CLAIMS)):
+        for name, choices in (
+            ("method", METHODS),
+            ("claims", CLAIMS),
+            ("controller", CONTROLLERS),
+        ):
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
@@ -113,6 +134,7 @@ class SSSPConfig(TraversalConfig):
                     f"{name}={getattr(self, name)!r} is about searches in hops; leave it out here."
                 )
         self._validate_delta()
+        self._validate_tuning()
         for name in self.edge_classes or ():
             if name not in EDGE_CLASSES:
                 raise InvalidArgumentError(
@@ -142,6 +164,29 @@ class SSSPConfig(TraversalConfig):
                 "of them out."
             )
 
+    def _validate_tuning(self) -> None:
+        for name, least in (("set_point", 1.0), ("power_target", 0.0)):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidArgumentError(f"{name}={value!r} is not a number.")
+            if not (math.isfinite(value) and value >= least and value > 0):
+                raise InvalidArgumentError(
+                    f"{name}={value} must be finite and "
+                    f"{'at least 1 edge per step' if least else 'more than 0 watts'}."
+                )
+        for name in ("set_point", "power_target", "controller"):
+            if getattr(self, name) is not None and self.method != "self-tuning":
+                raise InvalidArgumentError(
+                    f"{name}={getattr(self, name)!r} is for method='self-tuning'; set that too, or "
+                    "leave it out."
+                )
+        if self.power_target is not None and self.set_point is not None:
+            raise InvalidArgumentError(
+                "set_point follows from power_target; leave one of them out."
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPaths(Resolved):
@@ -154,6 +199,10 @@ class ResolvedPaths(Resolved):
     drift: int = 0
     drift_limit: int = 0
     split_tile: int = 1024
+    set_point: float = 0.0
+    power_target: float | None = None
+    controller: str = ""
+    unit: float = 1.0
 
 
 def resolve_paths(
@@ -215,6 +264,7 @@ def resolve_paths(
         "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
         "method": method,
         "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
+        **(_tuned_part(config, traits, weights) if method == "self-tuning" else {}),
         "claims": config.claims or ("packed" if packs else "stamped"),
         "edge_classes": classes,
     }
@@ -254,3 +304,31 @@ def _shared_part(config: SSSPConfig) -> TraversalConfig:
 
 def _solo_edges(base: Resolved) -> int:
     return 1 << 12 if base.group_size == 1 else base.solo_edges
+
+
+def _tuned_part(config: SSSPConfig, traits: DeviceTraits, weights: Weights) -> dict[str, Any]:
+    """Give what only searches that tune themselves decide."""
+    controller = config.controller
+    if controller is None:
+        controller = "device" if traits.fp64 and config.synchronisation != "stepped" else "host"
+    if controller == "device" and not traits.fp64:
+        raise InvalidArgumentError(
+            "controller='device' needs double precision, which this device does not have; use "
+            "'host'."
+        )
+    if controller == "host" and config.synchronisation == "persistent":
+        raise InvalidArgumentError(
+            "controller='host' waits for the host in every step, so the search cannot be "
+            "persistent; leave synchronisation or controller out."
+        )
+    unit = weights.unit
+    resident = traits.compute_units * traits.threads_per_unit
+    return {
+        "controller": controller,
+        "unit": unit,
+        "delta": float(max(config.delta or weights.mean, unit)),
+        "set_point": float(config.set_point or max(resident, FEWEST_EDGES)),
+        "power_target": config.power_target,
+        "solo": False,
+        **({"synchronisation": "stepped"} if controller == "host" else {}),
+    }

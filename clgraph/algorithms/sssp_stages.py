@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp_config import EDGE_CLASSES
+from clgraph.engine.control import DEGREE_FLOOR, EPSILON, STARTUP, VARIANCE_FLOOR
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
 
 if TYPE_CHECKING:
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOARD_COUNT",
+    "BOARD_WORDS",
     "REMARK_BELOW",
     "REMARK_BEYOND",
     "REMARK_ROUNDS",
+    "TUNED_WORDS",
     "kernel_parameters",
     "stages_of",
 ]
@@ -50,7 +53,41 @@ BOARD_WORDS = {
     "REMARK_BELOW": REMARK_BELOW,
     "REMARK_ROUNDS": REMARK_ROUNDS,
 }
-BOARD_COUNT = 192
+BOARD_COUNT = 320
+# Of a search that tunes itself; the last ones are doubles, and five of a model each.
+TUNED_WORDS = {
+    "LIVE_EVEN": 162,
+    "LIVE_ODD": 163,
+    "LEAST_EVEN": 192,
+    "LEAST_ODD": 194,
+    "NEAREST": 196,
+    "SHALLOWEST": 198,
+    **{name: 224 + 2 * k for k, name in enumerate(("FAR_BOUND", "FRONTIER_EDGES"))},
+    **{
+        name: 228 + k
+        for k, name in enumerate(
+            (
+                *("SCAN_EVEN", "SCAN_ODD", "FRONTIER_SIZE", "IMPROVED", "NEAR_SIZE", "CURRENT"),
+                *("PARTITIONS", "FINISHED"),
+            )
+        )
+    },
+}
+CONTROL_WORDS = {
+    **{
+        name: 256 + 2 * k
+        for k, name in enumerate(("DELTA", "BOUND", "BELOW", "UNIT", "CHANGE", "NEAR", "STEPS"))
+    },
+    "DEGREE": 272,
+    "DENSITY": 282,
+}
+CONTROL_START = {
+    "epsilon": repr(EPSILON),
+    "memory": repr(2.0 * (1.0 + EPSILON)),
+    "variance_floor": repr(VARIANCE_FLOOR),
+    "degree_floor": repr(DEGREE_FLOOR),
+    "startup": repr(float(STARTUP)),
+}
 
 
 def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
@@ -93,7 +130,9 @@ def kernel_parameters(
         "stages": tuple(stages),
         "all_stages": all_stages,
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
-        "board_words": BOARD_WORDS,
+        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method == "self-tuning" else {}),
+        "control_words": CONTROL_WORDS,
+        "control_start": CONTROL_START,
         "state_words": STATE_WORDS,
         "slot_words": SLOT_WORDS,
     }

@@ -24,6 +24,8 @@ OPENCL_TYPES = {
     "float64": "double",
 }
 
+FINE = 64.0  # of a mean weight, what makes no difference to the order of work
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -151,6 +153,23 @@ class Weights:
             return pattern ^ self.keys.sign
         return ~pattern & ((1 << bits) - 1)
 
+    @cached_property
+    def mean(self) -> float:
+        """Mean weight; 1 without edges."""
+        return float(self.values.mean(dtype=np.float64)) if self.values.size else 1.0
+
+    @property
+    def unit(self) -> float:
+        """The least difference of lengths that counts: 1 for integers, else a small one."""
+        if not self.real:
+            return 1.0
+        return max(self.mean / FINE, float(np.finfo(self.dtype).tiny))
+
+    def length(self, key: int) -> float:
+        """Give the length of a key that is one, of weights that are not negative."""
+        pattern = np.array(key, f"u{self.keys.bits // 8}")
+        return float(pattern.view(self.dtype)[()])
+
     def step(self, delta: float | None, hops: float) -> float:
         """Give what the bound of near and far rises by: a positive number of the weights' type.
 
@@ -162,8 +181,7 @@ class Weights:
             How many edges out of a vertex should be as long as that, about.
         """
         if delta is None:
-            mean = float(self.values.mean(dtype=np.float64)) if self.values.size else 1.0
-            delta = hops * mean / max(self._graph.mean_degree, 1.0)
+            delta = hops * self.mean / max(self._graph.mean_degree, 1.0)
         if self.real:
             tiny, most = np.finfo(self.dtype).tiny, np.finfo(self.dtype).max
             return float(min(max(delta, float(tiny)), float(most)))

@@ -24,7 +24,7 @@ from clgraph.engine.state import (
 from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyopencl as cl
 
@@ -136,8 +136,16 @@ class Driver:
         """Work-groups that a persistent launch has."""
         return min(self._config.groups or self._resident, MAX_GROUPS)
 
-    def run(self, *args: Argument) -> Outcome:
+    def run(self, *args: Argument, order: Iterable[int] = ()) -> Outcome:
         """Run a traversal with these leading kernel arguments.
+
+        Parameters
+        ----------
+        *args : Argument
+            The kernels' arguments up to the state.
+        order : iterable of int
+            For a stepped run: which kernel is launched second, third, and so on as far as whoever
+            iterates knows, who may look at device memory in between.
 
         Raises
         ------
@@ -160,7 +168,7 @@ class Driver:
                 self.groups,
                 self._resident,
             )
-        return self._stepped(args)
+        return self._stepped(args, order)
 
     def _persistent(self, args: tuple[Argument, ...]) -> Outcome | None:
         config = self._config
@@ -186,11 +194,14 @@ class Driver:
             self._reset()
             raise
 
-    def _stepped(self, args: tuple[Argument, ...]) -> Outcome:
+    def _stepped(self, args: tuple[Argument, ...], order: Iterable[int]) -> Outcome:
         flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
         launches = 1
         try:
             first = self._launch(args, 0, flags)
+            for place in order:
+                self._launch(args, launches, flags, self._kernels[place])
+                launches += 1
             while True:
                 for _ in range(STEPS_AHEAD):
                     for kernel in self._kernels:

@@ -30,6 +30,10 @@
                 % if problem.predecessors:
                 predecessors[v] = -1;
                 % endif
+                % if config.method == "self-tuning":
+                expanded[v] = KEY_ZERO;   // that of a source
+                far[v] = (uint2)(0u, 0u);
+                % endif
             }
         </%tiles:each_tile>
     }

@@ -5,6 +5,7 @@
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="signatures" file="/scc/signatures.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
 // Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
@@ -54,80 +55,7 @@ ${stage.declarations()}
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
 #define LAST_INVERSE ${pow(factors[1], -1, 2**32)}u
 
-// Priorities of a repetition: a permutation of [0, 2^bits), and above them all the pivot's.
-typedef struct { uint bits, mask, salt, pivot; } order_t;
-
-static inline order_t order_of(const uint bits, const uint repetition, const uint pivot) {
-    const order_t order = {bits, (1u << bits) - 1u, repetition * 0x9e3779b9u, pivot};
-    return order;
-}
-
-static inline uint priority_of(const order_t order, const uint v) {
-    if (v == order.pivot) return 1u << order.bits;
-    uint x = ((v ^ order.salt) * FIRST_FACTOR) & order.mask;
-    x ^= x >> (order.bits + 1u) / 2u;
-    return (x * LAST_FACTOR) & order.mask;
-}
-
-static inline uint vertex_of(const order_t order, const uint priority) {
-    if (priority >> order.bits) return order.pivot;
-    uint x = (priority * LAST_INVERSE) & order.mask;
-    x ^= x >> (order.bits + 1u) / 2u;
-    return ((x * FIRST_INVERSE) ^ order.salt) & order.mask;
-}
-
-static inline uint region_hash(const uint forward, const uint backward) {
-    uint x = (forward ^ forward >> 15) * 0x85ebca6bu;
-    x = (x ^ x >> 13 ^ backward * 0x27d4eb2fu) * 0x165667b1u;
-    return x ^ x >> 16;
-}
-
-// The vertex that v has been contracted into, directly or by steps.
-static inline uint root_of(__global const uint *component, uint v) {
-    for (uint above = component[v]; above != v; above = component[v]) {
-        if (above & COMPONENT_KNOWN) return above ^ COMPONENT_KNOWN;
-        v = above;
-    }
-    return v;
-}
-
-// The end of the chain of signatures that begins with `priority`, or a place well along it.
-static inline uint follow(volatile __global uint *signature, const order_t order, uint priority) {
-    for (uint hop = 0; hop < ${hops}u; ++hop) {
-        const uint further = signature[vertex_of(order, priority)];
-        if (further <= priority) break;
-        priority = further;
-    }
-    return priority;
-}
-
-// Raise both ends of an edge along which `signature` travels from `tail` to `head`.
-static inline uint raise(volatile __global uint *signature, volatile __global uint *changed, const uint round,
-                         const order_t order, const uint tail, const uint head) {
-    const uint known = signature[tail], there = signature[head];
-    const uint best = follow(signature, order, known);
-    if (best > known) {
-        atomic_max(&signature[tail], best);
-        changed[tail] = round;
-    }
-    if (best > there) {
-        atomic_max(&signature[head], best);
-        changed[head] = round;
-    }
-    return best > there || best > known;
-}
-
-// The row that holds edge e, by binary search.
-static inline uint row_of(__global const offset_t *indptr, const uint n, const uint e) {
-    uint low = 0, high = n;   // indptr[low] <= e < indptr[high]
-    while (high - low > 1u) {
-        const uint middle = low + (high - low) / 2u;
-        if (indptr[middle] <= e) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
+${signatures.functions()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_signatures(
     __global const offset_t *restrict indptr,       // [n + 1]
@@ -203,7 +131,7 @@ void scc_signatures(
     % if "LIST" in rendered:
     if (now.mode == LIST) {
         <%tiles:each_tile count="m" size="${config.lanes * list_span}">
-            ${list_edges()}
+            ${signatures.list_edges()}
         </%tiles:each_tile>
         ${queue.end_stage("queue_to", "0")}
     }
@@ -216,12 +144,15 @@ void scc_signatures(
         // Where a pass is shorter than the wait for other groups, passes follow one another without.
         const uint fitting = ${pass_items}u * GROUP_SIZE * now.members / now.length;
         const uint passes = min(max(fitting, 1u), ${most_passes}u);
-        for (uint pass = 0; pass < passes; ++pass) {
-            ${spread_once()}
-            least = now.level + 1u;
+        const uint span = now.length > GROUP_SIZE * now.members ? ${config.lanes * batch}u : LANES;
+        // What changed before this stage may come from a near cache, which the meeting has emptied.
+        ${signatures.spread_once("((__global const uint *)changed)", "span")}
+        least = now.level + 1u;
+        for (uint pass = 1; pass < passes; ++pass) {
+            ${signatures.spread_once("changed", "span")}
         }
         % else:
-        ${spread_once()}
+        ${signatures.spread_once("changed", edge_tile)}
         % endif
         ${queue.end_count("found_count")}
     }
@@ -275,37 +206,6 @@ void scc_signatures(
         </%tiles:each_tile>
     }
     % endif
-</%def>
-
-<%def name="spread_once()">
-<%tiles:each_tile count="now.length" size="${edge_tile}">
-    for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
-        const uint2 edge = edges_from[i];
-        if (changed[edge.x] >= least)
-            found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
-        if (changed[edge.y] >= least)
-            found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
-    }
-</%tiles:each_tile>
-</%def>
-
-## The edges of a tile between live vertices and without loops, a span of neighbours to each lane.
-<%def name="list_edges()">
-    const uint begin = tile_begin + lane_id() * ${list_span}u;
-    uint u = begin < tile_end ? row_of(indptr, n, begin) : 0u;
-    offset_t row_end = indptr[u + 1];
-    for (uint k = 0; k < ${list_span}u; ++k) {
-        const uint e = begin + k;
-        const int active = e < tile_end;
-        if (active && e >= row_end) {
-            // Most often it is the next row; there may be a million empty ones between, though.
-            u = e < indptr[u + 2] ? u + 1u : row_of(indptr, n, e);
-            row_end = indptr[u + 1];
-        }
-        const uint v = active ? indices[e] : u;
-        const int kept = u != v && !((component[u] | component[v]) & COMPONENT_KNOWN);
-        ${queue.push("kept", "(uint2)(u, v)", "queue_to")}
-    }
 </%def>
 
 ## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`

@@ -33,8 +33,9 @@ QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # in every round took 6.3 and 26.7 ms.
 ROUNDS = 16  # before vertices are contracted
 FULL_EVERY = 16  # divides ROUNDS
-PASS_ITEMS = 4  # edges of a work-item that a round may look at, in several passes
+PASS_ITEMS = 8  # edges of a work-item that a round may look at, in several passes
 MOST_PASSES = 8
+EDGE_BATCH = 4  # edges of a lane that are looked at together
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
 
@@ -89,6 +90,7 @@ class Signatures:
             rounds=ROUNDS,
             pass_items=PASS_ITEMS,
             most_passes=MOST_PASSES,
+            batch=1 if resolved.lanes == 1 else EDGE_BATCH,
             full_every=FULL_EVERY,
             list_span=4096 if alone else LIST_SPAN,
             round_work=ROUND_WORK[traits.is_cpu],

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.gpu
 
 RNG = np.random.default_rng(3)
 SIZES = {
-    "regular": np.full(200_000, 8),
-    "power law": (RNG.pareto(1.1, 100_000) * 4).astype(np.int64) % 1_000_000,
-    "one hub": np.array([3] * 5000 + [4_000_000] + [1] * 5000),
-    "many empties": np.array([3] * 30_000 + [0] * 300_000 + [2] * 30_000),
+    "regular": np.full(40_000, 8),
+    "power law": (RNG.pareto(1.1, 30_000) * 4).astype(np.int64) % 200_000,
+    "one hub": np.array([3] * 5000 + [1_000_000] + [1] * 5000),
+    "many empties": np.array([3] * 10_000 + [0] * 100_000 + [2] * 10_000),
     "few": np.array([0, 5, 0, 7]),
 }
 
@@ -27,32 +27,29 @@ def check(sizes: np.ndarray, gpu, **config) -> Expand:
     np.testing.assert_array_equal(plan.owners(), np.repeat(np.arange(sizes.size), sizes))
     first = np.cumsum(sizes) - sizes
     np.testing.assert_array_equal(plan.ranks(), np.arange(sizes.sum()) - np.repeat(first, sizes))
-    fast = Expand(sizes, config=ExpandConfig(**config), ranks=False, device=gpu)
-    fast.run()
-    np.testing.assert_array_equal(fast.owners(), plan.owners())
-    # Registers of multi_phase do not suffice for 64-bit sums or five iterations: 64 to 96 bytes
-    # on an H200.
-    if not plan.config.wide_offsets and plan.config.iterations < 5:
-        assert fast._expand.spill_bytes in (0, None)
     return plan
 
 
-@pytest.mark.parametrize("group_size", [32, 256, 1024])
 @pytest.mark.parametrize("balance", BALANCERS)
-def test_every_unit_exactly_once(gpu, balance, group_size):
+def test_every_unit_exactly_once(gpu, balance):
     for sizes in SIZES.values():
-        check(sizes, gpu, balance=balance, group_size=group_size, unit_batch=4)
+        plan = check(sizes, gpu, balance=balance)
+    # Without counters and ranks, as it is timed; registers of multi_phase do not suffice for 64-bit
+    # sums or five iterations (64 to 96 bytes on an H200).
+    fast = Expand(sizes, config=ExpandConfig(balance=balance), ranks=False, device=gpu)
+    fast.run()
+    np.testing.assert_array_equal(fast.owners(), plan.owners())
+    assert fast._expand.spill_bytes in (0, None)
 
 
-@pytest.mark.parametrize("balance", BALANCERS)
+@pytest.mark.parametrize("balance", ["cws", "multi_phase"])
 def test_sums_of_64_bits(gpu, balance, monkeypatch):
     monkeypatch.setattr(expansion, "NARROW_UNITS", 2)
     for sizes in SIZES.values():
         assert check(sizes, gpu, balance=balance).config.wide_offsets
 
 
-@pytest.mark.parametrize("iterations", [1, 3, 5])
-@pytest.mark.parametrize("batch", [5, 8])
+@pytest.mark.parametrize(("batch", "iterations"), [(5, 3), (8, 2)])
 def test_lanes_write_in_order(gpu, iterations, batch):
     plan = check(
         SIZES["power law"], gpu, balance="multi_phase", iterations=iterations, unit_batch=batch
@@ -62,25 +59,21 @@ def test_lanes_write_in_order(gpu, iterations, batch):
     np.testing.assert_array_equal(plan.writers() % 32, np.arange(units) // run % 32)
 
 
-def test_chunks_of_items_and_units(gpu):
+@pytest.mark.parametrize("config", [{"partition": "merge"}, {"search": "lanes"}])
+def test_chunks(gpu, config):
     for sizes in SIZES.values():
-        check(sizes, gpu, balance="two_phase", partition="merge")
+        check(sizes, gpu, balance="two_phase", **config)
 
 
 GRAPHS = {
-    "kron-15": lambda: cg.generate.kron(15, seed=1),
-    "grid": lambda: cg.generate.grid2d(200, 200),
-    "path": lambda: cg.generate.path(20_000),
+    "kron": lambda: cg.generate.kron(14, seed=1),
+    "grid": lambda: cg.generate.grid2d(150, 150),
     "star": lambda: cg.generate.star(100_000),
-    "random-directed": lambda: cg.generate.random(50_000, 8, directed=True, seed=5),
 }
+# Two renderings for all graphs: one group alone, edges and virtual groups; hubs and broadcasts.
 KNOBS = {
-    "usual": {},
-    "no single group": {"k5": 0},
-    "virtual groups only": {"k4": 0, "k5": 0, "k1": 1},
-    "all lanes": {"k1": 32, "k4": 0, "k5": 0, "k7": 1},
-    "edges": {"k4": 1, "k5": 0},
-    "many hubs": {"k2": 0.02, "k3": 4},
+    "alone, edges, virtual groups": {"k1": 4, "k2": 0, "k4": 2, "k5": 1},
+    "hubs, all lanes, stores side by side": {"k1": 32, "k2": 0.001, "k4": 0, "k5": 0, "k7": 1},
 }
 
 
@@ -93,13 +86,3 @@ def test_bfs_4k(gpu, name):
             result = plan.run(source)
             check_search(graph, source, result)
             assert result.stats.mode == "persistent"
-
-
-@pytest.mark.parametrize("name", BALANCERS)
-def test_searches(gpu, name):
-    for graph in (make() for make in GRAPHS.values()):
-        plan = cg.BFS(
-            graph, predecessors=True, config=cg.BFSConfig(balance=name, solo=False), device=gpu
-        )
-        for source in (0, graph.n // 2):
-            check_search(graph, source, plan.run(source))

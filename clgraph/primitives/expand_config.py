@@ -62,7 +62,8 @@ class ExpandConfig:
         What chunks are equal in (``two_phase``): units, or units and items together.
     search : {"hybrid", "binary", "interpolation", "lanes"}
         How the first item of a chunk is found; hybrid interpolates where sizes are alike and
-        bisects where not; with lanes a whole SIMD group reads for one chunk.
+        bisects where not; with lanes a whole SIMD group reads for one chunk, which is also the
+        default where the balancer is left open.
     alike_deviation, alike_mean : float
         What alike means: the largest standard deviation and mean size for it.
     estimates : int

@@ -154,11 +154,14 @@ class Expand:
         self.mean, self.deviation = size_moments(array)
         alike = self.deviation <= wanted.alike_deviation and self.mean <= wanted.alike_mean
         hybrid = "interpolation" if alike else "binary"
+        search = hybrid if wanted.search == "hybrid" else wanted.search
+        if wanted.balance is None and wanted.search == "hybrid" and self.device.traits.lanes > 1:
+            search = "lanes"  # 9 us instead of 16 for 8,192 chunks of 3 million items on an H200
         self.config = decide(
             wanted,
             self.device.traits,
             balance=usual_balancer(self.mean, self.deviation, self.device.traits),
-            search=hybrid if wanted.search == "hybrid" else wanted.search,
+            search=search,
             wide_offsets=self.items + self.units >= NARROW_UNITS,
             with_ranks=ranks,
             counts=counts,

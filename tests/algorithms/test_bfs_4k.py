@@ -53,9 +53,7 @@ def test_awkward_shapes(any_device):
             check_search(graph, source, plan.run(source))
 
 
-# Each is one feature on, off or at its limit; the first column says which. All but a few are slow:
-# each has a rendering of its own.
-QUICK = {"F5 hubs and virtual groups"}
+# Each is one feature on, off or at its limit; each has a rendering of its own.
 FEATURES = {
     "F4 one lane at least": {"k1": 1, "k4": 0, "k5": 0},
     "F4 and F8 all lanes": {"k1": 32, "k4": 0, "k5": 0, "k7": 0},
@@ -67,11 +65,14 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in FEATURES],
-)
-def test_every_feature(name, intel):
+@pytest.mark.parametrize("name", FEATURES)
+def test_every_feature(name, pocl):
+    check(pocl, **FEATURES[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FEATURES)
+def test_every_feature_on_lanes(name, intel):
     check(intel, **FEATURES[name])
 
 

@@ -66,7 +66,7 @@ def test_the_size_of_the_table() -> None:
 
 def pushed(device: Device, lengths: np.ndarray, **config: Any) -> np.ndarray:
     """Let each work-item push `lengths` entries; give what is in the queue, lane * 256 + rank."""
-    wanted = cg.BFSConfig(update="registers", register_queue=16, **config)
+    wanted = cg.BFSConfig(update="registers", register_queue=5, **config)
     resolved = resolve(wanted, device.traits, m=1, predecessors=True)
     resolved = dataclasses.replace(resolved, group_size=device.traits.lanes, distribution="static")
     program = load(
@@ -121,12 +121,12 @@ def test_one_entry_a_lane_is_stored_in_the_order_of_lanes(intel: Device) -> None
 def test_stores_side_by_side(intel: Device) -> None:
     """bfs-4k F8: what all lanes have is written by consecutive lanes to consecutive places."""
     lanes = intel.traits.lanes
-    lengths = np.array([12] * (lanes - 1) + [10], np.uint32)
-    queue = pushed(intel, lengths, induced=10)
+    lengths = np.array([5] * (lanes - 1) + [3], np.uint32)
+    queue = pushed(intel, lengths, induced=3)
     lane, rank = queue // 256, queue % 256
-    common = 10 * lanes
+    common = 3 * lanes
     np.testing.assert_array_equal(lane[:common], np.arange(common) % lanes)
     np.testing.assert_array_equal(rank[:common], np.arange(common) // lanes)
     # Below the limit every lane writes its own in a row.
-    short = pushed(intel, np.full(lanes, 9, np.uint32), induced=10)
-    np.testing.assert_array_equal(short // 256, np.repeat(np.arange(lanes), 9))
+    short = pushed(intel, np.full(lanes, 2, np.uint32), induced=3)
+    np.testing.assert_array_equal(short // 256, np.repeat(np.arange(lanes), 2))

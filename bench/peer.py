@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Peer", "compare", "version_of"]
 
 INPUTS = 8
+NOT_COMPARED = "is not compared on this problem"
 CUDA_RELEASES = ("cu12", "cu13", "cuda11x", "cuda12x", "cuda13x")
 BUDGET_S = 20.0  # per peer; a run that takes longer is the last
 
@@ -117,7 +118,7 @@ def compare(
     ready: dict[str, Peer] = {}
     for name in names:
         if name not in peers:
-            found[name] = {"status": "skipped", "reason": f"{name} is not compared on this problem"}
+            found[name] = {"status": "skipped", "reason": f"{name} {NOT_COMPARED}"}
             continue
         found[name], peer = _prepare(name, peers[name], problem.graph)
         if peer is not None:

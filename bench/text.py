@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli.text import pairs, table
 
 from . import published
+from .peer import NOT_COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -153,19 +154,33 @@ def told(case: Record) -> str:
 
 
 def rivals(cases: Iterable[Record], *, failed: bool = True) -> list[list[str]]:
-    """Rows of `PEER_HEAD`: what other libraries took; those that did not run only if `failed`."""
+    """Rows of `PEER_HEAD`: what other libraries took.
+
+    Parameters
+    ----------
+    cases : iterable of dict
+        Of one algorithm or several.
+    failed : bool
+        Whether to show peers that could not run too, and the algorithm before each graph.
+
+    Returns
+    -------
+    list of list of str
+        Peers that know nothing like the algorithm are left out.
+    """
     rows = []
     for case in cases:
+        place = f"{case['algorithm']} {graph_of(case)}" if failed else graph_of(case)
         for name, peer in case.get("peers", {}).items():
             ratio = peer.get("ratio")
             if ratio is None:
-                if failed:
-                    rows.append([graph_of(case), name, *[""] * 4, peer.get("reason", "")])
+                if failed and not peer["reason"].endswith(NOT_COMPARED):
+                    rows.append([place, name, *[""] * 4, peer["reason"]])
                 continue
             low, high = ratio["quartiles"]
             rows.append(
                 [
-                    graph_of(case),
+                    place,
                     f"{name} {peer['version']}",
                     figure(peer["ms"]["median"]),
                     figure(peer["convert_s"]),

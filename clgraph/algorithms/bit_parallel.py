@@ -25,7 +25,8 @@ __all__ = ["BitParallel", "BitParallelConfig", "Sums", "long_rows_in_parts"]
 OUTPUTS = {"distances": "int", "marks": "uchar", "targets": "ulong", "sources": "ulong"}
 MOST_WORDS_CPU, MOST_WORDS_GPU = 16, 32
 FOUND_WORDS = 64
-MOST_AHEAD = 16  # levels enqueued between two looks; fewer than FOUND_WORDS
+# Levels that are settled together, and looked at: their rows are kept.
+KEPT_LEVELS = 8
 MEMORY_SHARE = 0.9
 GROUP_SIZE = 256
 SMALL_GROUPS_ON_CPUS = True
@@ -53,6 +54,10 @@ class BitParallelConfig:
         Type of the result, and of sums of reciprocals.
     settle_size : int
         Work-group that counts.
+    kept_levels : int
+        Levels that are settled together.
+    settle_tile : int
+        Neighbouring vertices that a work-item settles: a line of distances on one lane.
     """
 
     lanes: int
@@ -66,7 +71,19 @@ class BitParallelConfig:
     ctype: str
     real: str
     settle_size: int
+    kept_levels: int
+    settle_tile: int
     found_words: int = FOUND_WORDS
+
+    @property
+    def kept_slots(self) -> int:
+        """Levels whose rows are kept: those that are settled together, and the one before."""
+        return self.kept_levels + 1
+
+    @property
+    def level_bits(self) -> int:
+        """Bits that number them."""
+        return self.kept_levels.bit_length()
 
     @property
     def lane_words(self) -> int:
@@ -130,7 +147,7 @@ class BitParallel:
     -----
     A level reads, for each vertex that some search has not seen, the rows of its in-neighbours
     that were reached last: up to 1,024 searches for one read of an edge. A directed graph needs its
-    transpose. Uses 12 bytes per vertex for every 32 searches of a pass.
+    transpose. Uses 40 bytes per vertex for every 32 searches of a pass.
 
     References
     ----------
@@ -161,9 +178,10 @@ class BitParallel:
         self.source_hash = program.source_hash
         self._kernels = {
             step: program.kernel(f"bit_parallel_{step}")
-            for step in ("gather", "clear", "start", "settle")
+            for step in ("gather", "clear", "start", "renew", "settle")
         }
         self._arrays: dict[str, Allocation] = {}
+        self._nothing = self._memory.allocate("counts", 1, np.uint32)
         self.passes = self.levels = 0
         self.kernel_ms = 0.0
 
@@ -176,13 +194,13 @@ class BitParallel:
         self, sources: NDArray[np.int64], progress: Progress | None = None
     ) -> NDArray[np.int32]:
         """Hop distances int32 [k, n], -1 where there is no path."""
-        return self._rows(sources, np.int32, -1, progress)
+        return self._rows(sources, np.int32, progress)
 
     def marks(
         self, sources: NDArray[np.int64], progress: Progress | None = None
     ) -> NDArray[np.bool_]:
         """Whether each vertex is reached, bool [k, n]."""
-        return self._rows(sources, np.uint8, 0, progress).view(np.bool_)
+        return self._rows(sources, np.uint8, progress).view(np.bool_)
 
     def sums(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Sums:
         """Add up the distances to every target, or those from every source."""
@@ -226,31 +244,34 @@ class BitParallel:
         return arrays
 
     def _rows(
-        self, sources: NDArray[np.int64], dtype: Any, value: int, progress: Progress | None
+        self, sources: NDArray[np.int64], dtype: Any, progress: Progress | None
     ) -> NDArray[Any]:
         n = self.graph.n
         result = np.empty((sources.size, n), dtype)
         if not result.size:
             return result
-        nothing = self._memory.allocate("counts", 1, np.uint32)
         for begin in range(0, sources.size, self.width):
             part = sources[begin : begin + self.width]
-            out = self.search(part, dtype, value, nothing)
+            out = self.search(part)
             result[begin : begin + part.size] = out.read(part.size * n).reshape(part.size, n)
             _tell(progress, begin + part.size, sources.size)
         return result
 
-    def search(
-        self, sources: NDArray[np.int64], dtype: Any, value: int, nothing: Allocation
-    ) -> Allocation:
-        """Search from at most `width` sources and leave the result on the device."""
+    def search(self, sources: NDArray[np.int64]) -> Allocation:
+        """Search from at most `width` sources; distances or marks stay on the device.
+
+        Returns
+        -------
+        Allocation
+            [k, n] in its first elements, as long as no other search is run.
+        """
         size = min(self.width, sources.size) * self.graph.n
         out = self._arrays.get("out")
         if out is None or out.count < size:
             self._arrays.pop("out", None)
+            dtype = np.int32 if self.config.output == "distances" else np.uint8
             out = self._arrays["out"] = self._memory.allocate(self.config.output, size, dtype)
-        fill(self.device, out, np.dtype(dtype).type(value))
-        self._search(sources, out, nothing, nothing)
+        self._search(sources, out, self._nothing, self._nothing)
         return out
 
     def _prepare(self) -> None:
@@ -260,10 +281,10 @@ class BitParallel:
         back = self._transpose
         self._back = resident(back, self.device)
         words = graph.n * config.row_words
-        for name in ("seen", "even", "odd"):
-            self._arrays[name] = memory.allocate(name, words, np.uint32)
-        for name in ("even_active", "odd_active"):
-            self._arrays[name] = memory.allocate(name, graph.n, np.uint8)
+        slots = config.kept_slots
+        self._arrays["seen"] = memory.allocate("seen", words, np.uint32)
+        self._arrays["rows"] = memory.allocate("rows", slots * words, np.uint32)
+        self._arrays["actives"] = memory.allocate("actives", slots * graph.n, np.uint8)
         found = self._arrays["found"] = memory.allocate("found", FOUND_WORDS, np.uint32)
         self._mirror = Mirror(self.device, found, 0, FOUND_WORDS)
         long_rows, owners, begins = long_rows_in_parts(back, config.part_edges)
@@ -288,39 +309,30 @@ class BitParallel:
         if not self.graph.n:
             return
         self._prepare()
-        arrays, n = self._arrays, np.uint32(self.graph.n)
-        searches = np.uint32(sources.size)
+        n, searches = np.uint32(self.graph.n), np.uint32(sources.size)
         given = self._memory.upload("sources", sources.astype(np.uint32))
-        seen, found = arrays["seen"], arrays["found"]
-        frontier, following = arrays["even"], arrays["odd"]
-        active, next_active = arrays["even_active"], arrays["odd_active"]
-        first = self._launch(
-            "clear", n, searches, *self._long, given, seen, frontier, following, active,
-            next_active, found,
-        )  # fmt: skip
-        self._launch("start", n, searches, given, seen, frontier, active, out)
-        settle = (searches, *self._long)
-        level, ahead = 0, 2
+        seen, rows, actives, found = (
+            self._arrays[name] for name in ("seen", "rows", "actives", "found")
+        )
+        graph = (self._back.indptr, self._back.indices, *self._parts)
+        results = (out, counts, harmonic)
+        first = self._launch("clear", n, searches, given, seen, rows, actives, found)
+        self._launch("start", searches, given, seen, rows, actives)
+        level = 0
         while True:
-            for _ in range(ahead):
+            begin = np.uint32(level + 1 if level else 0)
+            last = self._launch("renew", *self._long, rows, actives, n, np.uint32(level), found)
+            for _ in range(self.config.kept_levels):
                 level += 1
-                tail = (n, np.uint32(level), found)
-                graph = (self._back.indptr, self._back.indices, *self._parts)
-                self._launch(
-                    "gather", *graph, frontier, active, seen, following, next_active, *tail
-                )
-                rest = (frontier, active, out, counts, harmonic)
-                last = self._launch("settle", *settle, following, next_active, *rest, *tail)
-                frontier, following = following, frontier
-                active, next_active = next_active, active
+                self._launch("gather", *graph, seen, rows, actives, n, np.uint32(level), found)
+            state = (searches, begin, seen, rows, actives)
+            if self.config.output != "marks":
+                last = self._launch("settle", *state, *results, n, np.uint32(level), found)
             self._mirror.refresh()
             if not self._mirror.words[level % FOUND_WORDS]:
                 break
-            ahead = min(2 * ahead, MOST_AHEAD)
         if self.config.output == "marks":
-            tail = (n, np.uint32(0), found)
-            rest = (frontier, active, out, counts, harmonic)
-            last = self._launch("settle", *settle, seen, active, *rest, *tail)
+            last = self._launch("settle", *state, *results, n, np.uint32(level), found)
             wait(last)
         self.passes += 1
         self.levels = level
@@ -358,11 +370,12 @@ def long_rows_in_parts(
 def _most_words(graph: Graph, traits: DeviceTraits, output: str, free_bytes: int) -> int:
     """Give the widest row that pays and fits, in words."""
     words = MOST_WORDS_CPU if traits.is_cpu or traits.lanes == 1 else MOST_WORDS_GPU
-    # A pass keeps three rows of bits, and a result of each search.
+    # A pass keeps rows of bits, and a result of each search.
     result = 32 * {"distances": 4, "marks": 1}.get(output, 0)
+    rows = 4 * (KEPT_LEVELS + 1)
     while words > 1 and (
-        words * graph.n * (12 + result) > MEMORY_SHARE * free_bytes
-        or words * graph.n * max(4, result) > traits.max_alloc_bytes
+        words * graph.n * (4 + rows + result) > MEMORY_SHARE * free_bytes
+        or words * graph.n * max(rows, result) > traits.max_alloc_bytes
     ):
         words //= 2
     return words
@@ -388,6 +401,8 @@ def _config(graph: Graph, traits: DeviceTraits, output: str, row_words: int) -> 
         ctype=OUTPUTS[output],
         real="double" if traits.fp64 and traits.int64_atomics else "float",
         settle_size=1 if one_lane else lanes if small_groups else GROUP_SIZE,
+        kept_levels=KEPT_LEVELS,
+        settle_tile=16 if one_lane else 1,
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
 
 METHODS = ("auto", "multi-search", "shared")
+LEAST_WORK = 10_000_000  # edges and vertices; less is not worth a second program
 FEW_LEVELS = 24  # beyond, a look at every row in every level costs more than it shares
 
 # Counts above `high` have the next but one level scaled by `factor`, which leaves single paths
@@ -66,7 +67,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         Of the draw.
     method : {"auto", "multi-search", "shared"}
         Whether a work-group runs each search, or searches share a traversal; "auto" takes the
-        latter on GPUs, for graphs of few levels.
+        latter for graphs of few levels that are not small.
     config : MultiSearchConfig or str, optional
         How the former are run; default "auto".
     device : Device or str, optional
@@ -187,9 +188,10 @@ def _sharing_pays(
 ) -> bool:
     """Decide whether searches share a traversal.
 
-    On CPUs they do not: searches of their own took 0.85 of the time (scale-15 Kronecker graph).
+    On PoCL they take a third of the time then (64 sources of a scale-15 Kronecker graph).
     """
-    if not device.is_gpu or config not in (None, "auto") or sources.size < device.traits.lanes:
+    small = sources.size * (graph.n + graph.m) < LEAST_WORK
+    if small or config not in (None, "auto") or sources.size < device.traits.lanes:
         return False
     return Searcher(graph, device).depth() <= FEW_LEVELS
 

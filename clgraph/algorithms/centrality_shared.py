@@ -25,7 +25,7 @@ __all__ = ["MOST_LEVELS", "SharedBetweenness", "fits"]
 MOST_LEVELS = 250  # depths are bytes, of which two values mean something else
 FOUND_WORDS = 64
 MEMORY_SHARE = 0.9
-# Sources of a lane, a vector that is read at once; PoCL 3 miscompiles vectors of 16 doubles.
+# Sources of a lane, a vector read at once; PoCL 3 miscompiles vectors wider than a register.
 WIDTH = 4
 GROUP_SIZE = 256
 

@@ -244,7 +244,10 @@ __kernel void bit_parallel_settle(${settle_arguments()})
     const uint tile_step = (uint)get_global_size(0) * TILE;
     for (ulong tile = get_global_id(0) * (ulong)TILE; tile < n; tile += tile_step) {
         const uint here = min((uint)TILE, n - (uint)tile);
-        uint alive_of[TILE], any[TILE], level_of[TILE][${config.level_bits}], alive_any = 0;
+        uint alive_of[TILE], any[TILE], alive_any = 0;
+        % for bit in range(config.level_bits):
+        uint plane${bit}[TILE];                     // bit ${bit} of the levels, by search
+        % endfor
         for (uint t = 0; t < here; ++t) {
             const uint v = (uint)tile + t;
             ${levels_of("v")}
@@ -256,13 +259,16 @@ __kernel void bit_parallel_settle(${settle_arguments()})
             uint any_here = 0;
             for (uint t = 0; t < here; ++t) {
                 any[t] = 0;
-                for (uint bit = 0; bit < ${config.level_bits}u; ++bit) level_of[t][bit] = 0;
+                % for bit in range(config.level_bits):
+                plane${bit}[t] = 0;
+                % endfor
                 for (uint rest = alive_of[t]; rest; rest &= rest - 1) {
                     const uint l = (uint)popcount(~rest & (rest - 1));
                     const uint word = rows[(SLOT(first_level + l) + tile + t) * ROW_WORDS + w];
                     any[t] |= word;
-                    for (uint bit = 0; bit < ${config.level_bits}u; ++bit)
-                        if (l >> bit & 1u) level_of[t][bit] |= word;
+                    % for bit in range(config.level_bits):
+                    plane${bit}[t] |= l >> ${bit} & 1u ? word : 0u;
+                    % endfor
                 }
                 any_here |= any[t];
             }
@@ -270,8 +276,7 @@ __kernel void bit_parallel_settle(${settle_arguments()})
             for (uint s = 0; s < min(32u, searches - w * 32u); ++s) {
                 __global ${config.ctype} *const to = out + ((ulong)w * 32u + s) * n + tile;
                 for (uint t = 0; t < here; ++t) {
-                    uint l = 0;
-                    for (uint bit = 0; bit < ${config.level_bits}u; ++bit) l |= (level_of[t][bit] >> s & 1u) << bit;
+                    const uint l = ${" | ".join(f"(plane{bit}[t] >> s & 1u) << {bit}" for bit in range(config.level_bits))};
                     const int is_found = any[t] >> s & 1u;
                     if (is_found || initial) to[t] = is_found ? (${config.ctype})(first_level + l) : -1;
                 }

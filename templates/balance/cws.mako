@@ -37,12 +37,12 @@ __local offset_t scratch_edges[${config.scratch}];
 }
 </%def>
 
-## Whoever writes last is next: the order is not determined.
+## The lowest work-item with such a row is next; NO_SPACE is above all of them.
 <%def name="by_group(visit)">
 for (;;) {
     if (item == 0) taker = NO_SPACE;
     group_barrier();
-    if (left > ${config.group_threshold}u) taker = item;
+    if (left > ${config.group_threshold}u) atomic_min(&taker, item);
     group_barrier();
     const uint owner = taker;
     if (owner == NO_SPACE) break;

@@ -1,0 +1,33 @@
+"""Load balancers on Oclgrind: nothing read or written outside, no race, no divergent barrier."""
+
+from runtimes import run_under_oclgrind
+
+SCRIPT = """
+import numpy as np
+from clgraph.engine.balancers import BALANCERS
+from clgraph.primitives import Expand, ExpandConfig
+
+random = np.random.default_rng(1)
+lists = [
+    np.array([3, 1, 5, 6, 3, 3, 3, 4]),
+    np.array([0] * 20 + [5, 0, 9]),
+    (random.pareto(1.2, 60) * 3).astype(int) % 90,
+    np.array([3] * 10 + [0] * 90 + [2] * 10),
+]
+forms = {
+    "dyn_vwarp": [{"dyn_threshold": 4, "discover": 1}],
+    "two_phase": [{}, {"partition": "merge"}],
+    "multi_phase": [{"search": "interpolation"}, {"iterations": 3}],
+}
+for balance in BALANCERS:
+    for form in forms.get(balance, [{}]):
+        for sizes in lists:
+            config = ExpandConfig(balance=balance, group_size=4, unit_batch=3, **form)
+            plan = Expand(sizes, config=config)
+            plan.run()
+            assert (plan.owners() == np.repeat(np.arange(sizes.size), sizes)).all(), balance
+"""
+
+
+def test_every_balancer_with_barriers_between_four_items(tmp_path):
+    run_under_oclgrind(SCRIPT, log_folder=tmp_path)

@@ -13,20 +13,23 @@ from clgraph.errors import InvalidArgumentError
 
 from . import published
 from .floors import BARRIER_US, COPY_GB_PER_S
+from .pinned import GRAPHS
 from .records import load
+from .suites import SUITES
 from .text import figure, graph_of, groups, results, rivals, unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .records import Record
+    from .suites import Case
 
 __all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 PROFILED = "bfs/kron22/auto"
-LEFT = {"graph", "preset", "library", "direction", "meter", "remarks"}
+LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
 TITLES = {
     "bfs": "Breadth-first search",
     "sssp": "Shortest paths",
@@ -39,6 +42,7 @@ TITLES = {
 INTRODUCTION = """# Benchmarks
 
 Written by `python -m bench.docs` from the records in `bench/results`; change those, not this page.
+Each figure belongs to the commit that its record names; what has changed since is not in it.
 """
 
 NOTHING_YET = """
@@ -62,8 +66,9 @@ graph sources that reach next to nothing dominate it. Results are checked outsid
 whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
-window of at least two seconds in which runs follow one another, divided by their number;
-[energy.md](energy.md) tells how meters are read.
+window in which runs follow one another, divided by their number; [energy.md](energy.md) tells how
+meters are read. The tables give the windows: below two seconds a meter that changes every tenth of
+one leaves some percent open, and its spread is not known.
 
 *Floor* is what no run can go below: the bytes that must move, at the bandwidth of a copy, plus the
 barriers that must happen. For a search by levels those are 4 bytes written per vertex, 8 bytes read
@@ -112,8 +117,8 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
     Parameters
     ----------
     records : sequence of (file name, record)
-        Newest first; the first of each device, suite and set of algorithms is shown, the others
-        are listed.
+        Newest first. Of each case of a device and suite the newest is shown; records that have
+        none of these are listed.
 
     Returns
     -------
@@ -122,42 +127,101 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
     """
     if not records:
         return INTRODUCTION + NOTHING_YET + METHOD
-    shown: dict[tuple[str, ...], tuple[str, Record]] = {}
-    older = []
+    places: dict[tuple[str, str], list[tuple[str, Record]]] = {}
     for name, record in records:
-        device, kinds = record["machine"]["device"]["name"], sorted(groups(record["cases"]))
-        place = (device, record["suite"], *kinds)
-        if place in shown:
-            older.append(name)
-        else:
-            shown[place] = (name, record)
-    text = INTRODUCTION + "".join(_section(name, record) for name, record in shown.values())
+        place = (record["machine"]["device"]["name"], record["suite"])
+        places.setdefault(place, []).append((name, record))
+    text = INTRODUCTION
+    older = []
+    for (device, suite), found in sorted(places.items(), key=lambda item: _rank(*item[0])):
+        newest = _newest(found)
+        used = {name for name, _ in newest.values()}
+        older += [name for name, _ in found if name not in used]
+        text += _section(device, suite, [item for item in found if item[0] in used], newest)
     if older:
         text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
     return text + METHOD
 
 
-def _section(name: str, record: Record) -> str:
-    machine = record["machine"]
-    device, versions = machine["device"], machine["versions"]
-    changed = " with uncommitted changes" if machine["dirty"] else ""
-    parts = [
-        f"\n## {device['name']}, suite {record['suite']}\n",
-        f"`bench/results/{name}`: {record['started'][:10]}, {device['platform']}, driver "
-        f"{device['driver']}, clgraph at `{(machine['commit'] or 'unknown')[:12]}`{changed}, "
-        f"{record['settings']['sources']} runs a pass, Python {versions['python']}, host "
-        f"{machine['host']['processor']}.\n",
-    ]
-    measured = [case for case in record["cases"] if case["status"] == "ok"]
-    for algorithm, cases in groups(measured).items():
+def _rank(device: str, suite: str) -> tuple[int, str]:
+    """Order sections: what was measured on most graphs first."""
+    order = ("papers", "presets", "full", "quick")
+    return order.index(suite) if suite in order else len(order), device
+
+
+def _newest(records: Sequence[tuple[str, Record]]) -> dict[str, tuple[str, Record]]:
+    """By key the newest case that was measured, or failing that the newest, and its file."""
+    found: dict[str, tuple[str, Record]] = {}
+    for name, record in records:
+        for case in record["cases"]:
+            known = found.get(case["key"])
+            if known is None or (known[1]["status"] != "ok" and case["status"] == "ok"):
+                found[case["key"]] = (name, case)
+    return found
+
+
+def _section(
+    device: str,
+    suite: str,
+    records: Sequence[tuple[str, Record]],
+    newest: dict[str, tuple[str, Record]],
+) -> str:
+    letters = {name: chr(ord("a") + place) for place, (name, _) in enumerate(records)}
+    parts = [f"\n## {device}, suite {suite}\n"]
+    parts += [_origin(letters[name], name, record) for name, record in records]
+    parts.append("")
+    order = {(case.algorithm, case.graph): place for place, case in enumerate(_cases(suite))}
+    shown = sorted(
+        newest.values(),
+        key=lambda item: order.get((item[1]["algorithm"], graph_of(item[1])), len(order)),
+    )
+    measured = [(letters[name], case) for name, case in shown if case["status"] == "ok"]
+    for algorithm, cases in groups(case for _, case in measured).items():
+        origins = [letter for letter, case in measured if case["algorithm"] == algorithm]
         parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
-        parts += [_results(cases, device["name"]), _energy(cases), _peers(cases)]
+        parts += [_results(cases, device, origins), _energy(cases), _peers(cases)]
         parts += [_levels(case) for case in cases if _is_profiled(case)]
-    missing = unmeasured(record["cases"])
+    there = {f"{case['algorithm']}/{graph_of(case)}" for _, case in measured}
+    missing = unmeasured(case for _, case in shown if not case.get("stand_in"))
+    missing += _never_run(suite, there | {line.rpartition("/")[0] for line in missing})
     if missing:
         parts.append("Not measured:\n")
         parts.append("".join(f"- {line}\n" for line in missing))
-    return "\n".join(part for part in parts if part)
+    return "\n".join(part for place, part in enumerate(parts) if part or place == len(records) + 1)
+
+
+def _origin(letter: str, name: str, record: Record) -> str:
+    """Say what a record was measured with."""
+    machine = record["machine"]
+    device, versions = machine["device"], machine["versions"]
+    changed = " with uncommitted changes" if machine["dirty"] else ""
+    ended = "" if record["finished"] else ", interrupted"
+    return (
+        f"- ({letter}) `bench/results/{name}`: {record['started'][:16].replace('T', ' ')}, "
+        f"{device['platform']}, driver {device['driver']}, clgraph at "
+        f"`{(machine['commit'] or 'unknown')[:12]}`{changed}, {record['settings']['sources']} runs "
+        f"a pass, Python {versions['python']}, host {machine['host']['processor']}{ended}"
+    )
+
+
+def _cases(suite: str) -> tuple[Case, ...]:
+    return SUITES.get(suite, ())
+
+
+def _never_run(suite: str, there: set[str]) -> list[str]:
+    """Say which cases of a suite no record has, and which graphs stand in for those of papers."""
+    missing = [case for case in _cases(suite) if f"{case.algorithm}/{case.graph}" not in there]
+    plain, replaced = [], []
+    for case in missing:
+        known = GRAPHS[case.graph]
+        if known.generator or known.checksums:
+            plain.append(f"{case.algorithm}/{case.graph}")
+        else:
+            replaced.append(f"{case.graph} ({known.stand_in})")
+    lines = [f"not run on this device yet: {', '.join(plain)}"] if plain else []
+    if replaced:
+        lines.append(f"not to be had here, and what stands in for it: {', '.join(replaced)}")
+    return lines
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -167,8 +231,11 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _results(cases: Sequence[Record], device: str) -> str:
+def _results(cases: Sequence[Record], device: str, origins: Sequence[str]) -> str:
     head, rows = results(cases, device, mark=" (1)", strong="**")
+    if len(set(origins)) > 1:
+        head.append("record")
+        rows = [[*row, f"({origin})"] for row, origin in zip(rows, origins, strict=True)]
     note = "(1) not bit for bit the graph that the suite names.\n"
     any_other = any(case["graph"]["pinned"] is False for case in cases)
     return _markdown(head, rows) + ("\n" + note if any_other else "")

@@ -46,12 +46,9 @@ class Labelling(Problem):
         """Label the whole graph."""
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
-        """Components, passes over vertices or edges, and the edges of the graph."""
-        return {
-            "edges": self.graph.m,
-            "components": result.count,
-            "rounds": result.stats.levels,
-        }
+        """Count components, passes over vertices or edges where there are any, and edges."""
+        rounds = {"rounds": result.stats.levels} if result.stats.levels else {}
+        return {"edges": self.graph.m, "components": result.count, **rounds}
 
     def check(self, givens: Sequence[int]) -> Record:
         """Compare all labels with scipy's, numbered in the same way."""

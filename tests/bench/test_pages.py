@@ -53,6 +53,30 @@ def test_newest_record_of_a_device_is_shown_and_older_ones_listed(tmp_path):
     assert "Older records: `old.json`" in page
 
 
+def test_the_newest_measurement_of_each_case_is_shown():
+    """A later run of some cases takes their places, and not those of the others."""
+    old = record(case("kron20", [0.9]), case("road", [9.0], key="bfs/road/auto"))
+    new = record(case("kron20", [0.4]), skipped("road"), started="2027-01-01T00:00:00+00:00")
+    page = docs.page([("new.json", new), ("old.json", old)])
+    kron, road = (
+        next(line for line in page.splitlines() if line.startswith(f"| {name}"))
+        for name in ("kron20", "road")
+    )
+    assert "**0.4**" in kron
+    assert kron.endswith("| (a) |")
+    assert "**9**" in road
+    assert road.endswith("| (b) |")
+    assert "- (b) `bench/results/old.json`" in page
+    assert "Older records" not in page
+    assert "road is <not> here" not in page
+
+
+def test_what_no_record_has_is_listed_with_its_stand_in():
+    page = docs.page([("h200.json", RUN)])
+    assert "not run on this device yet: bfs/kron20," in page
+    assert "europe-osm (road)" in page
+
+
 class Structure(HTMLParser):
     """Tags that are open, and what was seen."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from clgraph.algorithms.sssp_verify import verify_paths
 from clgraph.algorithms.sssp_weights import Weights
 from clgraph.device import device as find_device
 from clgraph.device import load
+from clgraph.energy.target import PowerTarget
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.driver import Driver
 from clgraph.engine.resident import resident
@@ -47,6 +49,9 @@ __all__ = ["SSSP", "SSSPConfig", "SSSPResult", "sssp"]
 # Relax stages after which a search with negative weights looks for a cycle, and how much later it
 # does so again: the search is run anew, which costs a seventh more at most.
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
+
+
+LEAST_SET_POINT = 64.0  # that a power target leads to
 
 
 class SSSP:
@@ -116,6 +121,7 @@ class SSSP:
         self.device = find_device(device)
         self.config = resolve_paths(wanted, self.device.traits, self.graph, self._weights)
         self._lock = threading.Lock()
+        self._power: PowerTarget | None = None
         self._compile()
         if self.graph.n:
             self._buffers = PathBuffers(
@@ -126,6 +132,16 @@ class SSSP:
                 predecessors=self.with_predecessors,
                 progress=progress,
             )
+
+        if self.config.power_target is not None:
+            self._power = PowerTarget(
+                self.config.power_target,
+                self.device,
+                self.config.set_point,
+                LEAST_SET_POINT,
+                max(float(self.graph.m), LEAST_SET_POINT),
+            )
+            weakref.finalize(self, self._power.close)
 
     @property
     def unreached(self) -> Any:
@@ -201,6 +217,7 @@ class SSSP:
         end = None if target is None else vertex_number(target, self.graph.n, "target")
         last = self._weights.limit_key(max_distance)
         with self._lock:
+            self._between()
             buffers = self._buffers.pool.take()
             try:
                 control = self._host_control()
@@ -231,13 +248,26 @@ class SSSP:
             stats = PathStats(found, outcome, total_ms, self.config)
         return SSSPResult(found, stats, given, end)
 
+    def _between(self) -> None:
+        """Do what is due between two launches: the set-point follows power, the device learns."""
+        if self.config.method != "self-tuning" or not self.graph.n:
+            return
+        if self._power is not None:
+            self._tuning.set_point = self._power.look()
+        self._tuning.hand_over()
+
+    @property
+    def power(self) -> PowerTarget | None:
+        """What moves the set-point after ``power_target``: its windows, watts and set-points."""
+        return self._power
+
     def _host_control(self) -> HostControl | None:
         if self.config.controller != "host":
             return None
         buffers = self._buffers
         if self._mirror is None:
             self._mirror = HostControl.mirror_of(self.device, buffers.board)
-        return HostControl(buffers.board, self._mirror, self._weights, self._tuning)
+        return HostControl(buffers.board, self._mirror, self._weights, self._tuning, self._between)
 
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
@@ -302,6 +332,7 @@ class SSSP:
                     buffers,
                 ),
                 order=order,
+                between=self._between,
             )
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome

@@ -264,7 +264,7 @@ def resolve_paths(
         "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
         "method": method,
         "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
-        **(_tuned_part(config, traits, weights) if method == "self-tuning" else {}),
+        **(_tuned_part(config, base, traits, weights) if method == "self-tuning" else {}),
         "claims": config.claims or ("packed" if packs else "stamped"),
         "edge_classes": classes,
     }
@@ -306,7 +306,9 @@ def _solo_edges(base: Resolved) -> int:
     return 1 << 12 if base.group_size == 1 else base.solo_edges
 
 
-def _tuned_part(config: SSSPConfig, traits: DeviceTraits, weights: Weights) -> dict[str, Any]:
+def _tuned_part(
+    config: SSSPConfig, base: Resolved, traits: DeviceTraits, weights: Weights
+) -> dict[str, Any]:
     """Give what only searches that tune themselves decide."""
     controller = config.controller
     if controller is None:
@@ -329,6 +331,8 @@ def _tuned_part(config: SSSPConfig, traits: DeviceTraits, weights: Weights) -> d
         "delta": float(max(config.delta or weights.mean, unit)),
         "set_point": float(config.set_point or max(resident, FEWEST_EDGES)),
         "power_target": config.power_target,
+        # Power is looked at where a launch pauses: some ten times a second.
+        "launch_work": base.launch_work // (8 if config.power_target else 1),
         "solo": False,
         **({"synchronisation": "stepped"} if controller == "host" else {}),
     }

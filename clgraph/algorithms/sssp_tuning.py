@@ -18,7 +18,7 @@ from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -142,16 +142,16 @@ class HostControl:
 
     Parameters
     ----------
-    device : Device
-        Where the search runs.
     board : Allocation
         The words of the search.
+    mirror : Mirror
+        Of the whole board.
     weights : Weights
         Of the graph.
     tuning : Tuning
         What to begin with; the set-point is taken from there in every step.
-    mirror : Mirror
-        Of the whole board.
+    between : callable
+        Called in every step, before that.
 
     Attributes
     ----------
@@ -159,7 +159,15 @@ class HostControl:
         Host time that the controller itself took.
     """
 
-    def __init__(self, board: Allocation, mirror: Mirror, weights: Weights, tuning: Tuning) -> None:
+    def __init__(
+        self,
+        board: Allocation,
+        mirror: Mirror,
+        weights: Weights,
+        tuning: Tuning,
+        between: Callable[[], None],
+    ) -> None:
+        self._between = between
         self._board, self._mirror = board, mirror
         self._weights, self._tuning = weights, tuning
         self._control = tuning.start.controller(tuning.set_point)
@@ -195,6 +203,7 @@ class HostControl:
 
     def _turn(self, words: NDArray[np.uint32]) -> bool:
         control, wide = self._control, words.view(np.uint64)
+        self._between()
         control.set_point = self._tuning.set_point
         sides = ("ODD", "EVEN") if control.current % 2 else ("EVEN", "ODD")
         waiting = [int(words[_WORDS[f"LIVE_{side}"]]) for side in sides]

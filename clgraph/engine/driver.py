@@ -136,7 +136,12 @@ class Driver:
         """Work-groups that a persistent launch has."""
         return min(self._config.groups or self._resident, MAX_GROUPS)
 
-    def run(self, *args: Argument, order: Iterable[int] = ()) -> Outcome:
+    def run(
+        self,
+        *args: Argument,
+        order: Iterable[int] = (),
+        between: Callable[[], object] | None = None,
+    ) -> Outcome:
         """Run a traversal with these leading kernel arguments.
 
         Parameters
@@ -146,6 +151,8 @@ class Driver:
         order : iterable of int
             For a stepped run: which kernel is launched second, third, and so on as far as whoever
             iterates knows, who may look at device memory in between.
+        between : callable, optional
+            Called whenever a launch has paused, before the next.
 
         Raises
         ------
@@ -157,7 +164,7 @@ class Driver:
             If the driver reports a failure.
         """
         if self._config.synchronisation == "persistent":
-            outcome = self._persistent(args)
+            outcome = self._persistent(args, between)
             if outcome is not None:
                 return outcome
             log.warning(
@@ -168,9 +175,11 @@ class Driver:
                 self.groups,
                 self._resident,
             )
-        return self._stepped(args, order)
+        return self._stepped(args, order, between)
 
-    def _persistent(self, args: tuple[Argument, ...]) -> Outcome | None:
+    def _persistent(
+        self, args: tuple[Argument, ...], between: Callable[[], object] | None
+    ) -> Outcome | None:
         config = self._config
         flags = FLAG_SOLO if config.solo else 0
         if config.membership == "open":
@@ -188,13 +197,20 @@ class Driver:
                     return self._outcome("persistent", (first, last), launches)
                 if status != STATUS_PAUSED:
                     self._raise_unfinished()
+                if between:
+                    between()
                 last = self._launch(args, launches, flags)
                 launches += 1
         except BaseException:
             self._reset()
             raise
 
-    def _stepped(self, args: tuple[Argument, ...], order: Iterable[int]) -> Outcome:
+    def _stepped(
+        self,
+        args: tuple[Argument, ...],
+        order: Iterable[int],
+        between: Callable[[], object] | None,
+    ) -> Outcome:
         flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
         launches = 1
         try:
@@ -210,6 +226,8 @@ class Driver:
                 self._mirror.refresh()
                 if self._word(_STATUS) == STATUS_DONE:
                     return self._outcome("stepped", (first, last), launches)
+                if between:
+                    between()
         finally:
             self._reset()
 

@@ -1,0 +1,140 @@
+"""Holds the power that a device draws at a target, by whatever knob makes it work more or less."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from clgraph.energy.measuring import IDLE_SECONDS, idle_watts, open_meter
+from clgraph.energy.meters import NoMeter
+from clgraph.energy.trace import RealTime
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import Device
+    from clgraph.energy.readings import Meter
+    from clgraph.energy.trace import Timebase
+
+__all__ = ["PowerTarget"]
+
+WINDOW_UPDATES = 4  # of the meter, between two changes of the knob
+FARTHEST = math.log(4.0)  # that the knob is turned at a time
+# Share of the power above idle that doubling the knob adds, until it is known.
+FIRST_SHARE = 0.25 / math.log(2.0)
+LEAST_TURN = math.log(1.1)  # from which the effect of a turn tells anything
+
+
+class PowerTarget:
+    """Turns a knob between searches, and within long ones, so that mean power settles.
+
+    Parameters
+    ----------
+    watts : float
+        The power that is wanted, that of the device at rest included.
+    device : Device
+        Whose power.
+    knob : float
+        Where it stands first: something that power rises with.
+    least, largest : float
+        Between what it may be turned.
+    meter : Meter, optional
+        A meter of your own instead of the device's.
+    timebase : Timebase, optional
+        A clock of your own, for tests.
+
+    Attributes
+    ----------
+    knob : float
+        Where it stands.
+    idle : float or None
+        Watts at rest.
+    history : list of tuple of float
+        For each window that was measured: when it ended, its mean watts, the knob during it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no meter, or the target is not above what the device draws at rest.
+
+    Notes
+    -----
+    A step is what the target is off by, over the slope of power by the logarithm of the knob, which
+    is learned from the last two windows. Looking costs a reading of the meter.
+    """
+
+    def __init__(
+        self,
+        watts: float,
+        device: Device | None,
+        knob: float,
+        least: float,
+        largest: float,
+        *,
+        meter: Meter | None = None,
+        timebase: Timebase | None = None,
+    ) -> None:
+        self.watts = watts
+        self._time = RealTime() if timebase is None else timebase
+        found, chosen = open_meter(device, meter)
+        if isinstance(found, NoMeter):
+            raise InvalidArgumentError(
+                f"power_target={watts} needs a power meter: {found.note}; use set_point instead."
+            )
+        self._meter = found
+        self.idle = idle_watts(found, self._time, chosen, IDLE_SECONDS)
+        if self.idle is not None and watts <= self.idle:
+            found.close()
+            raise InvalidArgumentError(
+                f"power_target={watts} is not above the {self.idle:.0f} W that the device draws at "
+                "rest; ask for more."
+            )
+        self._bounds = least, largest
+        self.knob = min(max(knob, least), largest)
+        self.history: list[tuple[float, float, float]] = []
+        self._slope: float | None = None
+        self._begun: tuple[float, float] | None = None  # when the window began, and joules then
+        self._seen: float | None = None
+        self._looked = -math.inf
+
+    def close(self) -> None:
+        """Let go of the meter."""
+        self._meter.close()
+
+    def look(self) -> float:
+        """Look at the meter, if it may have news, and give the knob's place."""
+        now = self._time.now()
+        if now - self._looked < self._meter.poll_s:
+            return self.knob
+        waited, self._looked = now - self._looked, now
+        reading = self._meter.read()
+        joules = reading.energy_j
+        if joules is None:
+            # A meter of power alone: its own sum, of what it showed since the last look.
+            known = self._seen or 0.0
+            joules = known + (reading.power_w or 0.0) * (waited if math.isfinite(waited) else 0.0)
+        if joules == self._seen:
+            return self.knob
+        self._seen = joules
+        if waited > 4 * WINDOW_UPDATES * self._meter.update_s:
+            self._begun = None  # nobody looked for long: that was another load
+        if self._begun is None:
+            self._begun = now, joules
+        elif now - self._begun[0] >= WINDOW_UPDATES * self._meter.update_s:
+            began, before = self._begun
+            self._begun = now, joules
+            self._turn(now, (joules - before) / (now - began))
+        return self.knob
+
+    def _turn(self, now: float, watts: float) -> None:
+        least, largest = self._bounds
+        usual = max((watts - (self.idle or 0.0)) * FIRST_SHARE, 1.0)
+        slope = self._slope or usual
+        if self.history:
+            _, watts_before, knob_before = self.history[-1]
+            turned = math.log(self.knob / knob_before)
+            if abs(turned) >= LEAST_TURN:
+                slope = (watts - watts_before) / turned
+        self._slope = slope = min(max(slope, usual / 4), usual * 8)
+        self.history.append((now, watts, self.knob))
+        step = min(max((self.watts - watts) / slope, -FARTHEST), FARTHEST)
+        self.knob = min(max(self.knob * math.exp(step), least), largest)

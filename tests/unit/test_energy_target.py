@@ -1,0 +1,118 @@
+"""Power held at a target, on a made-up device whose power follows a knob."""
+
+import math
+
+import pytest
+
+import clgraph as cg
+from clgraph.energy import NoMeter, target
+from clgraph.energy.readings import Reading
+from clgraph.energy.target import PowerTarget
+
+
+class Clock:
+    """Moves only when told; `after` is called with the seconds that went by."""
+
+    def __init__(self):
+        self.time = 100.0
+        self.after = []
+
+    def now(self):
+        return self.time
+
+    def sleep(self, seconds):
+        self.time += seconds
+        for follow in self.after:
+            follow(seconds)
+
+    def every(self, _period_s, _action):
+        return lambda: None
+
+
+class FakeMeter:
+    """Counts the joules of what `draws` says, and shows them every 0.1 s."""
+
+    source = "nvml-counter"
+    note = "made up"
+    poll_s, update_s = 0.01, 0.1
+
+    def __init__(self, clock, draws, counts=True):
+        self.clock, self.draws, self.counts = clock, draws, counts
+        self.joules, self.shown, self.until = 0.0, 0.0, clock.now()
+        clock.after.append(self._pass)
+
+    def _pass(self, seconds):
+        self.joules += self.draws() * seconds
+        if self.clock.now() >= self.until:
+            self.shown, self.until = self.joules, self.clock.now() + self.update_s
+
+    def read(self):
+        return Reading(self.shown, None) if self.counts else Reading(None, self.draws())
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _idle(monkeypatch):
+    monkeypatch.setattr(target, "idle_watts", lambda *_: 80.0)
+
+
+def _settle(watts, plant, *, search_s=0.02, seconds=20.0, knob=1000.0, **meter):
+    """Run searches of a made-up device for a while; give mean power of the second half."""
+    clock = Clock()
+    state = {"knob": None}
+
+    def draws():
+        return 80.0 if state["knob"] is None else plant(state["knob"])
+
+    device_meter = FakeMeter(clock, draws, **meter)
+    power = PowerTarget(watts, None, knob, 10.0, 1e7, meter=device_meter, timebase=clock)
+    begun = clock.now()
+    seen = []
+    while clock.now() < begun + seconds:
+        state["knob"] = power.look()
+        clock.sleep(search_s)
+        seen.append(plant(state["knob"]))
+    return sum(seen) / len(seen), power
+
+
+@pytest.mark.parametrize("watts", [150.0, 220.0, 330.0])
+@pytest.mark.parametrize("slope", [12.0, 40.0])
+def test_mean_power_settles(watts, slope):
+    """sssp-self-tuning checklist 23: three targets, devices of unlike slope, over 20 s."""
+    mean, power = _settle(watts, lambda p: min(max(60 + slope * math.log(p), 90), 450))
+    reachable = 60 + slope * math.log(1e7)
+    if reachable > watts:
+        assert abs(mean - watts) < 0.1 * watts
+        assert len(power.history) > 20
+    else:
+        assert power.knob == 1e7
+
+
+def test_a_device_that_saturates():
+    """More work than the device has room for changes nothing; it still comes back down."""
+    mean, power = _settle(240.0, lambda p: 120 + 200 * p / (p + 3e4))
+    assert abs(mean - 240) < 24
+    assert power.knob < 2e5
+
+
+def test_slow_searches_and_meters_of_power_alone():
+    mean, _ = _settle(200.0, lambda p: 60 + 20 * math.log(p), search_s=0.4, seconds=40)
+    assert abs(mean - 200) < 20
+    mean, _ = _settle(200.0, lambda p: 60 + 20 * math.log(p), counts=False)
+    assert abs(mean - 200) < 20
+
+
+def test_targets_below_idle_are_refused():
+    """sssp-self-tuning checklist 23: the device draws more at rest than is asked for."""
+    clock = Clock()
+    meter = FakeMeter(clock, lambda: 80.0)
+    with pytest.raises(cg.InvalidArgumentError, match="80 W that the device draws at rest"):
+        PowerTarget(70.0, None, 100, 1, 1e6, meter=meter, timebase=clock)
+
+
+def test_no_meter_is_an_error(monkeypatch):
+    monkeypatch.setattr(target, "open_meter", lambda _device, _meter: (NoMeter("unplugged"), None))
+    with pytest.raises(cg.InvalidArgumentError, match="needs a power meter: unplugged"):
+        PowerTarget(70.0, None, 100, 1, 1e6)

@@ -25,6 +25,7 @@ from clgraph.cli.searching import (
     write_result,
 )
 from clgraph.cli.text import pairs
+from clgraph.cli.tuning import add_tuning, check_trace, trace_of, tuned_config
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--delta", type=float, help="how much the bound of near and far rises at a time"
     )
+    add_tuning(parser)
     parser.add_argument("--target", type=int, metavar="VERTEX", help="stop when this one is known")
     parser.add_argument(
         "--max-distance", type=float, metavar="LENGTH", help="go no further than this"
@@ -61,6 +63,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Record:
     check_output(args.output)
+    check_trace(args.trace)
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
@@ -86,6 +89,9 @@ def _run(args: argparse.Namespace) -> Record:
 
 
 def _config_of(args: argparse.Namespace) -> SSSPConfig | str | None:
+    tuned = tuned_config(args)
+    if tuned is not None:
+        return tuned
     if args.delta is None:
         name: str | None = args.config
         return name
@@ -112,7 +118,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
     first = args.source[0]
     record: Record = {
         **place_record(graph, device),
-        "preset": args.config or "auto",
+        "preset": "self-tuning" if stats.config["set_point"] else args.config or "auto",
         "config": stats.config,
         "mode": stats.mode,
         "source": first if len(args.source) == 1 else args.source,
@@ -136,6 +142,9 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
             record["path"] = result.path(args.target)
     if args.levels:
         record["levels"] = levels_record(stats.per_level)
+    if args.trace is not None:
+        trace_of(args.trace, plan, result, args.source)
+        record["trace"] = args.trace
     if args.output is not None:
         write_result(args.output, graph, result, args.source)
         record["output"] = args.output
@@ -182,6 +191,10 @@ def _render(record: Record) -> str:
         )
     if "energy" in record:
         lines.append(("energy", joules_text(record["energy"])))
+    if config["set_point"]:
+        lines.insert(2, ("set-point", f"{config['set_point']:,.0f} edges per step"))
+    if "trace" in record:
+        lines.append(("drew", record["trace"]))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)

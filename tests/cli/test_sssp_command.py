@@ -89,3 +89,35 @@ def test_bad_weights_are_bad_input(tmp_path, capsys):
     path.write_text("p sp 3 3\na 1 2 1\na 2 3 -5\na 3 1 1\n", encoding="ascii")
     assert main(["sssp", str(path), "--device", "pocl"]) == 2
     assert "around the cycle" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_traces_are_drawn(roads, tmp_path, capsys, ending):
+    """sssp-self-tuning checklist 21: the profile and the distribution, before and after."""
+    pytest.importorskip("matplotlib", reason="matplotlib is an extra")
+    path = tmp_path / f"trace.{ending}"
+    words = ["sssp", roads[1], "--device", "pocl", "--set-point", "50", "--trace", str(path)]
+    assert main([*words, "--json", "--levels"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["preset"] == "self-tuning"
+    assert record["config"]["set_point"] == 50
+    assert record["trace"] == str(path)
+    assert {"X1", "X2", "X3", "X4", "delta", "d", "alpha"} <= set(record["levels"][0])
+    start = path.read_bytes()[:100]
+    assert b"PNG" in start if ending == "png" else b"<?xml" in start
+    assert main(words) == 0
+    assert "50 edges per step" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--trace", "trace.txt"),
+        ("--set-point", "50", "--config", "near-far"),
+        ("--set-point", "0"),
+        ("--power-target", "0.001"),  # there is no meter, or the device draws more at rest
+    ],
+)
+def test_tuning_that_is_refused(roads, capsys, words):
+    assert main(["sssp", roads[1], "--device", "pocl", *words]) == 2
+    assert capsys.readouterr().err.count("\n") >= 1

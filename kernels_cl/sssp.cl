@@ -51,6 +51,7 @@ typedef struct {
 typedef weight_t edge_t;
 #define WEIGHT_AT(e_) edges[e_]
 % endif
+#define PULLS (now.tile == 7u)   // how the heavy edges of a band are relaxed
 #define IN_CHAIN (now.visited)   // which part of TREE this is
 % if "heavy" in all_stages:
 #define LIGHT_END(v_) middles[v_]
@@ -98,6 +99,13 @@ void sssp(
     __global uint *pile_odd,                        // [n + slack]
     __global const offset_t *restrict middles,      // [n] first heavy edge of each row, or one element
     __global entry_t *settled,                      // [n + slack] of this band, or one element
+    __global entry_t *settled_hubs,                 // [number of hubs + slack]
+    % if config.heavy == "switching":
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    __global const uint *restrict in_indices,       // [m]
+    __global const weight_t *restrict in_edges,     // [m]
+    __global const offset_t *restrict in_middles,   // [n]
+    % endif
     volatile __global uint *board,                  // bounds and counters of the search
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,

@@ -88,7 +88,8 @@ class PathBuffers:
 
         tuned = config.method == "self-tuning"
         pile = n + QUEUE_SLACK if config.method != "bellman-ford" else 1
-        self._scratch = (
+        self.board = memory.upload("board", np.zeros(BOARD_COUNT, np.uint32))
+        self._scratch: tuple[Argument, ...] = (
             entries("queue_even", n),
             entries("queue_odd", n),
             entries("hubs_even", hubs),
@@ -97,9 +98,10 @@ class PathBuffers:
             memory.allocate("pile_odd", pile, np.uint32),
             self._middles,
             entries("settled", n if config.method == "delta-stepping" else 0),
-            memory.upload("board", np.zeros(BOARD_COUNT, np.uint32)),
+            entries("settled_hubs", hubs),
+            *(self._looked_along(graph, config, progress) if config.heavy == "switching" else ()),
+            self.board,
         )
-        self.board = self._scratch[-1]
         self.tuning = Tuning(memory, graph, weights, config) if tuned else None
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._sources = memory.allocate("sources", 1, np.uint32)
@@ -147,6 +149,25 @@ class PathBuffers:
             np.uint64(graph.m),
             np.uint32(graph.max_degree),
             np.uint32(max(round(graph.mean_degree), 1)),
+        )
+
+    def _looked_along(
+        self, graph: Graph, config: ResolvedPaths, progress: Progress | None
+    ) -> tuple[Argument, ...]:
+        """Give the transpose with light edges first; an undirected graph is its own."""
+        if not graph.directed:
+            indptr, indices, weights = self._graph_args[:3]
+            return indptr, indices, weights, self._middles
+        back, delta = graph.transpose(), self._weights.dtype.type(config.delta)
+        values = np.asarray(back.weights)
+        order, middles = light_first(back, values, delta)
+        heads = np.asarray(back.indices)[order].astype(np.uint32)
+        kind = self._middles.dtype
+        return (
+            self._memory.upload("in_indptr", back.indptr.astype(kind)),
+            self._memory.upload("in_indices", heads, progress=progress),
+            self._memory.upload("in_weights", values[order], progress=progress),
+            self._memory.upload("in_middles", middles.astype(kind)),
         )
 
     def _no_leaves(self) -> tuple[Allocation, ...]:

@@ -106,7 +106,7 @@ def has_parallel_edges(graph: Graph) -> bool:
 
 def light_first(
     graph: Graph, values: NDArray[Any], delta: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Put edges of at most `delta` at the beginning of each row.
 
     Parameters
@@ -120,20 +120,24 @@ def light_first(
 
     Returns
     -------
-    order : int64 array [m]
+    order : integer array [m]
         The edge that comes to each place.
-    middles : int64 array [n]
+    middles : integer array [n]
         Place of the first heavy edge of each row, or the row's end.
     """
-    indptr = np.asarray(graph.indptr, np.int64)
+    kind = np.int32 if graph.m < 2**31 else np.int64
+    degrees, indptr = np.asarray(graph.degrees), np.asarray(graph.indptr).astype(kind)
     light = values <= delta
-    before = np.zeros(graph.m + 1, np.int64)  # light edges before each
+    before = np.zeros(graph.m + 1, kind)  # light edges before each
     np.cumsum(light, out=before[1:])
     middles = indptr[:-1] + before[indptr[1:]] - before[indptr[:-1]]
-    rows = np.repeat(np.arange(graph.n), graph.degrees)
-    light_here = before[:-1] - before[indptr[:-1]][rows]
-    heavy_here = np.arange(graph.m) - indptr[:-1][rows] - light_here
-    places = np.where(light, indptr[:-1][rows] + light_here, middles[rows] + heavy_here)
-    order = np.empty(graph.m, np.int64)
-    order[places] = np.arange(graph.m)
+    # A light edge moves forward by the heavy ones before it in its row, a heavy one back by the
+    # light ones after it.
+    edges = np.arange(graph.m, dtype=kind)
+    places = before[:-1] + np.repeat(indptr[:-1] - before[indptr[:-1]], degrees)
+    np.subtract(
+        edges + np.repeat(before[indptr[1:]], degrees), before[1:], out=places, where=~light
+    )
+    order = np.empty(graph.m, kind)
+    order[places] = edges
     return order, middles

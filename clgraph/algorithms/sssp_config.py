@@ -20,6 +20,7 @@ __all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_pa
 METHODS = ("bellman-ford", "near-far", "delta-stepping", "self-tuning")
 CONTROLLERS = ("device", "host")
 CLAIMS = ("packed", "stamped")
+HEAVY = ("push", "switching")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
 CLASSED_VERTICES = 1 << 30
@@ -68,6 +69,10 @@ class SSSPConfig(TraversalConfig):
         Edges that are treated apart, for ``bellman-ford``: self-loops are skipped; what only one
         edge leads to, or the only source, is stored without atomics; what nothing leads on from is
         left to the end.
+    heavy : {"push", "switching"}, optional
+        Whether a band's heavy edges are always followed from its vertices, which is the default,
+        or also looked along from whoever lies beyond, which needs the transpose; for
+        ``delta-stepping`` on SIMD groups.
     drift : int, optional
         How many times in a row a SIMD group expands what it has just found before it meets the
         others, for ``near-far``; 0 for never.
@@ -88,6 +93,7 @@ class SSSPConfig(TraversalConfig):
     delta: float | None = None
     claims: str | None = None
     edge_classes: tuple[str, ...] | None = None
+    heavy: str | None = None
     drift: int | None = None
     drift_limit: int | None = None
     set_point: float | None = None
@@ -123,6 +129,7 @@ class SSSPConfig(TraversalConfig):
         for name, choices in (
             ("method", METHODS),
             ("claims", CLAIMS),
+            ("heavy", HEAVY),
             ("controller", CONTROLLERS),
         ):
             value = getattr(self, name)
@@ -144,6 +151,11 @@ class SSSPConfig(TraversalConfig):
             raise InvalidArgumentError(
                 f"drift={self.drift} needs method='near-far' and claims='stamped': what a SIMD "
                 "group finds on its own way has no stage."
+            )
+        if self.heavy and self.method != "delta-stepping":
+            raise InvalidArgumentError(
+                f"heavy={self.heavy!r} needs method='delta-stepping': no other tells edges apart "
+                "by weight."
             )
         if self.edge_classes and self.method != "bellman-ford":
             raise InvalidArgumentError(
@@ -196,6 +208,8 @@ class ResolvedPaths(Resolved):
     delta: float = 0.0
     claims: str = ""
     edge_classes: tuple[str, ...] = ()
+    heavy: str = ""
+    look_cost: int = 1
     drift: int = 0
     drift_limit: int = 0
     split_tile: int = 1024
@@ -251,6 +265,9 @@ def resolve_paths(
             f"edge_classes are kept in the two highest bits of a vertex number, so they need at "
             f"most {CLASSED_VERTICES} vertices and there are {graph.n}; leave them out."
         )
+    heavy = "push" if method == "delta-stepping" else ""
+    if heavy and not alone and base.balance in DRIFT_BALANCERS:
+        heavy = config.heavy or heavy
     drift = _drift(config, base, traits, graph) if method == "near-far" else 0
     hops = NARROW if alone else DRIFTING if drift else WIDE
     chosen = asdict(base)
@@ -263,6 +280,7 @@ def resolve_paths(
         "hub_degree": 0 if alone else base.hub_degree,  # one core would walk it alone anyway
         "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
         "method": method,
+        "heavy": heavy,
         "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
         **(_tuned_part(config, base, traits, weights) if method == "self-tuning" else {}),
         "claims": config.claims or ("packed" if packs else "stamped"),

@@ -29,6 +29,8 @@
         board[ROOTS] = 0;
         board[SETTLED] = 0;
         board[SETTLED_BEGIN] = 0;
+        board[SETTLED_HUBS] = 0;
+        board[SETTLED_HUBS_BEGIN] = 0;
         BOARD_ULONG(LOW) = 0;
         BOARD_ULONG(HIGH) = first_high;
         BOARD_ULONG(LEAST) = KEY_NONE;
@@ -49,7 +51,10 @@
         % endif
         % if "heavy" in all_stages:
         // Rounding may have put some of their heads into the band itself: those are yet to come.
-        if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
+        if (now.mode == HEAVY) {
+            board[SETTLED_BEGIN] += now.length;
+            board[SETTLED_HUBS_BEGIN] += now.hubs;
+        }
         % endif
         % if config.group_size == 1:
         explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
@@ -168,11 +173,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     % if "heavy" in all_stages:
     // The heavy edges of all that this band has settled; they lead beyond it.
     const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
-    if (settled_now) {
+    const uint settled_hubs_now = load_relaxed(board + SETTLED_HUBS) - board[SETTLED_HUBS_BEGIN];
+    if (settled_now + settled_hubs_now) {
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
-        ${s}.hubs = 0;
+        ${s}.hubs = settled_hubs_now;
         ${tile_of(s, "(ulong)settled_now * mean_degree")}
+        % if config.heavy == "switching":
+        // A look at everyone costs as much as some edges of everyone.
+        if ((ulong)settled_now * mean_degree + (ulong)settled_hubs_now * ${max(config.hub_degree, 1)}u > (ulong)n * ${config.look_cost}u) ${s}.tile = 7;
+        % endif
     } else {
     % endif
     % if "split" in all_stages:
@@ -182,6 +192,8 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         const key_t raised = key_raise(bound, delta);
         board[SETTLED] = 0;
         board[SETTLED_BEGIN] = 0;
+        board[SETTLED_HUBS] = 0;
+        board[SETTLED_HUBS_BEGIN] = 0;
         BOARD_ULONG(LOW) = bound;
         BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
         BOARD_ULONG(LEAST) = KEY_NONE;

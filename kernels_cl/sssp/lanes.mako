@@ -9,6 +9,7 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="solo" file="/grid/solo.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
+<%namespace name="heavy" file="/sssp/heavy.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 
@@ -73,18 +74,20 @@ __local stage_t solo_next;
     % if "heavy" in stages:
     if (now.mode == HEAVY) {
         const key_t high = (key_t)BOARD_ULONG(HIGH);
-        const int eager = 0;
-        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-        __global entry_t *const settled_here = settled + board[SETTLED_BEGIN];
         ${relaxing.begin()}
         ${far_state()}
         uint heavy_edges = 0;
-        <%advance:each_edge queue="settled_here" count="now.length">
-        <%def name="visit(count)">
-            heavy_edges += ${" + ".join(f"(uint)active{k}" for k in range(count))};
-            ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-        </%def>
-        </%advance:each_edge>
+        % if config.heavy == "switching":
+        if (PULLS) {
+            // Whoever is at the lower bound or below was settled before this band, but for the sources.
+            const key_t low = (key_t)BOARD_ULONG(LOW);
+            const int first_band = low == 0;
+            ${heavy.pull()}
+        } else
+        % endif
+        {
+            ${heavy.push()}
+        }
         ${pile.end_stage("pile_here", "pile_count")}
         ${publish_least()}
         ${relaxing.end()}

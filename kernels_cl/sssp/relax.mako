@@ -121,17 +121,33 @@
     ${queue.push(queued, entry, "queue_to")}
 </%def>
 
-## A vertex that comes into the band for the first time: its heavy edges are relaxed when the band is done.
+## A vertex that comes into the band for the first time: its heavy edges are relaxed when the band is
+## done, those of a hub by the whole grid.
 <%def name="settle(vertex, comes)">
     % if "heavy" in all_stages:
     {
-        const int settles = ${comes};
+        int settles = ${comes};
         const lanemask_t settling = lane_ballot(settles);
         if (settling) {
+            offset_t heavy_row = 0;
+            uint heavy_degree = 0;
+            if (settles) {
+                heavy_row = middles[${vertex}];
+                heavy_degree = (uint)(indptr[${vertex} + 1] - heavy_row);
+            }
+            % if config.hub_degree:
+            if (heavy_degree >= ${config.hub_degree}u) {
+                settled_hubs[atomic_inc(board + SETTLED_HUBS)] = MAKE_ENTRY(${vertex}, heavy_row, heavy_degree);
+                settles = 0;
+            }
+            const lanemask_t listing = lane_ballot(settles);
+            % else:
+            const lanemask_t listing = settling;
+            % endif
             uint base = 0;
-            if (lane_id() == 0) base = atomic_add(board + SETTLED, lanemask_count(settling));
-            base = lane_broadcast(base, 0) + lanemask_count(settling & lane_mask_lt());
-            if (settles && base < n) settled[base] = MAKE_ENTRY(${vertex}, middles[${vertex}], (uint)(indptr[${vertex} + 1] - middles[${vertex}]));
+            if (lane_id() == 0 && listing) base = atomic_add(board + SETTLED, lanemask_count(listing));
+            base = lane_broadcast(base, 0) + lanemask_count(listing & lane_mask_lt());
+            if (settles && base < n) settled[base] = MAKE_ENTRY(${vertex}, heavy_row, heavy_degree);
             if (settles && base >= n) state[OVERFLOWED] = 1;
         }
     }

@@ -266,6 +266,7 @@ def test_unfit_arguments(pocl):
         (lambda: cg.SSSPConfig(delta="wide"), "delta='wide' is not a number"),
         (lambda: cg.SSSPConfig(method="bellman-ford", delta=3), "delta is what a bound rises by"),
         (lambda: cg.SSSPConfig(direction="switching"), "is about searches in hops"),
+        (lambda: cg.SSSPConfig(heavy="push"), "heavy='push' needs method='delta-stepping'"),
         (lambda: cg.SSSPConfig(drift=-1), "drift=-1 is out of range"),
         (lambda: cg.SSSPConfig(drift=3, claims="packed"), "needs method='near-far' and claims"),
         (lambda: cg.SSSPConfig(edge_classes=("self",)), "edge_classes need method"),

@@ -89,8 +89,15 @@ def test_more_groups_than_processors(name):
     run_under_pocl_threads(CHECKED, json.dumps(case))
 
 
-@pytest.mark.parametrize("drift", [0, 5])
-@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+@pytest.mark.parametrize(
+    ("drift", "synchronisation"),
+    [
+        (0, "persistent"),
+        (5, "stepped"),
+        pytest.param(0, "stepped", marks=pytest.mark.slow),
+        pytest.param(5, "persistent", marks=pytest.mark.slow),
+    ],
+)
 def test_emulated_lanes(drift, synchronisation, intel):
     """The stepped form is the oracle of the persistent one, also where groups drift apart."""
     device = intel.emulating(8)
@@ -115,7 +122,7 @@ def test_split_kernels(device):
 
 def test_groups_that_drift_apart(intel):
     """More hops than there are, none, frontiers beyond the limit, and hubs."""
-    for drift, limit, hubs in ((1, 1 << 15, 0), (1000, 1 << 15, 8), (16, 1, 8)):
+    for drift, limit, hubs in ((1000, 1 << 15, 0), (16, 1, 8)):
         config = cg.SSSPConfig(drift=drift, drift_limit=limit, hub_degree=hubs, delta=60)
         for graph in (GRID, weighted(MIXED)):
             plan = cg.SSSP(graph, config=config, device=intel)
@@ -126,3 +133,21 @@ def test_groups_that_drift_apart(intel):
             levels = plan.run(0).stats
             near = levels.per_level["direction"] == "near"
             assert levels.per_level["edges"][near].sum() == levels.relaxations
+
+
+@pytest.mark.slow
+def test_heavy_edges_that_are_looked_along(intel):
+    """Fewer edges are looked at where few vertices have most; whole numbers or rounded ones."""
+    skewed = weighted(cg.generate.kron(10, 16, seed=3))
+    hub = int(np.argmax(skewed.degrees))
+    costs = np.random.default_rng(4).choice([1e-6, 1.0, 1e6], MIXED_ONE_WAY.m).astype(np.float32)
+    rounded = cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, costs)
+    work = {}
+    for heavy, graphs in (("push", [skewed]), ("switching", [skewed, rounded])):
+        config = cg.SSSPConfig(method="delta-stepping", heavy=heavy, hub_degree=8, delta=20)
+        for graph in graphs:
+            plan = cg.SSSP(graph, config=config, device=intel)
+            for source in (hub, 0, graph.n // 2, [1, 2, 3]):
+                check_paths(graph, source, plan.run(source))
+            work[heavy, graph.m] = plan.run(hub).stats.relaxations
+    assert work["switching", skewed.m] < 0.7 * work["push", skewed.m]

@@ -4,6 +4,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="signatures" file="/scc/signatures.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
@@ -17,9 +18,10 @@
 //
 // Stages: PREPARE the vertices and choose a pivot, LIST the edges between live ones; then SPREAD
 // priorities along the edges for some rounds, JUDGE the vertices, SIEVE the edges and RENEW the
-// priorities, again and again; RESOLVE contracted vertices at last. Few rounds contract what is cyclic
-// in a small neighbourhood, which shrinks a mesh geometrically; where that gets nowhere, priorities
-// stay and rounds go on until signatures rest.
+// priorities, again and again. Few rounds contract what is cyclic in a small neighbourhood, which
+// shrinks a mesh geometrically; where that gets nowhere, priorities stay and rounds go on until
+// signatures rest. A launch of its own resolves contracted vertices at last, so that the stages can
+// be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
@@ -56,6 +58,16 @@ ${stage.declarations()}
 #define LAST_INVERSE ${pow(factors[1], -1, 2**32)}u
 
 ${signatures.functions()}
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void scc_resolve(
+    const uint n,
+    __global uint *component)                       // [n] in/out
+{
+    <%share:each_item count="n">
+        if (!(component[item] & COMPONENT_KNOWN)) component[item] = COMPONENT_KNOWN | root_of(component, item);
+    </%share:each_item>
+}
+
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_signatures(
     __global const offset_t *restrict indptr,       // [n + 1]
@@ -198,14 +210,6 @@ void scc_signatures(
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
-    % if "RESOLVE" in rendered:
-    if (now.mode == RESOLVE) {
-        <%tiles:each_tile count="n" size="${config.fill_tile}">
-            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES)
-                if (!(component[v] & COMPONENT_KNOWN)) component[v] = COMPONENT_KNOWN | root_of(component, v);
-        </%tiles:each_tile>
-    }
-    % endif
 </%def>
 
 ## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`
@@ -229,7 +233,7 @@ void scc_signatures(
         next.queue ^= 1;
         next.length = queued;
         next.visited = 0;
-        next.mode = queued == 0 ? RESOLVE : over ? RENEW : SPREAD;
+        next.mode = queued == 0 ? MODE_DONE : over ? RENEW : SPREAD;
     } else if (now.mode == RENEW) {
         next.level = 0;
         next.mode = SPREAD;
@@ -238,7 +242,7 @@ void scc_signatures(
         next.visited = queued == 0;
         next.mode = queued == 0 || next.level >= ROUNDS(now.hubs) ? JUDGE : SPREAD;
     } else {
-        next.mode = now.mode == JUDGE ? SIEVE : MODE_DONE;
+        next.mode = SIEVE;
     }
     if (now.mode == PREPARE || now.mode == RENEW) {
         // The pivot stands out among the priorities that the stage has drawn.
@@ -247,7 +251,7 @@ void scc_signatures(
         forward[pivot] = backward[pivot] = 1u << bits;
     }
     // What is left is left to another search where this one does not pay.
-    const int given_up = spent > work_limit && next.mode != MODE_DONE && next.mode != RESOLVE;
+    const int given_up = spent > work_limit && next.mode != MODE_DONE;
     if (given_up) next.mode = MODE_DONE;
     if (next.mode == MODE_DONE) *pivot_key = 0;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;

@@ -63,6 +63,15 @@ class SweepLog:
 class Sweeper:
     """How launches over n items are cut into work-groups on a device.
 
+    Parameters
+    ----------
+    device : Device
+        Where.
+    n : int
+        Items.
+    size : int, optional
+        Work-items in a group, where the kernel wants another number than most.
+
     Attributes
     ----------
     group_size, groups : int
@@ -71,9 +80,9 @@ class Sweeper:
         Items of a group where each owns a range.
     """
 
-    def __init__(self, device: Device, n: int) -> None:
+    def __init__(self, device: Device, n: int, size: int | None = None) -> None:
         traits = device.traits
-        self.group_size = group_size(traits)
+        self.group_size = size or group_size(traits)
         per_unit = CPU_GROUPS_PER_UNIT
         if not traits.is_cpu:
             per_unit = traits.threads_per_unit // self.group_size or RESIDENT_GROUPS_PER_UNIT

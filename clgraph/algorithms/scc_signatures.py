@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components_launch import COMPONENT_KNOWN
+from clgraph.algorithms.components_launch import COMPONENT_KNOWN, Sweeper
 from clgraph.algorithms.scc_stages import (
     ROUND_WORK,
     StageLog,
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from clgraph.algorithms.components_launch import SweepLog
     from clgraph.algorithms.scc_config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
+    from clgraph.device.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
 
 __all__ = ["Signatures"]
 
-STAGES = ("PREPARE", "LIST", "SPREAD", "JUDGE", "SIEVE", "RENEW", "RESOLVE")
+STAGES = ("PREPARE", "LIST", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # On an H200, 8, 16, 32 and 64 rounds took 4.9, 4.2, 4.8 and 5.7 ms (a grid with one-way edges) and
@@ -98,10 +99,12 @@ class Signatures:
         )
         self.source_hash = program.source_hash
         self.resolved = resolved
+        self._resolve = program.kernel("scc_resolve")
+        self._sweeper = Sweeper(device, n, resolved.group_size)
         held, back = graphs
         self._log = StageLog(memory, STAGES, ("signatures",))
         pivot_key = memory.upload("pivot_key", np.zeros(1, np.uint64))
-        self._graph = (
+        self._graph: tuple[Argument, ...] = (
             *(held.indptr, held.indices, back.indptr),
             *(np.uint32(n), np.uint32(m), np.uint32((n - 1).bit_length())),
             scan_limit(config, traits, n, m),
@@ -126,6 +129,8 @@ class Signatures:
         """
         outcome = self._driver.run(*self._graph, component, *self._state, *self._log.arguments)
         log.add(*outcome.events, outcome.launches)
+        if not outcome.depth:
+            self._sweeper.launch(log, self._resolve, self._graph[3], component)
         return outcome
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:

@@ -126,6 +126,21 @@ class Steps:
         Outcome
             With `depth` the number of vertices that are left.
         """
+        self._prepare(log, component, ranges)
+        outcome = self._driver.run(
+            *(self._graph if ranges is None else self._once),
+            self._packed,
+            component,
+            self._pivots,
+            *self._queues,
+            *self._log.arguments,
+            restart=lambda: self._prepare(log, component, ranges),
+        )
+        log.add(*outcome.events, outcome.launches)
+        return outcome
+
+    def _prepare(self, log: SweepLog, component: Allocation, ranges: Allocation | None) -> None:
+        """Enqueue what makes every vertex live."""
         event = self._begin.launch(
             self._groups * self._group_size,
             self._group_size,
@@ -136,16 +151,6 @@ class Steps:
             self._pivots,
         )
         log.add(event, event)
-        outcome = self._driver.run(
-            *(self._graph if ranges is None else self._once),
-            self._packed,
-            component,
-            self._pivots,
-            *self._queues,
-            *self._log.arguments,
-        )
-        log.add(*outcome.events, outcome.launches)
-        return outcome
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Tell what the last run did, see `StageLog.steps`."""

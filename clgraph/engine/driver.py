@@ -141,6 +141,7 @@ class Driver:
         *args: Argument,
         order: Iterable[int] = (),
         between: Callable[[], object] | None = None,
+        restart: Callable[[], object] | None = None,
     ) -> Outcome:
         """Run a traversal with these leading kernel arguments.
 
@@ -153,6 +154,9 @@ class Driver:
             iterates knows, who may look at device memory in between.
         between : callable, optional
             Called whenever a launch has paused, before the next.
+        restart : callable, optional
+            Called before a search that gave up is run again, to prepare what the first stage does
+            not.
 
         Raises
         ------
@@ -175,6 +179,8 @@ class Driver:
                 self.groups,
                 self._resident,
             )
+            if restart is not None:
+                restart()
         return self._stepped(args, order, between)
 
     def _persistent(

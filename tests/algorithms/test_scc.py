@@ -1,5 +1,6 @@
 """Strongly connected components: whole results against scipy."""
 
+import dataclasses
 import json
 from functools import cache
 
@@ -13,10 +14,18 @@ from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES, MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
+from clgraph.algorithms import scc_stages
+from clgraph.engine.choose import resolve
+from clgraph.engine.driver import FLAG_STEPPED
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
 METHODS = ("sequential", "signatures")
+QUICK = ("cycle-shuffled", "path-backward", "chain-of-4-cycles", "star-out")
+
+
+def slow(name):
+    return pytest.param(name, marks=pytest.mark.slow)
 
 
 @cache
@@ -32,10 +41,10 @@ def test_awkward_shapes(preset, device):
         check_components(small(name), cg.scc(small(name), config=preset, device=device))
 
 
-@pytest.mark.parametrize("name", ["comb", "grid"])
-def test_signatures_with_emulated_lanes(name, intel):
-    result = cg.scc(small(name), config="signatures", device=intel.emulating(8))
-    check_components(small(name), result)
+def test_signatures_with_emulated_lanes(intel):
+    graph = small("nested-cycles")
+    result = cg.scc(graph, config="signatures", device=intel.emulating(8))
+    check_components(graph, result)
     assert result.stats.mode == "stepped"
 
 
@@ -64,7 +73,7 @@ def test_real_graphs(name, device):
         check_components(graph, plan.run())
 
 
-@pytest.mark.parametrize("name", MILLION)
+@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in MILLION])
 def test_a_million_vertices(name, pocl):
     """Scc checklist 21: long paths and cycles end, in time linear in their size."""
     result = cg.scc(million(name), device=pocl)
@@ -111,6 +120,40 @@ def test_ways_to_run(synchronisation, device):
     result = cg.scc(MIXED_ONE_WAY, config=config, device=device)
     check_components(MIXED_ONE_WAY, result)
     assert result.stats.mode == synchronisation
+
+
+@on_both
+@pytest.mark.parametrize("preset", ["signatures", "multistep", "devshatwar"])
+def test_a_launch_pauses_and_the_next_goes_on(preset, device, monkeypatch):
+    def impatient(*args, **kwargs):
+        return dataclasses.replace(resolve(*args, **kwargs), launch_work=1)
+
+    monkeypatch.setattr(scc_stages, "resolve", impatient)
+    for name in ("grid", "comb"):
+        result = cg.scc(small(name), config=preset, device=device)
+        check_components(small(name), result)
+        assert result.stats.mode == "persistent"
+        assert result.stats.launches >= result.stats.levels
+
+
+@pytest.mark.parametrize("stages", [1, 3, 9, 30, 60])
+@pytest.mark.parametrize("preset", ["signatures", "multistep", "devshatwar"])
+def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
+    """A launch in which a group waited in vain leaves any state behind; stepped launches follow."""
+    graph = small("grid")
+    config = dataclasses.replace(cg.SCCConfig.preset(preset), trim=0)
+    plan = cg.SCC(graph, config=config, device=intel)
+    driver = (plan._signatures or plan._steps)._driver
+
+    def given_up(args, *_):
+        for launch in range(stages):
+            driver._launch(args, launch, FLAG_STEPPED)
+        driver._reset()
+
+    driver._persistent = given_up
+    result = plan.run()
+    check_components(graph, result)
+    assert result.stats.mode == "stepped"
 
 
 def test_stats(any_device):

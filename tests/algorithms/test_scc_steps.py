@@ -90,7 +90,7 @@ def test_virtual_warps(width, intel):
 
 
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
-@pytest.mark.parametrize("name", ["grid", "comb"])
+@pytest.mark.parametrize("name", ["comb"])
 def test_emulated_lanes(name, synchronisation, intel):
     for strategy in STRATEGIES:
         steps_of(

@@ -171,7 +171,7 @@ def _throughput(cases: Sequence[Record], styles: dict[str, str]) -> str:
     rows.sort(key=lambda row: (graphs.index(row.name.split(" ")[0]), -row.value))
     values = [value for row in rows for value in (row.value, *row.span)]
     by = " by preset" if len(styles) > 1 else ""
-    caption = f"Throughput{by}: harmonic mean, bars from the lower to the upper quartile"
+    caption = f"Throughput{by}: harmonic mean, bars between quartiles"
     return _figure(caption, ranges(caption, rows, Axis.around(values, "GTEPS")))
 
 

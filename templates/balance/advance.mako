@@ -27,7 +27,7 @@
 <%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].scope == 'grid' else context['config'].balance) + '.mako'}"/>
 
 <%def name="setup()">\
-% if config.scope == "group":
+% if config.scope != "lanes":
 ${tiles.setup()}
 % endif
 % if config.scope == "grid" and not items.module.bare(config):

@@ -15,7 +15,6 @@
 <%namespace name="chunks" file="/balance/chunks.mako"/>
 
 <%def name="setup()">
-${tiles.setup()}
 ${chunks.setup()}
 </%def>
 

@@ -65,8 +65,10 @@ def test_on_groups_of_one_lane(name, pocl):
     check(cg.BFSConfig(balance=name, solo=False), pocl)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["cws", "two_phase"])
+@pytest.mark.parametrize(
+    "name",
+    ["direct", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cws", "two_phase"))],
+)
 def test_work_that_groups_claim(name, intel):
     config = dataclasses.replace(config_of(name, intel), hub_degree=0)
     check(dataclasses.replace(config, distribution="claimed"), intel)

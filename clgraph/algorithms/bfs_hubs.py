@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["hub_floor"]
 
 SHARE_OF_EDGES = 0.1
-FLAT = 8  # graphs whose largest degree is below so many mean ones have no hubs
+FLAT = 8  # graphs whose largest degree is at most so many mean ones have no hubs
 
 
 def hub_floor(degrees: NDArray[Any], capacity: int) -> int:
@@ -35,7 +35,7 @@ def hub_floor(degrees: NDArray[Any], capacity: int) -> int:
     if degrees.size == 0:
         return 0
     largest = int(degrees.max())
-    if largest < FLAT * degrees.mean():
+    if largest <= FLAT * degrees.mean():
         return largest
     count = min(max(capacity, 1), degrees.size)
     top = np.sort(np.partition(degrees, degrees.size - count)[degrees.size - count :])[::-1]

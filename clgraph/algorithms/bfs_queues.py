@@ -76,7 +76,7 @@ def prefix_sums(memory: Memory, graph: Graph, config: Resolved) -> list[Argument
     percent = 100 if config.exact else config.queue_percent
     return [
         memory.allocate("prefix", graph.n * percent // 100 + QUEUE_SLACK + 1, np.uint32),
-        memory.allocate("chunk_items", graph.m // config.chunk + 2, np.uint32),
+        memory.allocate("chunk_items", graph.m * percent // 100 // config.chunk + 2, np.uint32),
     ]
 
 

@@ -261,7 +261,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     % if config.scope == "grid":
     } else if (now.mode == ARRANGE) {
         ${arrange.conclude()}
-        next.mode = PUSH;
+        next.mode = ${"PUSH" if config.exact else "load_relaxed(state + OVERFLOWED) ? MODE_DONE : PUSH"};
         next.queue ^= 1;
         next.length = arranged;
     % endif

@@ -34,7 +34,12 @@ __local uint arranged_at, arranged_units;
         arranged_units = (uint)(before >> 32);
     }
     group_barrier();
-    if (degree) {
+    % if not config.exact:
+    ## Vertices that are queued twice can have more edges than the graph.
+    const int fits = (ulong)arranged_units + units_here <= m * ${config.queue_percent}ul / 100u;
+    if (!fits && get_local_id(0) == 0) state[OVERFLOWED] = 1;
+    % endif
+    if (degree${"" if config.exact else " && fits"}) {
         const uint at = arranged_at + place, unit = arranged_units + rank;
         queue_to[at] = entry;
         prefix[at] = unit;

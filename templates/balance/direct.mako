@@ -9,7 +9,8 @@
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="find" file="/balance/find.mako"/>
 
-<%def name="setup()"></%def>
+## For what arranges the frontier before: it goes by work-groups.
+<%def name="setup()">${tiles.setup()}</%def>
 
 <%def name="expand(queue, count, visit)">
 {

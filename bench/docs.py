@@ -43,6 +43,7 @@ INTRODUCTION = """# Benchmarks
 
 Written by `python -m bench.docs` from the records in `bench/results`; change those, not this page.
 Each figure belongs to the commit that its record names; what has changed since is not in it.
+[Probes](../bench/results/probes/README.md) are timings taken on the way, by programs of their own.
 """
 
 NOTHING_YET = """

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_up import case, record, skipped
 
 from bench import compare
@@ -66,6 +68,22 @@ def test_another_graph_or_machine_is_told():
     shown = compare.render(found)
     assert "another graph" in shown
     assert shown.endswith("0 regressions")
+
+
+@given(
+    st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=40),
+    st.lists(st.floats(0.2, 5.0), min_size=1, max_size=40),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_comparison_the_other_way_round_says_the_opposite(before, factors):
+    count = min(len(before), len(factors))
+    before, factors = before[:count], factors[:count]
+    after = [ms * factor for ms, factor in zip(before, factors, strict=True)]
+    old, new = record(case("g", before)), record(case("g", after))
+    there, back = (compare.compare(*pair)["cases"][0] for pair in ((old, new), (new, old)))
+    assert there["interval"][0] <= there["ratio"] <= there["interval"][1]
+    if there["verdict"] != "same" and back["verdict"] != "same":  # 1.02 is not 1 / 0.98
+        assert {there["verdict"], back["verdict"]} == {"slower", "faster"}
 
 
 def test_records_without_a_common_case_are_refused():

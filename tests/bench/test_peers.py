@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 from graphs import reference_distances
+from hypothesis import given as given_by_hypothesis
+from hypothesis import strategies as st
 
 import clgraph as cg
 from bench import bfs_peers, components_peers, sssp_peers
@@ -106,6 +108,13 @@ def test_products_stop_where_a_graph_is_deep():
     peer = bfs_peers.Cupy(path)
     answer, _ = peer.timed(0)
     assert "more than 200 levels" in peer.complaint(answer, 0, reference_distances(path, 0), {})
+
+
+@given_by_hypothesis(st.lists(st.integers(-5, 5), max_size=60))
+def test_renumbering_keeps_who_is_with_whom_and_orders_by_smallest_member(labels):
+    found = by_smallest_member(labels).tolist()
+    seen: dict[int, int] = {}
+    assert found == [seen.setdefault(label, len(seen)) for label in labels]
 
 
 def test_oracles_of_components():

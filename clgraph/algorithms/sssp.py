@@ -189,8 +189,10 @@ class SSSP:
             Where paths may begin: vertices in [0, n).
         target : int, optional
             Stop as soon as this vertex's distance is known; whatever is farther stays unreached.
+            With negative weights the search goes on to the end.
         max_distance : float, optional
-            Vertices farther than this stay unreached.
+            Vertices farther than this stay unreached. Where weights are negative, paths may lead
+            through those, so there is no tree then.
         verify : bool
             Whether to check the result on the device, outside the times in its stats.
 
@@ -216,6 +218,8 @@ class SSSP:
         sources, given = _sources(source, self.graph.n)
         end = None if target is None else vertex_number(target, self.graph.n, "target")
         last = self._weights.limit_key(max_distance)
+        if self._weights.negative and max_distance is not None:
+            self._refuse_limit(max_distance, verify=verify)
         with self._lock:
             self._between()
             buffers = self._buffers.pool.take()
@@ -308,6 +312,8 @@ class SSSP:
         order: Iterable[int] = (),
     ) -> Outcome:
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
+        if keys.signed:
+            target = None  # whatever is farther may still lead to it
         finish = self.with_predecessors or target is not None or not self._buffers.in_place
         stepwise = self.config.method != "bellman-ford"
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
@@ -364,6 +370,14 @@ class SSSP:
                 tuple(cycle),
             )
 
+    def _refuse_limit(self, max_distance: float, *, verify: bool) -> None:
+        if self.with_predecessors or verify:
+            raise InvalidArgumentError(
+                f"max_distance={max_distance} with negative weights leaves out vertices that paths "
+                "lead through, so there is no tree to give or to check; leave out max_distance, or "
+                "predecessors and verify."
+            )
+
     def _check_overflow(self, found: PathFindings, target: int | None) -> None:
         reached = found.is_reached
         if target is not None and reached[target]:
@@ -378,7 +392,7 @@ class SSSP:
 
     def _reach(self, found: PathFindings, target: int | None, last: int) -> int:
         """Key of the largest distance that the search was to give."""
-        if target is None or not found.is_reached[target]:
+        if target is None or self._weights.negative or not found.is_reached[target]:
             return last
         return min(last, self._weights.key(found.distances[target]))
 
@@ -417,8 +431,10 @@ def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
         Whether to label a tree too; costs one more pass over the edges of reached vertices.
     target : int, optional
         Stop as soon as this vertex's distance is known; whatever is farther stays unreached.
+        With negative weights the search goes on to the end.
     max_distance : float, optional
-        Vertices farther than this stay unreached.
+        Vertices farther than this stay unreached. Where weights are negative, paths may lead
+        through those, so there is no tree then.
     config : SSSPConfig or str, optional
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional

@@ -252,6 +252,11 @@ def resolve_paths(
         predecessors=True,
         max_degree=graph.max_degree,
     )
+    if base.wide_offsets and base.group_size > 1 and method == "delta-stepping":
+        raise InvalidArgumentError(
+            f"method='delta-stepping' counts edges with 32 bits here, but the graph has {graph.m}; "
+            "use near-far."
+        )
     if config.claims == "packed" and weights.dtype.itemsize == 8:
         raise InvalidArgumentError(
             f"claims='packed' puts a distance into half a word of 64 bits, which {weights.dtype} "

@@ -105,10 +105,15 @@ def test_sums_below_the_type(device):
 def test_negative_weights_and_max_distance(device):
     """A path may rise above the limit and come back."""
     graph = cg.from_edges([0, 1, 2, 0], [1, 2, 3, 3], np.array([90, -85, 1, 50], np.int32))
-    result = cg.sssp(graph, 0, max_distance=10, predecessors=True, device=device)
+    result = cg.sssp(graph, 0, max_distance=10, device=device)
     last = np.iinfo(np.int32).max
     assert result.distances.tolist() == [0, last, 5, 6]
-    assert cg.sssp(graph, 0, target=2, device=device).distances.tolist() == [0, last, 5, last]
+    plan = cg.SSSP(graph, predecessors=True, device=device)
+    to_two = plan.run(0, target=2, verify=True)
+    assert to_two.distances.tolist() == [0, 90, 5, 6]
+    assert to_two.path() == [0, 1, 2]
+    with pytest.raises(cg.InvalidArgumentError, match="so there is no tree to give"):
+        plan.run(0, max_distance=10)
 
 
 def test_a_source_on_a_cycle_that_only_one_edge_enters(device):

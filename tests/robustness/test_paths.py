@@ -11,6 +11,8 @@ from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms import sssp as sssp_module
+from clgraph.algorithms import sssp_config
+from clgraph.engine import resident
 
 METHODS = {
     "near-far": {"method": "near-far", "delta": 9},
@@ -110,6 +112,24 @@ def test_emulated_lanes(drift, synchronisation, intel):
             result = plan.run(source)
             assert result.stats.mode == synchronisation
             check_paths(graph, source, result)
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("name", METHODS)
+def test_row_offsets_of_64_bits(name, device, monkeypatch):
+    """As graphs of 2**32 edges need them: the same kernels, rendered for those."""
+    resolve = sssp_config.resolve
+    monkeypatch.setattr(
+        sssp_config, "resolve", lambda *args, **more: resolve(*args, **{**more, "m": 2**33})
+    )
+    monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
+    # A graph of its own, so that nobody else's resident arrays are found.
+    graph = weighted(cg.generate.grid2d(31, 20), np.int32, 0, 40)
+    config = cg.SSSPConfig(**METHODS[name])
+    plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
+    assert plan.config.wide_offsets
+    for source in (0, 300):
+        check_paths(graph, source, plan.run(source, verify=True))
 
 
 @pytest.mark.slow

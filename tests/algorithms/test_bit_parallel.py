@@ -23,7 +23,7 @@ def check(graph, sources, device):
     return plan
 
 
-@pytest.mark.parametrize("count", [1, 33, 100, 257, 1200])
+@pytest.mark.parametrize("count", [1, 33, 600])
 def test_rows_of_every_width_and_several_passes(count, device):
     for graph in (MIXED, MIXED_ONE_WAY):
         sources = np.random.default_rng(count).integers(0, graph.n, count)

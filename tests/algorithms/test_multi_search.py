@@ -65,7 +65,7 @@ def test_checklist_13_awkward_shapes(shape, device):
 
 
 @given(graphs(max_vertices=60), st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_checklist_13_random_graphs(device, graph, data):
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=9))
     check(graph, sources, config=data.draw(st.sampled_from(["auto", "hybrid"])), device=device)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +20,12 @@ from clgraph.algorithms.sssp_stages import (
     kernel_parameters,
     stages_of,
 )
-from clgraph.algorithms.sssp_tuning import HostControl, TunedFindings, TunedStats, Tuning
+from clgraph.algorithms.sssp_trace import TunedFindings, TunedStats
+from clgraph.algorithms.sssp_tuning import HostControl, Tuning
 from clgraph.algorithms.sssp_verify import verify_paths
 from clgraph.algorithms.sssp_weights import Weights
 from clgraph.device import device as find_device
 from clgraph.device import load
-from clgraph.energy.target import PowerTarget
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.driver import Driver
 from clgraph.engine.resident import resident
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device, Mirror
     from clgraph.device.memory import Progress
+    from clgraph.energy.target import PowerTarget
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
@@ -49,9 +49,6 @@ __all__ = ["SSSP", "SSSPConfig", "SSSPResult", "sssp"]
 # Relax stages after which a search with negative weights looks for a cycle, and how much later it
 # does so again: the search is run anew, which costs a seventh more at most.
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
-
-
-LEAST_SET_POINT = 64.0  # that a power target leads to
 
 
 class SSSP:
@@ -121,7 +118,6 @@ class SSSP:
         self.device = find_device(device)
         self.config = resolve_paths(wanted, self.device.traits, self.graph, self._weights)
         self._lock = threading.Lock()
-        self._power: PowerTarget | None = None
         self._compile()
         if self.graph.n:
             self._buffers = PathBuffers(
@@ -132,16 +128,6 @@ class SSSP:
                 predecessors=self.with_predecessors,
                 progress=progress,
             )
-
-        if self.config.power_target is not None:
-            self._power = PowerTarget(
-                self.config.power_target,
-                self.device,
-                self.config.set_point,
-                LEAST_SET_POINT,
-                max(float(self.graph.m), LEAST_SET_POINT),
-            )
-            weakref.finalize(self, self._power.close)
 
     @property
     def unreached(self) -> Any:
@@ -221,7 +207,6 @@ class SSSP:
         if self._weights.negative and max_distance is not None:
             self._refuse_limit(max_distance, verify=verify)
         with self._lock:
-            self._between()
             buffers = self._buffers.pool.take()
             try:
                 control = self._host_control()
@@ -252,18 +237,10 @@ class SSSP:
             stats = PathStats(found, outcome, total_ms, self.config)
         return SSSPResult(found, stats, given, end)
 
-    def _between(self) -> None:
-        """Do what is due between two launches: the set-point follows power, the device learns."""
-        if self.config.method != "self-tuning" or not self.graph.n:
-            return
-        if self._power is not None:
-            self._tuning.set_point = self._power.look()
-        self._tuning.hand_over()
-
     @property
     def power(self) -> PowerTarget | None:
         """What moves the set-point after ``power_target``: its windows, watts and set-points."""
-        return self._power
+        return self._tuning.power
 
     def _host_control(self) -> HostControl | None:
         if self.config.controller != "host":
@@ -271,7 +248,7 @@ class SSSP:
         buffers = self._buffers
         if self._mirror is None:
             self._mirror = HostControl.mirror_of(self.device, buffers.board)
-        return HostControl(buffers.board, self._mirror, self._weights, self._tuning, self._between)
+        return HostControl(buffers.board, self._mirror, self._weights, self._tuning)
 
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
@@ -319,6 +296,7 @@ class SSSP:
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
         limit = keys.none - 1 if keys.signed else last
         tuned = self.config.method == "self-tuning"
+        tuning = self._buffers.tuning
         delta = weights.dtype.type(0 if tuned else self.config.delta)
         high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1
         rounds = FIRST_ROUNDS if keys.signed else 2**32 - 1
@@ -338,7 +316,7 @@ class SSSP:
                     buffers,
                 ),
                 order=order,
-                between=self._between,
+                between=tuning.follow if tuning else None,
             )
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome

@@ -8,7 +8,8 @@ import numpy as np
 
 from clgraph.algorithms.sssp_classes import classed_heads, leaves_of, light_first
 from clgraph.algorithms.sssp_stages import BOARD_COUNT
-from clgraph.algorithms.sssp_tuning import ROW_QUADS, Tuning
+from clgraph.algorithms.sssp_trace import ROW_QUADS
+from clgraph.algorithms.sssp_tuning import Tuning
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import resident
@@ -102,7 +103,7 @@ class PathBuffers:
             *(self._looked_along(graph, config, progress) if config.heavy == "switching" else ()),
             self.board,
         )
-        self.tuning = Tuning(memory, graph, weights, config) if tuned else None
+        self.tuning = Tuning(memory, graph, weights, config, device) if tuned else None
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._sources = memory.allocate("sources", 1, np.uint32)
         self._level_capacity = np.uint32(

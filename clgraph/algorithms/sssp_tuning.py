@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp_result import PathFindings, PathStats
 from clgraph.algorithms.sssp_stages import BOARD_COUNT, BOARD_WORDS, TUNED_WORDS
+from clgraph.algorithms.sssp_trace import ROW
 from clgraph.device import Mirror
+from clgraph.energy.target import PowerTarget
 from clgraph.engine.control import DEGREE_FLOOR, Controller, Counts
-from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -26,29 +26,11 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.kernel import Argument
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import BufferPool, SearchBuffers
     from clgraph.graph import Graph
 
-__all__ = ["ROW_QUADS", "TRACE_RECORD", "HostControl", "TunedFindings", "TunedStats", "Tuning"]
+__all__ = ["HostControl", "Tuning"]
 
-# A step as kernels record it, 64 bytes.
-_ROW = np.dtype(
-    [
-        *((name, "<u4") for name in ("X1", "X3", "X4", "S", "cur", "partitions", "scanned")),
-        ("clock", "<u4"),
-        ("X2", "<u8"),
-        *((name, "<f8") for name in ("delta", "d", "alpha")),
-    ]
-)
-ROW_QUADS = 4  # groups of four words that it takes
-_TRACED = ("X1", "X2", "X3", "X4", "S", "scanned", "cur", "partitions", "delta", "d", "alpha")
-
-TRACE_RECORD = np.dtype(
-    LEVEL_RECORD.descr
-    + [(name, np.float64 if _ROW[name].kind == "f" else np.int64) for name in _TRACED]
-)
-
+LEAST_SET_POINT = 64.0  # that a power target leads to
 _WORDS = BOARD_WORDS | TUNED_WORDS
 
 
@@ -93,16 +75,30 @@ class Tuning:
     weights : Weights
         Of the graph.
     config : ResolvedPaths
-        First threshold, unit and set-point.
+        First threshold, unit and set-point or power target.
+    device : Device
+        Whose power is held.
 
     Attributes
     ----------
     start : object
         What every search's controller begins with.
+    power : PowerTarget or None
+        What moves the set-point, if power is to be held.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is a power target that cannot be held.
     """
 
     def __init__(
-        self, memory: Memory, graph: Graph, weights: Weights, config: ResolvedPaths
+        self,
+        memory: Memory,
+        graph: Graph,
+        weights: Weights,
+        config: ResolvedPaths,
+        device: Device,
     ) -> None:
         self.start = _Start(max(graph.m / graph.n, DEGREE_FLOOR), config.delta, config.unit)
         self._set_point = config.set_point
@@ -110,6 +106,13 @@ class Tuning:
         self._far = memory.allocate("far", 2 * graph.n, np.uint32)
         self._aim = memory.upload("set_point", np.array([self._set_point]).view(np.uint64))
         self._handed_over = self._set_point
+        self.power: PowerTarget | None = None
+        if config.power_target is not None:
+            most = max(float(graph.m), LEAST_SET_POINT)
+            self.power = PowerTarget(
+                config.power_target, device, self._set_point, LEAST_SET_POINT, most
+            )
+            weakref.finalize(self, self.power.close)
         self._numbers = tuple(
             np.float64(number).view(np.uint64)
             for number in (self.start.degree, self.start.delta, self.start.unit)
@@ -124,8 +127,10 @@ class Tuning:
     def set_point(self, value: float) -> None:
         self._set_point = checked_set_point(value)
 
-    def hand_over(self) -> None:
-        """Let the device know of the set-point; between launches."""
+    def follow(self) -> None:
+        """Do what is due between two launches: the set-point follows power, the device learns."""
+        if self.power is not None:
+            self._set_point = self.power.look()
         wanted = self._set_point
         if wanted != self._handed_over:
             self._aim.write(np.array([wanted]).view(np.uint64))
@@ -133,7 +138,7 @@ class Tuning:
 
     def arguments(self) -> tuple[Argument, ...]:
         """Give the kernel's arguments from `expanded` to `unit`."""
-        self.hand_over()
+        self.follow()
         return (self._expanded, self._far, self._aim, *self._numbers)
 
 
@@ -150,8 +155,6 @@ class HostControl:
         Of the graph.
     tuning : Tuning
         What to begin with; the set-point is taken from there in every step.
-    between : callable
-        Called in every step, before that.
 
     Attributes
     ----------
@@ -165,9 +168,7 @@ class HostControl:
         mirror: Mirror,
         weights: Weights,
         tuning: Tuning,
-        between: Callable[[], None],
     ) -> None:
-        self._between = between
         self._board, self._mirror = board, mirror
         self._weights, self._tuning = weights, tuning
         self._control = tuning.start.controller(tuning.set_point)
@@ -199,11 +200,11 @@ class HostControl:
     @property
     def rows(self) -> NDArray[np.uint32]:
         """The trace as kernels would have written it, uint32 [4 rows, 4]."""
-        return np.array(self._rows, _ROW).view(np.uint32).reshape(-1, 4)
+        return np.array(self._rows, ROW).view(np.uint32).reshape(-1, 4)
 
     def _turn(self, words: NDArray[np.uint32]) -> bool:
         control, wide = self._control, words.view(np.uint64)
-        self._between()
+        self._tuning.follow()
         control.set_point = self._tuning.set_point
         sides = ("ODD", "EVEN") if control.current % 2 else ("EVEN", "ODD")
         waiting = [int(words[_WORDS[f"LIVE_{side}"]]) for side in sides]
@@ -281,96 +282,3 @@ class HostControl:
     def _largest(self, wide: NDArray[np.uint64]) -> float:
         mask = (1 << self._weights.keys.bits) - 1
         return self._weights.length(~int(wide[_WORDS["SHALLOWEST"] // 2]) & mask)
-
-
-class TunedFindings(PathFindings):
-    """Findings of a search that tuned itself.
-
-    Parameters
-    ----------
-    graph, buffers, pool, steps, unreached
-        As for `PathFindings`.
-    rows : array, optional
-        The trace, where the host has kept it.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        buffers: SearchBuffers,
-        pool: BufferPool,
-        steps: int,
-        unreached: Any,
-        rows: NDArray[np.uint32] | None = None,
-    ) -> None:
-        super().__init__(graph, buffers, pool, ROW_QUADS * steps - 1, unreached)
-        self._host_rows = rows
-
-    @cached_property
-    def levels(self) -> NDArray[np.uint32]:
-        """The trace as words, uint32 [4 steps, 4]."""
-        return super().levels if self._host_rows is None else self._host_rows
-
-    @cached_property
-    def trace(self) -> NDArray[Any]:
-        """A row for each step."""
-        words = self.levels
-        whole = len(words) // ROW_QUADS * ROW_QUADS
-        return np.ascontiguousarray(words[:whole]).reshape(-1).view(_ROW)
-
-    @cached_property
-    def edges_by_level(self) -> NDArray[np.int64]:
-        """Edges out of each frontier, int64 [steps]."""
-        return self.trace["X2"].astype(np.int64)
-
-
-class TunedStats(PathStats):
-    """Times, counts and configuration of a search that tuned itself.
-
-    Attributes
-    ----------
-    control_ms : float or None
-        Host time that the controller took; None where it ran on the device.
-    """
-
-    def __init__(
-        self,
-        found: TunedFindings,
-        outcome: Outcome,
-        total_ms: float,
-        config: ResolvedPaths,
-        control_ms: float | None,
-    ) -> None:
-        super().__init__(found, outcome, total_ms, config)
-        self._tuned = found
-        self.control_ms = control_ms
-
-    @property
-    def control_share(self) -> float | None:
-        """What part of ``total_ms`` the controller took on the host; None on the device."""
-        return None if self.control_ms is None else self.control_ms / self.total_ms
-
-    @cached_property
-    def per_level(self) -> NDArray[Any]:
-        """One row per step of the controller.
-
-        Structured array of `TRACE_RECORD`: frontier, edges, direction and microseconds as of any
-        search; then X1 (the frontier), X2 (edges out of it), X3 (vertices whose distance fell), X4
-        (those of them at or below ``delta``), S (vertices that wait in the current partition),
-        scanned (entries of partitions looked at after this step), cur and partitions (the current
-        one, and how many there have been), delta (the threshold that X4 refers to), d (edges per
-        vertex) and alpha (vertices per unit of distance), both as learned from this step. Only the
-        first 65,536 steps are kept.
-        """
-        trace = self._tuned.trace
-        table = np.zeros(len(trace), TRACE_RECORD)
-        table["frontier"], table["edges"] = trace["X1"], trace["X2"]
-        table["direction"] = "near"
-        for name in _TRACED:
-            table[name] = trace[name]
-        clock = trace["clock"]
-        table["microseconds"] = np.nan
-        if clock.any():
-            steps = np.diff(clock)  # modulo 2**32, as the clock is
-            table["microseconds"][1:] = steps / 1e3
-        return table

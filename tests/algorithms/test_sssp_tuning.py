@@ -104,6 +104,15 @@ def test_random_graphs(device, shape, dtype, high, set_point, form, data):
     check_trace(graph, source, result, set_point)
 
 
+def test_stepped_by_the_device(device):
+    """The decider turns the controller in stepped launches too, without a look of the host."""
+    graph = weighted(cg.generate.grid2d(40, 30), np.int32, 1, 90)
+    plan = cg.SSSP(graph, config=tuned("device", 90, synchronisation="stepped"), device=device)
+    result = plan.run(17)
+    assert result.stats.mode == "stepped"
+    check_trace(graph, 17, result, 90)
+
+
 def test_sources_target_and_limit(device):
     """Everything that other methods can be asked for."""
     graph = weighted(cg.generate.grid2d(40, 25), np.int32, 1, 60)

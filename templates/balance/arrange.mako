@@ -8,6 +8,9 @@
 ## setup         a kernel's first statements
 ## entries       by all work-items, in uniform control flow; writes queue_to, prefix and chunk_items
 ## conclude      by one work-item, when all have arrived; declares `arranged`, how many there are now
+## Overflow      where vertices may be queued twice, their edges may be more than there is room for, which
+##               is config.queue_percent of m: that raises OVERFLOWED and leaves nothing to expand
+## In scope      m, queue_to, prefix, chunk_items, state, slot
 ## Word          UNITS + slot * SLOT_STRIDE: edges 32 | entries 32
 ## Barriers      four for GROUP_SIZE entries
 ## Local memory  8 bytes, and those of group_ranks
@@ -52,7 +55,12 @@ __local uint arranged_at, arranged_units;
 
 <%def name="conclude()">
 const ulong arranged_both = load_relaxed_ulong((volatile __global ulong *)(state + UNITS + slot * SLOT_STRIDE));
+% if config.exact:
 const uint arranged = (uint)arranged_both, arranged_edges = (uint)(arranged_both >> 32);
+% else:
+const int all_fit = !load_relaxed(state + OVERFLOWED);
+const uint arranged = all_fit ? (uint)arranged_both : 0u, arranged_edges = all_fit ? (uint)(arranged_both >> 32) : 0u;
+% endif
 prefix[arranged] = arranged_edges;
 if (arranged) chunk_items[(arranged_edges + ${config.chunk - 1}u) / ${config.chunk}u] = arranged - 1;
 </%def>

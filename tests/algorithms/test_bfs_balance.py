@@ -167,3 +167,18 @@ def test_sums_of_degrees_have_32_bits(intel):
 def test_what_auto_chooses_is_unchanged(intel, pocl):
     assert resolve(cg.BFSConfig(), intel.traits, m=10, predecessors=False).balance == "warp_search"
     assert resolve(cg.BFSConfig(), pocl.traits, m=10, predecessors=False).balance == "item_thread"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["direct", "multi_phase"])
+@pytest.mark.parametrize("percent", [1, 60, 130])
+def test_more_duplicates_than_there_is_room_for(name, percent, intel):
+    """Vertices that are queued twice bring edges twice: prefix sums have room for a share only."""
+    config = cg.BFSConfig(
+        balance=name,
+        visited="mask",
+        direction="push",
+        queue_percent=percent,
+        group_size=4 * intel.traits.lanes,
+    )
+    check(config, intel)

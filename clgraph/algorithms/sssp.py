@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.algorithms.sssp_buffers import PathBuffers
 from clgraph.algorithms.sssp_classes import has_parallel_edges
 from clgraph.algorithms.sssp_config import SSSPConfig, resolve_paths
-from clgraph.algorithms.sssp_cycle import find_negative_cycle, overflowing_edge
+from clgraph.algorithms.sssp_cycle import check_overflow, refuse_cycle, refuse_tree
 from clgraph.algorithms.sssp_result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp_stages import (
     REMARK_BELOW,
@@ -26,10 +26,10 @@ from clgraph.algorithms.sssp_verify import verify_paths
 from clgraph.algorithms.sssp_weights import Weights
 from clgraph.device import device as find_device
 from clgraph.device import load
-from clgraph.engine.arguments import vertex_number
+from clgraph.engine.arguments import vertex_number, vertex_numbers
 from clgraph.engine.driver import Driver
 from clgraph.engine.resident import resident
-from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleError
+from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -201,11 +201,11 @@ class SSSP:
             If the result was to be checked and is wrong.
         """
         start = time.perf_counter()
-        sources, given = _sources(source, self.graph.n)
+        sources, given = vertex_numbers(source, self.graph.n)
         end = None if target is None else vertex_number(target, self.graph.n, "target")
         last = self._weights.limit_key(max_distance)
         if self._weights.negative and max_distance is not None:
-            self._refuse_limit(max_distance, verify=verify)
+            refuse_tree(max_distance, wanted=self.with_predecessors or verify)
         with self._lock:
             buffers = self._buffers.pool.take()
             try:
@@ -218,7 +218,7 @@ class SSSP:
             found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
         if outcome.remark & REMARK_BEYOND and max_distance is None:
-            self._check_overflow(found, end)
+            check_overflow(self.graph, self._weights, found.is_reached, end)
         if verify:
             verify_paths(
                 self.device,
@@ -320,7 +320,7 @@ class SSSP:
             )
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome
-            self._look_for_cycle(buffers)
+            refuse_cycle(self.graph, weights, self._buffers.reached(buffers, n))
             if outcome.remark & REMARK_BELOW:
                 raise OverflowError(
                     f"a shortest path is shorter than {weights.dtype} holds; use int64 weights, "
@@ -333,56 +333,11 @@ class SSSP:
                 )
             rounds *= MORE_ROUNDS
 
-    def _look_for_cycle(self, buffers: SearchBuffers) -> None:
-        graph = self.graph
-        cycle = find_negative_cycle(
-            graph, self._weights.values, self._buffers.reached(buffers, graph.n)
-        )
-        if cycle is not None:
-            names = cycle if graph.labels is None else graph.labels[cycle].tolist()
-            shown = [str(name) for name in [*names[:12], *(["..."] if len(names) > 12 else [])]]
-            raise NegativeCycleError(
-                f"paths from here get shorter for ever around the cycle {' -> '.join(shown)} -> "
-                f"{names[0]}, whose weights add up below zero; remove it, or ask for hops with "
-                "bfs.",
-                tuple(cycle),
-            )
-
-    def _refuse_limit(self, max_distance: float, *, verify: bool) -> None:
-        if self.with_predecessors or verify:
-            raise InvalidArgumentError(
-                f"max_distance={max_distance} with negative weights leaves out vertices that paths "
-                "lead through, so there is no tree to give or to check; leave out max_distance, or "
-                "predecessors and verify."
-            )
-
-    def _check_overflow(self, found: PathFindings, target: int | None) -> None:
-        reached = found.is_reached
-        if target is not None and reached[target]:
-            return
-        edge = overflowing_edge(self.graph, reached)
-        if edge is not None:
-            raise OverflowError(
-                f"a path over edge {edge[0]} -> {edge[1]} is longer than {self._weights.dtype} "
-                f"holds ({self._weights.unreached - 1}); use wider weights, such as int64 or "
-                "float64, or pass max_distance."
-            )
-
     def _reach(self, found: PathFindings, target: int | None, last: int) -> int:
         """Key of the largest distance that the search was to give."""
         if target is None or self._weights.negative or not found.is_reached[target]:
             return last
         return min(last, self._weights.key(found.distances[target]))
-
-
-def _sources(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple[int, ...]]:
-    if np.ndim(source) == 0:
-        vertex = vertex_number(source, n)
-        return np.array([vertex], np.uint32), vertex
-    several = tuple(vertex_number(each, n) for each in source)
-    if not several:
-        raise InvalidArgumentError("source is empty; pass at least one vertex.")
-    return np.unique(np.array(several, np.uint32)), several
 
 
 def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
@@ -458,6 +413,6 @@ def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
     ([0, 2, 5], [0, 1, 2])
     """
     graph = as_graph(graph)
-    _sources(source, graph.n)
+    vertex_numbers(source, graph.n)
     plan = SSSP(graph, predecessors=predecessors, config=config, device=device, progress=progress)
     return plan.run(source, target=target, max_distance=max_distance, verify=verify)

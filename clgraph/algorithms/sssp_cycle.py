@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.errors import InvalidArgumentError, NegativeCycleError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.sssp_weights import Weights
     from clgraph.graph import Graph
 
-__all__ = ["find_negative_cycle", "overflowing_edge"]
+__all__ = ["check_overflow", "find_negative_cycle", "refuse_cycle", "refuse_tree"]
 
 
 def find_negative_cycle(
@@ -98,8 +101,53 @@ def _cycle_of(parents: NDArray[np.int64]) -> list[int] | None:
     return cycle[::-1]
 
 
-def overflowing_edge(graph: Graph, reached: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """Find an edge out of what a search reached to what it did not: there a sum was too large."""
+def refuse_cycle(graph: Graph, weights: Weights, reached: NDArray[np.bool_]) -> None:
+    """Raise NegativeCycleError if a search that does not end has reached a negative cycle."""
+    cycle = find_negative_cycle(graph, weights.values, reached)
+    if cycle is None:
+        return
+    names = cycle if graph.labels is None else graph.labels[cycle].tolist()
+    shown = [str(name) for name in [*names[:12], *(["..."] if len(names) > 12 else [])]]
+    raise NegativeCycleError(
+        f"paths from here get shorter for ever around the cycle {' -> '.join(shown)} -> "
+        f"{names[0]}, whose weights add up below zero; remove it, or ask for hops with bfs.",
+        tuple(cycle),
+    )
+
+
+def refuse_tree(max_distance: float, *, wanted: bool) -> None:
+    """Raise InvalidArgumentError if a tree is wanted of negative weights and a limit."""
+    if wanted:
+        raise InvalidArgumentError(
+            f"max_distance={max_distance} with negative weights leaves out vertices that paths "
+            "lead through, so there is no tree to give or to check; leave out max_distance, or "
+            "predecessors and verify."
+        )
+
+
+def check_overflow(
+    graph: Graph, weights: Weights, reached: NDArray[np.bool_], target: int | None
+) -> None:
+    """Raise OverflowError if a sum was too large that was the only way to a vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+        What was searched.
+    weights : Weights
+        Of its edges.
+    reached : bool array [n]
+        Who has a distance.
+    target : int or None
+        Who was looked for; nobody else matters once this one is found.
+    """
+    if target is not None and reached[target]:
+        return
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     out = np.flatnonzero(reached[tails] & ~reached[graph.indices])
-    return (int(tails[out[0]]), int(graph.indices[out[0]])) if out.size else None
+    if out.size:
+        raise OverflowError(
+            f"a path over edge {tails[out[0]]} -> {graph.indices[out[0]]} is longer than "
+            f"{weights.dtype} holds ({weights.unreached - 1}); use wider weights, such as int64 or "
+            "float64, or pass max_distance."
+        )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["NO_LIMIT", "depth_limit", "vertex_number"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["NO_LIMIT", "depth_limit", "vertex_number", "vertex_numbers"]
 
 NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
 
@@ -54,3 +57,20 @@ def depth_limit(max_depth: Any) -> np.uint32:
     if depth < 0:
         raise InvalidArgumentError(f"max_depth={depth} is negative; pass 0 or more, or None.")
     return np.uint32(min(depth, int(NO_LIMIT)))
+
+
+def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple[int, ...]]:
+    """Give `source`, one vertex or a sequence of them, ascending without repeats and as it was.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one is not an integer in [0, n), or there are none.
+    """
+    if np.ndim(source) == 0:
+        vertex = vertex_number(source, n)
+        return np.array([vertex], np.uint32), vertex
+    several = tuple(vertex_number(each, n) for each in source)
+    if not several:
+        raise InvalidArgumentError("source is empty; pass at least one vertex.")
+    return np.unique(np.array(several, np.uint32)), several

@@ -60,3 +60,11 @@ def test_negative_weights_and_cycles(gpu):
     costs[graph.indptr[1] : graph.indptr[2]] = -5
     with pytest.raises(cg.NegativeCycleError):
         cg.sssp(cg.Graph(graph.indptr, graph.indices, costs), 1, device=gpu)
+
+
+@pytest.mark.parametrize("heavy", ["push", "switching"])
+def test_heavy_edges(heavy, gpu):
+    graph = GRAPHS["kron"]()
+    for delta in (5, 20, 60):
+        config = cg.SSSPConfig(method="delta-stepping", heavy=heavy, delta=delta, hub_degree=256)
+        check_paths(graph, 1, cg.sssp(graph, 1, config=config, device=gpu))

@@ -279,6 +279,7 @@ class MultiSearch:
         about = f"group_size={config.group_size}, threshold={config.threshold}"
         program = build(self.device, source, label="multi_search.cl", config=about)
         self.source_hash = program.source_hash
+        self._source = program.source
         self._kernel = program.kernel("multi_search")
         resident = resident_groups(self.device, self._kernel, config.group_size)
         if not resident:

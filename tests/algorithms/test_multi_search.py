@@ -252,6 +252,41 @@ def test_checklist_24_the_threshold_follows_the_degrees():
     assert auto_threshold(np.zeros(5, int), 32) == math.inf
 
 
+WHOLE_GROUP = "for (uint entry_index = tile_begin; entry_index < (tile_end); ++entry_index)"
+ONE_LANE = "for (uint entry_index = tile_begin + lane_id();"
+
+
+def rendered(intel, **options):
+    config = cg.MultiSearchConfig(group_size=4 * intel.traits.lanes, **options)
+    return cg.MultiSearch(MIXED, **DISTANCES, config=config, device=intel)._source
+
+
+def test_checklist_6_9_a_dead_half_is_not_rendered(intel):
+    both = rendered(intel, threshold=16)
+    none = rendered(intel, threshold=0)
+    every = rendered(intel, threshold=math.inf, balance="item_thread")
+    found = [(WHOLE_GROUP in text, ONE_LANE in text) for text in (both, none, every)]
+    assert found == [(True, True), (True, False), (False, True)]
+
+
+def test_checklist_5_7_8_11_12_how_the_queues_are_read(intel):
+    text = rendered(intel, threshold=16)
+    kernel = text[text.index("void multi_search(") :]
+    # 5: rows of at least `threshold` edges are long, others short.
+    assert "indptr[(source) + 1] - indptr[source] >= threshold" in kernel
+    # 7: neighbouring lanes read neighbouring entries. 8: one claim for a SIMD group and a vertex.
+    assert "edge_begin + i + lane_id()" in kernel
+    assert "if (lane_id() == 0) tile_claimed = atomic_add(&taken_long[turn], 1u);" in kernel
+    # 11: no barrier of the work-group inside the loop over a row, which ends with the push.
+    row = kernel[kernel.index("tile_claimed = atomic_add(&taken_long") :]
+    assert "barrier" not in row[: row.index("tile_claimed = atomic_add(&taken_short")]
+    # 12: no work-group waits for another.
+    assert "grid_barrier" not in text
+    assert "spin" not in kernel
+    # 10: what is only read is declared so, which lets a compiler use the path for it.
+    assert "__global const uint *restrict indices" in kernel
+
+
 def test_shapes_of_nothing(device):
     plan = cg.MultiSearch(MIXED, **DISTANCES, device=device)
     assert plan.run(np.zeros(0, int))["hops"].shape == (0, MIXED.n)

@@ -1,0 +1,190 @@
+"""Simultaneous searches: method x graph in seconds and joules, with savings, as in the literature.
+
+``python -m bench.search_table kron20 road --device nvidia`` searches every graph from 1,024 sources
+with each method and prints two tables. The oracle is the better of the first two methods, chosen
+after the fact, for time and for joules by itself; savings are those of the hybrid over it.
+``--thresholds`` prints the seconds of the hybrid at thresholds from 0 to infinity instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import MultiSearch, MultiSearchConfig, State, energy
+from clgraph.algorithms.multi_search_state import library_snippets
+from clgraph.cli.text import table
+
+from .graphs import find
+from .problem import pick_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph import Device, Graph
+
+__all__ = ["METHODS", "main", "measure", "render"]
+
+METHODS = ("edge-parallel", "work-efficient", "warp-based", "hybrid", "auto")
+THRESHOLDS = (0, 4, 8, 16, 32, 64, math.inf)
+REPEATS = 3
+COLUMNS = ("edge-parallel", "work-efficient", "oracle", "warp-based", "hybrid", "auto", "saving")
+
+Row = dict[str, Any]
+
+
+def _plan(graph: Graph, device: Device, config: MultiSearchConfig | str) -> MultiSearch:
+    """Give a plan that keeps sums only, so that any number of searches fits."""
+    return MultiSearch(
+        graph,
+        state={
+            "totals": State(np.uint64, size=3),
+            "harmonic": State(np.float64 if device.traits.fp64 else np.float32, size=1),
+        },
+        **library_snippets("totals"),
+        config=config,
+        device=device,
+    )
+
+
+def measure(
+    graph: Graph,
+    sources: Sequence[int],
+    device: Device,
+    configs: dict[str, MultiSearchConfig | str],
+    energy_s: float = 0.0,
+) -> dict[str, Row]:
+    """Measure every configuration on one graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        What is searched.
+    sources : sequence of int
+        Where searches begin.
+    device : Device
+        Where.
+    configs : dict
+        Configurations by the name they are shown with.
+    energy_s : float
+        Shortest window for joules; 0 leaves them out.
+
+    Returns
+    -------
+    dict
+        By name, ``seconds`` (device time, the best of three runs) and ``joules`` (or None).
+
+    Raises
+    ------
+    VerificationError
+        If two configurations disagree.
+    """
+    rows: dict[str, Row] = {}
+    expected = None
+    for name, config in configs.items():
+        plan = _plan(graph, device, config)
+        totals = plan.run(sources)["totals"]
+        if expected is not None and not np.array_equal(totals, expected):
+            raise clgraph.VerificationError(f"{name} finds other sums than the method before it.")
+        expected = totals
+        seconds = min(plan.run(sources).stats.kernel_ms for _ in range(REPEATS)) / 1e3
+        joules, note = None, ""
+        if energy_s > 0:
+            taken = energy.per_run(
+                lambda plan=plan: plan.run(sources),  # type: ignore[misc]
+                min_seconds=energy_s,
+                device=device,
+            )
+            joules, note = taken.joules_per_run, taken.note
+        rows[name] = {"seconds": seconds, "joules": joules, "note": note}
+    return rows
+
+
+def render(results: dict[str, dict[str, Row]], what: str) -> str:
+    """Give one of the two tables.
+
+    Parameters
+    ----------
+    results : dict
+        What `measure` gave, by graph.
+    what : {"seconds", "joules"}
+        Which figure.
+
+    Returns
+    -------
+    str
+        A line for each graph; a figure that was not measured is a dash.
+    """
+    lines = []
+    for graph, rows in results.items():
+        figures = {name: row[what] for name, row in rows.items()}
+        known = [figures[name] for name in METHODS[:2] if figures.get(name) is not None]
+        figures["oracle"] = min(known) if len(known) == 2 else None
+        hybrid, oracle = figures.get("hybrid"), figures["oracle"]
+        saving = None if hybrid is None or oracle is None else 1 - hybrid / oracle
+        cells = [_cell(figures.get(name)) for name in COLUMNS[:-1]]
+        lines.append([graph, *cells, "-" if saving is None else f"{100 * saving:.0f} %"])
+    return table([what, *COLUMNS], lines)
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; default is those of the process.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("graphs", nargs="+", help="names of bench/graphs.py")
+    parser.add_argument("--device")
+    parser.add_argument("--searches", type=int, default=1024)
+    parser.add_argument("--energy", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--thresholds", action="store_true", help="sweep the hybrid's threshold")
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args(argv)
+    device = clgraph.device(args.device)
+    configs: dict[str, MultiSearchConfig | str] = {name: name for name in METHODS}
+    if args.thresholds:
+        configs = {
+            f"{threshold:g}": MultiSearchConfig(threshold=threshold, balance="item_thread")
+            for threshold in THRESHOLDS
+        }
+    results = {}
+    for name in args.graphs:
+        loaded = find(name)
+        sources = pick_sources(loaded.graph.degrees, args.searches, name)
+        results[name] = measure(loaded.graph, sources, device, configs, args.energy)
+    if args.thresholds:
+        rows = [
+            [graph, *(_cell(row["seconds"]) for row in found.values())]
+            for graph, found in results.items()
+        ]
+        print(table(["seconds", *configs], rows))
+    else:
+        print(render(results, "seconds"))
+        if args.energy > 0:
+            print(render(results, "joules"))
+    if args.json:
+        record = {"device": device.name, "searches": args.searches, "results": results}
+        Path(args.json).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

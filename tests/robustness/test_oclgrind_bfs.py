@@ -51,6 +51,8 @@ ONE_ITEM = {
     "hubs": {"hub_degree": 8, "solo": False},
     "static": {"distribution": "static", "solo": False},
     "stepped": {"synchronisation": "stepped", "mode": "stepped"},
+    "candidates": {"queue": "hybrid", "hybrid_limit": 20, "visited": "mask", "history": 16},
+    "status": {"queue": "status", "generation": "bins", "gamma": 0, "hub_cache": 16},
 }
 SEVERAL_ITEMS = {
     "push": {"direction": "push", "solo": False},
@@ -105,10 +107,16 @@ def test_work_items_of_a_group_race_only_for_visited_bits(name, tmp_path):
     assert not unexpected, "\n".join(unexpected)[:6000]
 
 
-@pytest.mark.parametrize("group_size", [1, 2])
-@pytest.mark.parametrize("name", ["push", "pull", "stepped"])
+@pytest.mark.parametrize(
+    ("name", "group_size"),
+    [
+        *((name, size) for name in ("push", "pull", "stepped") for size in (1, 2)),
+        ("candidates", 2),
+        ("status", 2),
+    ],
+)
 def test_several_groups_use_only_what_was_written(name, group_size, tmp_path):
-    case = {"group_size": group_size, "groups": 3, **SEVERAL_ITEMS[name]}
+    case = {"group_size": group_size, "groups": 3, **(SEVERAL_ITEMS | ONE_ITEM)[name]}
     run_under_oclgrind(
         SEARCHES, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",), threads=2
     )

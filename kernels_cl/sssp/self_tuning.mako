@@ -23,12 +23,17 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
+<%namespace name="alone_" file="/sssp/alone.mako"/>
 
 <%def name="setup()"></%def>
 <%def name="alone()"></%def>
 
 <%def name="work()">
-    % if "relax" in stages:
+    % if "relax" in stages and config.group_size == 1:
+    if (now.mode == RELAX) {
+        ${relax_alone()}
+    }
+    % elif "relax" in stages:
     if (now.mode == RELAX) {
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         ${relaxing.begin()}
@@ -75,6 +80,39 @@
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
+</%def>
+
+## By a processor core's only work-item, which collects what falls in a private buffer.
+<%def name="relax_alone()">
+    uint fell[${config.buffer}];
+    uint fell_count = 0;
+    ${relaxing.begin()}
+    <%tiles:each_tile count="now.length" size="${config.push_tile}">
+        for (uint place = tile_begin; place < tile_end; ++place) {
+            ${alone_.prefetch_rows("queue_from", "place", "tile_end")}
+            const uint u = queue_from[place];
+            const key_t from = expanded[u];
+            const offset_t row_end = indptr[u + 1];
+            for (offset_t e = indptr[u]; e < row_end; ++e) {
+                const uint v = VERTEX_OF(edges[e].head);
+                const key_t to = key_add(from, edges[e].weight);
+                % if keys.guarded:
+                beyond |= to >= KEY_NONE;
+                % endif
+                if (to < KEY_AT(v) && to <= (key_t)limit) {
+                    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
+                    if (lowered && ${lower.first("v", "was", "now.level", "KEY_NONE")}) {
+                        fell[fell_count++] = v;
+                        if (fell_count == ${config.buffer}u) {
+                            ${alone_.flush("fell", "fell_count", "queue_to", None, False)}
+                        }
+                    }
+                }
+            }
+        }
+    </%tiles:each_tile>
+    if (fell_count) ${alone_.flush("fell", "fell_count", "queue_to", None, False)}
+    ${relaxing.end()}
 </%def>
 
 <%def name="relax_edges(count)">

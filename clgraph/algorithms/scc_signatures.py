@@ -36,7 +36,7 @@ ROUNDS = 16  # before vertices are contracted
 FULL_EVERY = 16  # divides ROUNDS
 PASS_ITEMS = 8  # edges of a work-item that a round may look at, in several passes
 MOST_PASSES = 8
-EDGE_BATCH = 4  # edges of a lane that are looked at together
+EDGE_BATCH = 2  # edges of a lane that are looked at together
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
 

@@ -240,7 +240,8 @@ class SSSP:
     @property
     def power(self) -> PowerTarget | None:
         """What moves the set-point after ``power_target``: its windows, watts and set-points."""
-        return self._tuning.power
+        tuning = self._buffers.tuning if self.graph.n else None
+        return tuning.power if tuning else None
 
     def _host_control(self) -> HostControl | None:
         if self.config.controller != "host":

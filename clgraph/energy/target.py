@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING
 
 from clgraph.energy.measuring import IDLE_SECONDS, idle_watts, open_meter
 from clgraph.energy.meters import NoMeter
+from clgraph.energy.readings import MeterError
 from clgraph.energy.trace import RealTime
 from clgraph.errors import InvalidArgumentError
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from clgraph.energy.trace import Timebase
 
 __all__ = ["PowerTarget"]
+
+log = logging.getLogger("clgraph")
 
 WINDOW_UPDATES = 4  # of the meter, between two changes of the knob
 FARTHEST = math.log(4.0)  # that the knob is turned at a time
@@ -59,7 +63,8 @@ class PowerTarget:
     Notes
     -----
     A step is what the target is off by, over the slope of power by the logarithm of the knob, which
-    is learned from the last two windows. Looking costs a reading of the meter.
+    is learned from the last two windows. Looking costs a reading of the meter. If that stops
+    answering, a line in the log says so and the knob stays where it is.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class PowerTarget:
         self._begun: tuple[float, float] | None = None  # when the window began, and joules then
         self._seen: float | None = None
         self._looked = -math.inf
+        self._lost = False
 
     def close(self) -> None:
         """Let go of the meter."""
@@ -103,10 +109,15 @@ class PowerTarget:
     def look(self) -> float:
         """Look at the meter, if it may have news, and give the knob's place."""
         now = self._time.now()
-        if now - self._looked < self._meter.poll_s:
+        if self._lost or now - self._looked < self._meter.poll_s:
             return self.knob
         waited, self._looked = now - self._looked, now
-        reading = self._meter.read()
+        try:
+            reading = self._meter.read()
+        except MeterError as error:
+            self._lost = True
+            log.warning("power is not held any more: %s", error)
+            return self.knob
         joules = reading.energy_j
         if joules is None:
             # A meter of power alone: its own sum, of what it showed since the last look.

@@ -1,6 +1,7 @@
 """Searches by weight that tune themselves: results, traces against the oracle, and the knobs."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES
 from tuning import TRACE, TunedSearch
 
 import clgraph as cg
+from clgraph.energy import target as power
+from clgraph.energy.readings import Reading
 
 # Breadth where builds are quick; one kernel of each form with lanes that are more than one.
 pytestmark = pytest.mark.runtimes("pocl")
@@ -194,6 +197,47 @@ def test_time_of_the_controller(device):
     inside = cg.sssp(graph, 0, config=tuned("device", 60), device=device).stats
     assert inside.control_ms is None
     assert inside.control_share is None
+
+
+class Follower:
+    """Meters a made-up device whose power is that of a plan's set-point, as time goes by."""
+
+    source, note, poll_s, update_s = "nvml-counter", "made up", 0.002, 0.01
+
+    def __init__(self):
+        self.joules, self.seen, self.plan = 0.0, time.perf_counter(), None
+
+    def watts(self):
+        return 80 + 30 * math.log10(self.plan.set_point) if self.plan else 80
+
+    def read(self):
+        now = time.perf_counter()
+        self.joules += self.watts() * (now - self.seen)
+        self.seen = now
+        return Reading(self.joules, None)
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_power_is_held(form, device, monkeypatch):
+    """sssp-self-tuning checklist 23: the set-point of a plan follows what is measured."""
+    meter = Follower()
+    monkeypatch.setattr(power, "open_meter", lambda *_: (meter, None))
+    monkeypatch.setattr(power, "idle_watts", lambda *_: 80.0)
+    graph = weighted(cg.generate.grid2d(40, 40), np.int32, 1, 90)
+    config = cg.SSSPConfig(method="self-tuning", power_target=170, controller=form)
+    plan = meter.plan = cg.SSSP(graph, config=config, device=device)
+    end = time.perf_counter() + 20
+    while len(plan.power.history) < 12 and time.perf_counter() < end:
+        result = plan.run(0)
+    assert abs(meter.watts() - 170) < 17
+    check_paths(graph, 0, result)
+    low = cg.SSSPConfig(method="self-tuning", power_target=70)
+    with pytest.raises(cg.InvalidArgumentError, match="at rest"):
+        cg.SSSP(graph, config=low, device=device)
+    assert cg.SSSP(graph, config="near-far", device=device).power is None
 
 
 def test_defaults(device):

@@ -6,7 +6,7 @@ import pytest
 
 import clgraph as cg
 from clgraph.energy import NoMeter, target
-from clgraph.energy.readings import Reading
+from clgraph.energy.readings import MeterError, Reading
 from clgraph.energy.target import PowerTarget
 
 
@@ -116,3 +116,22 @@ def test_no_meter_is_an_error(monkeypatch):
     monkeypatch.setattr(target, "open_meter", lambda _device, _meter: (NoMeter("unplugged"), None))
     with pytest.raises(cg.InvalidArgumentError, match="needs a power meter: unplugged"):
         PowerTarget(70.0, None, 100, 1, 1e6)
+
+
+def test_a_meter_that_stops_answering_is_one_line_in_the_log(caplog):
+    class Dying(FakeMeter):
+        def read(self):
+            if self.clock.now() > 105:
+                raise MeterError("unplugged.")
+            return super().read()
+
+    clock = Clock()
+    power = PowerTarget(200.0, None, 500, 1, 1e6, meter=Dying(clock, lambda: 150.0), timebase=clock)
+    seen = []
+    with caplog.at_level("WARNING", "clgraph"):
+        for _ in range(500):
+            clock.sleep(0.02)
+            seen.append(power.look())
+    assert caplog.messages == ["power is not held any more: unplugged."]
+    assert len(set(seen[:250])) > 2
+    assert len(set(seen[260:])) == 1

@@ -115,18 +115,17 @@ def test_each_rule_says_in_one_sentence_what_to_do(number):
     assert "{" not in complaint
 
 
-@pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in (1, 2, 3))]
-)
-def test_forms_with_each_value(part, every, intel):
+@pytest.mark.parametrize("spec", ["pocl", pytest.param("intel", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("part", range(2))
+def test_forms_with_each_value(part, spec, every, request):
     """One at least for every form of frontier and value that can be combined.
 
     Balancers are left to test_bfs_balance.py.
     """
     usual = [config for config in every if config["balance"] in {None, "warp_search"}]
-    sample = covering(usual, 1, first=("queue",))[part::4]
+    sample = covering(usual, 1, first=("queue",))[part::2]
     for number, config in enumerate(sample):
-        build_and_run(config, intel, predecessors=number % 2 == 0)
+        build_and_run(config, request.getfixturevalue(spec), predecessors=number % 2 == 0)
 
 
 @pytest.mark.slow

@@ -1,35 +1,27 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="adding" file="/memory/adding.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="row_bits" file="/bit_parallel_rows.mako"/>
 // Breadth-first searches from many sources in one pass over the edges: every vertex has a row of bits,
 // a bit for each search.
 //
 // A level gathers, for every vertex that some search has not seen, the rows of those in-neighbours
 // that the level before reached. Rows of such vertices alone are valid: `active` says which.
 // Levels are launches; one that follows the last finds nothing to do and returns. The rows of the last
-// SLOTS_KEPT levels are kept, in slots that take turns, and settled together: a result is then written
-// once, in whole lines of memory, where level by level each line was read and written several times
-// (28 ms of 48 for 1,024 searches of four million vertices on an H200).
+// SLOTS_KEPT levels are kept, in slots that take turns, and settled together (bit_parallel_settle.cl).
 //
 // Races: a long row is gathered in parts, by several lane groups, which claim what they found in
 // `seen` and `next` by atomics. One that already sees another's claim leaves it out, as it may.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
-${adding.vocabulary()}
 ${group.declarations()}
 
-#define ROW_WORDS ${config.row_words}u
+${row_bits.declarations()}
 #define ROW_LANES ${min(config.row_words, config.lanes)}u
 #define LANE_WORDS ${config.lane_words}u
 #define SLOTS ${config.slots}u                      // edges of one vertex that are read at the same time
-#define TILE ${config.settle_tile}u                   // neighbouring vertices that a work-item settles
 #define PART_EDGES ${config.part_edges}u
-#define SLOTS_KEPT ${config.kept_slots}u
-#define SLOT(level) ((ulong)((level) % SLOTS_KEPT) * n)
-#define FOUND(level) found[(level) & ${config.found_words - 1}u]
-#define LAST_FOUND(level) load_relaxed(found + ((level) - 1 & ${config.found_words - 1}u))
 
 ## The other words of this lane's share of a row.
 <%def name="each_word()">
@@ -38,11 +30,6 @@ for (uint p = 0; p < LANE_WORDS; ++p) {
 }
 </%def>
 
-<%def name="arguments()">
-    const uint n,
-    const uint level,
-    volatile __global uint *found                   // whether a level found anything, levels in turn
-</%def>
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bit_parallel_gather(
@@ -54,7 +41,7 @@ void bit_parallel_gather(
     __global uint *seen,                            // [n, ROW_WORDS] in/out
     __global uint *rows,                            // [SLOTS_KEPT, n, ROW_WORDS] found, by level
     __global uchar *actives,                        // [SLOTS_KEPT, n] whether a row counts
-    ${arguments()})
+    ${row_bits.arguments()})
 {
     ${lanes.setup()}
     if (!LAST_FOUND(level)) return;
@@ -197,7 +184,7 @@ __kernel void bit_parallel_renew(
     const uint long_rows,
     __global const uint *restrict long_vertices,
     __global uint *rows, __global uchar *actives,
-    ${arguments()})
+    ${row_bits.arguments()})
 {
     const ulong first = get_global_id(0), step = get_global_size(0), words = (ulong)long_rows * ROW_WORDS;
     for (uint later = 1; later < SLOTS_KEPT; ++later) {
@@ -207,145 +194,3 @@ __kernel void bit_parallel_renew(
         if (first == 0 && level) FOUND(level + later) = 0;
     }
 }
-
-<%def name="settle_arguments()">
-    const uint searches,
-    const uint first_level,                         // [first_level, level] have been gathered
-    __global const uint *restrict seen,
-    __global const uint *restrict rows,
-    __global const uchar *restrict actives,
-    __global ${config.ctype} *out,                  // [searches, n] distances or marks; sums [n] or [searches]
-    __global uint *counts,                          // [2, n or searches]: how many; the largest distance
-    __global ${config.real} *harmonic,              // [n or searches] sum of 1 / distance
-    ${arguments()}
-</%def>
-
-## The levels to settle that found anything, and those of them that reached a vertex, a bit each.
-<%def name="levels_that_found()">
-uint found_levels = 0;
-for (uint l = first_level; l <= level; ++l)
-    if (FOUND(l)) found_levels |= 1u << (l - first_level);
-</%def>
-
-<%def name="levels_of(v)">
-uint alive = 0;
-for (uint rest = found_levels; rest; rest &= rest - 1) {
-    const uint l = (uint)popcount(~rest & (rest - 1));
-    if (actives[SLOT(first_level + l) + ${v}]) alive |= 1u << l;
-}
-</%def>
-
-% if config.output == "distances":
-// Distances of the levels that were kept, by one work-item a vertex: neighbours write side by side.
-__kernel void bit_parallel_settle(${settle_arguments()})
-{
-    const int initial = first_level == 0;           // then what was not found is written too
-    ${levels_that_found()}
-    const uint tile_step = (uint)get_global_size(0) * TILE;
-    for (ulong tile = get_global_id(0) * (ulong)TILE; tile < n; tile += tile_step) {
-        const uint here = min((uint)TILE, n - (uint)tile);
-        uint alive_of[TILE], any[TILE], alive_any = 0;
-        % for bit in range(config.level_bits):
-        uint plane${bit}[TILE];                     // bit ${bit} of the levels, by search
-        % endfor
-        for (uint t = 0; t < here; ++t) {
-            const uint v = (uint)tile + t;
-            ${levels_of("v")}
-            alive_of[t] = alive;
-            alive_any |= alive;
-        }
-        if (!alive_any && !initial) continue;
-        for (uint w = 0; w * 32u < searches; ++w) {
-            uint any_here = 0;
-            for (uint t = 0; t < here; ++t) {
-                any[t] = 0;
-                % for bit in range(config.level_bits):
-                plane${bit}[t] = 0;
-                % endfor
-                for (uint rest = alive_of[t]; rest; rest &= rest - 1) {
-                    const uint l = (uint)popcount(~rest & (rest - 1));
-                    const uint word = rows[(SLOT(first_level + l) + tile + t) * ROW_WORDS + w];
-                    any[t] |= word;
-                    % for bit in range(config.level_bits):
-                    plane${bit}[t] |= l >> ${bit} & 1u ? word : 0u;
-                    % endfor
-                }
-                any_here |= any[t];
-            }
-            if (!any_here && !initial) continue;
-            for (uint s = 0; s < min(32u, searches - w * 32u); ++s) {
-                __global ${config.ctype} *const to = out + ((ulong)w * 32u + s) * n + tile;
-                for (uint t = 0; t < here; ++t) {
-                    const uint l = ${" | ".join(f"(plane{bit}[t] >> s & 1u) << {bit}" for bit in range(config.level_bits))};
-                    const int is_found = any[t] >> s & 1u;
-                    if (is_found || initial) to[t] = is_found ? (${config.ctype})(first_level + l) : -1;
-                }
-            }
-        }
-    }
-}
-% elif config.output == "marks":
-// What was seen in the end, by one work-item a vertex.
-__kernel void bit_parallel_settle(${settle_arguments()})
-{
-    for (uint v = (uint)get_global_id(0); v < n; v += (uint)get_global_size(0))
-        for (uint s = 0; s < searches; ++s)
-            out[(ulong)s * n + v] = (uchar)(seen[(ulong)v * ROW_WORDS + s / 32u] >> s % 32u & 1u);
-}
-% elif config.output == "targets":
-// Sums over the searches that reached a vertex, by one work-item a vertex.
-__kernel void bit_parallel_settle(${settle_arguments()})
-{
-    ${levels_that_found()}
-    for (uint v = (uint)get_global_id(0); v < n; v += (uint)get_global_size(0)) {
-        ${levels_of("v")}
-        if (first_level == 0) alive &= ~1u;         // sources themselves
-        if (!alive) continue;
-        uint reached = 0, farthest = 0;
-        ulong sum = 0;
-        ${config.real} reciprocals = 0;
-        for (uint rest = alive; rest; rest &= rest - 1) {
-            farthest = first_level + (uint)popcount(~rest & (rest - 1));
-            uint here = 0;
-            for (uint w = 0; w < ROW_WORDS; ++w) here += (uint)popcount(rows[(SLOT(farthest) + v) * ROW_WORDS + w]);
-            reached += here;
-            sum += (ulong)here * farthest;
-            reciprocals += here / (${config.real})farthest;
-        }
-        counts[v] += reached;
-        counts[n + v] = max(counts[n + v], farthest);
-        out[v] += sum;
-        harmonic[v] += reciprocals;
-    }
-}
-% else:
-// Sums over the vertices that a search reached, by one work-item a word.
-__kernel __attribute__((reqd_work_group_size(${config.settle_size}, 1, 1)))
-void bit_parallel_settle(${settle_arguments()})
-{
-    __local uint bits[ROW_WORDS * 32];
-    const uint lid = (uint)get_local_id(0);
-    for (uint l = max(first_level, 1u); l <= level; ++l) {
-        if (!load_relaxed(&FOUND(l))) break;
-        for (uint s = lid; s < ROW_WORDS * 32; s += ${config.settle_size}u) bits[s] = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (ulong x = get_global_id(0); x < (ulong)n * ROW_WORDS; x += get_global_size(0)) {
-            if (!actives[SLOT(l) + x / ROW_WORDS]) continue;
-            const uint first = (uint)(x % ROW_WORDS) * 32u;
-            for (uint rest = rows[SLOT(l) * ROW_WORDS + x]; rest; rest &= rest - 1) {
-                const uint s = first + (uint)popcount(~rest & (rest - 1));
-                ${"++bits[s]" if config.settle_size == 1 else "atomic_inc(bits + s)"};
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint s = lid; s < searches; s += ${config.settle_size}u) {
-            if (!bits[s]) continue;
-            atomic_add(counts + s, bits[s]);
-            atomic_max(counts + searches + s, l);
-            atom_add(out + s, (ulong)bits[s] * l);
-            atomic_add_${config.real}(harmonic + s, bits[s] / (${config.real})l);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-}
-% endif

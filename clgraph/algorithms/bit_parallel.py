@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.bit_parallel_config import (
+    FOUND_WORDS,
+    OUTPUTS,
+    bit_parallel_config,
+    long_rows_in_parts,
+    most_words,
+)
 from clgraph.algorithms.multi_search_run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
@@ -16,84 +23,11 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device, DeviceTraits
+    from clgraph.device import Allocation, Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BitParallel", "BitParallelConfig", "Sums", "long_rows_in_parts"]
-
-OUTPUTS = {"distances": "int", "marks": "uchar", "targets": "ulong", "sources": "ulong"}
-MOST_WORDS_CPU, MOST_WORDS_GPU = 16, 32
-FOUND_WORDS = 64
-# Levels that are settled together, and looked at: their rows are kept.
-KEPT_LEVELS = 8
-MEMORY_SHARE = 0.9
-GROUP_SIZE = 256
-SMALL_GROUPS_ON_CPUS = True
-
-
-@dataclass(frozen=True, slots=True)
-class BitParallelConfig:
-    """What the kernels are rendered with.
-
-    Attributes
-    ----------
-    lanes, group_size, wide_offsets
-        Of the device and the graph.
-    row_words : int
-        32-bit words of a vertex's row; a power of two.
-    part_edges : int
-        Longer rows are gathered in parts of this many edges.
-    tile : int
-        Vertices that a SIMD group takes at a time.
-    batch : int
-        Neighbours whose rows are read at the same time.
-    output : str
-        What is kept of the searches.
-    ctype, real : str
-        Type of the result, and of sums of reciprocals.
-    settle_size : int
-        Work-group that counts.
-    kept_levels : int
-        Levels that are settled together.
-    settle_tile : int
-        Neighbouring vertices that a work-item settles: a line of distances on one lane.
-    """
-
-    lanes: int
-    group_size: int
-    wide_offsets: bool
-    row_words: int
-    part_edges: int
-    tile: int
-    batch: int
-    output: str
-    ctype: str
-    real: str
-    settle_size: int
-    kept_levels: int
-    settle_tile: int
-    found_words: int = FOUND_WORDS
-
-    @property
-    def kept_slots(self) -> int:
-        """Levels whose rows are kept: those that are settled together, and the one before."""
-        return self.kept_levels + 1
-
-    @property
-    def level_bits(self) -> int:
-        """Bits that number them."""
-        return self.kept_levels.bit_length()
-
-    @property
-    def lane_words(self) -> int:
-        """Words of a row that each lane has."""
-        return max(self.row_words // self.lanes, 1)
-
-    @property
-    def slots(self) -> int:
-        """Rows that the lanes of a SIMD group read side by side."""
-        return max(self.lanes // self.row_words, 1)
+__all__ = ["BitParallel", "Sums"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +104,18 @@ class BitParallel:
         self.device = device
         self._transpose = graph.transpose() if transpose is None else transpose
         self._memory = Memory(device)
-        most = _most_words(graph, device.traits, output, self._memory.free_bytes)
+        most = most_words(graph, device.traits, output, self._memory.free_bytes)
         words = min(1 << (-(-max(searches, 1) // 32) - 1).bit_length(), most)
         self.most = 32 * most
-        self.config = _config(graph, device.traits, output, words)
-        program = load(device, "bit_parallel.cl", config=self.config)
-        self.source_hash = program.source_hash
+        self.config = bit_parallel_config(graph, device.traits, output, words)
+        filling = load(device, "bit_parallel.cl", config=self.config)
+        settling = load(device, "bit_parallel_settle.cl", config=self.config)
+        self.source_hash = filling.source_hash
         self._kernels = {
-            step: program.kernel(f"bit_parallel_{step}")
-            for step in ("gather", "clear", "start", "renew", "settle")
+            step: filling.kernel(f"bit_parallel_{step}")
+            for step in ("gather", "clear", "start", "renew")
         }
+        self._kernels["settle"] = settling.kernel("bit_parallel_settle")
         self._arrays: dict[str, Allocation] = {}
         self._nothing = self._memory.allocate("counts", 1, np.uint32)
         self.passes = self.levels = 0
@@ -345,65 +281,6 @@ class BitParallel:
         )
         groups = traits.compute_units * (4 if traits.is_cpu else max(2048 // size, 1))
         return kernel.launch(groups * size, size, *args)
-
-
-def long_rows_in_parts(
-    graph: Graph, part_edges: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Cut rows longer than `part_edges` into parts of that many edges.
-
-    Returns
-    -------
-    long_rows : int64 [l]
-        Their vertices.
-    owners, begins : int64 [p]
-        For each part, which of the long rows it is of, and its first edge.
-    """
-    long_rows = np.flatnonzero(graph.degrees > part_edges)
-    pieces = -(-graph.degrees[long_rows].astype(np.int64) // part_edges)
-    owners = np.repeat(np.arange(long_rows.size), pieces)
-    places = np.arange(owners.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    begins = graph.indptr[long_rows[owners]].astype(np.int64) + places * part_edges
-    return long_rows, owners, begins
-
-
-def _most_words(graph: Graph, traits: DeviceTraits, output: str, free_bytes: int) -> int:
-    """Give the widest row that pays and fits, in words."""
-    words = MOST_WORDS_CPU if traits.is_cpu or traits.lanes == 1 else MOST_WORDS_GPU
-    # A pass keeps rows of bits, and a result of each search.
-    result = 32 * {"distances": 4, "marks": 1}.get(output, 0)
-    rows = 4 * (KEPT_LEVELS + 1)
-    while words > 1 and (
-        words * graph.n * (4 + rows + result) > MEMORY_SHARE * free_bytes
-        or words * graph.n * max(rows, result) > traits.max_alloc_bytes
-    ):
-        words //= 2
-    return words
-
-
-def _config(graph: Graph, traits: DeviceTraits, output: str, row_words: int) -> BitParallelConfig:
-    lanes = traits.lanes
-    one_lane = lanes == 1
-    small_groups = (
-        (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.lane_ops == "local" or one_lane
-    )
-    if lanes & (lanes - 1):
-        raise InvalidArgumentError(f"{lanes} lanes are not a power of two.")
-    return BitParallelConfig(
-        lanes=lanes,
-        group_size=lanes if small_groups else GROUP_SIZE,
-        wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
-        row_words=row_words,
-        part_edges=1024 if not one_lane else 1 << 16,
-        tile=64 if one_lane else 1,
-        batch=1 if one_lane or traits.lane_ops == "local" else 4,
-        output=output,
-        ctype=OUTPUTS[output],
-        real="double" if traits.fp64 and traits.int64_atomics else "float",
-        settle_size=1 if one_lane else lanes if small_groups else GROUP_SIZE,
-        kept_levels=KEPT_LEVELS,
-        settle_tile=16 if one_lane else 1,
-    )
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bit_parallel import long_rows_in_parts
+from clgraph.algorithms.bit_parallel_config import long_rows_in_parts
 from clgraph.algorithms.multi_search_run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident

@@ -47,8 +47,8 @@ def test_emulated_lanes(lanes, intel):
 
 
 def test_several_simd_groups_in_a_group(intel, monkeypatch):
-    monkeypatch.setattr("clgraph.algorithms.bit_parallel.GROUP_SIZE", 4 * intel.traits.lanes)
-    monkeypatch.setattr("clgraph.algorithms.bit_parallel.SMALL_GROUPS_ON_CPUS", False)
+    monkeypatch.setattr("clgraph.algorithms.bit_parallel_config.GROUP_SIZE", 4 * intel.traits.lanes)
+    monkeypatch.setattr("clgraph.algorithms.bit_parallel_config.SMALL_GROUPS_ON_CPUS", False)
     check(MIXED, np.arange(0, MIXED.n, 9), intel)
     check(SHAPES["hub"], np.array([0, 5001]), intel)
 

@@ -49,7 +49,7 @@ __kernel void bit_parallel_settle(${settle_arguments()})
     ${levels_that_found()}
     const uint tile_step = (uint)get_global_size(0) * TILE;
     for (ulong tile = get_global_id(0) * (ulong)TILE; tile < n; tile += tile_step) {
-        const uint here = min((uint)TILE, n - (uint)tile);
+        const uint here = ${"min((uint)TILE, n - (uint)tile)" if config.settle_tile > 1 else "1u"};
         uint alive_of[TILE], any[TILE], alive_any = 0;
         % for bit in range(config.level_bits):
         uint plane${bit}[TILE];                     // bit ${bit} of the levels, by search

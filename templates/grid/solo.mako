@@ -91,6 +91,10 @@ __local uint solo_hubs[3];
             hubs_to = hubs_to == hubs_even ? hubs_odd : hubs_even;
         }
         ${caller.solo_level()}
+        % if not config.exact:
+        // All have read whether the level overflowed before anyone can say so of the next.
+        group_barrier();
+        % endif
         if (lid == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     // Hand over: what fits in local memory goes to the queue, the rest is there already.

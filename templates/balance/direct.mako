@@ -9,8 +9,7 @@
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="find" file="/balance/find.mako"/>
 
-## For what arranges the frontier before: it goes by work-groups.
-<%def name="setup()">${tiles.setup()}</%def>
+<%def name="setup()"></%def>
 
 <%def name="expand(queue, count, visit)">
 {

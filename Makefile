@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-PYTEST_ARGS ?=
+# A process for each of two cores, whole files in turn: kernels are built by one thread.
+PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
 
 .PHONY: help demo test clean
 

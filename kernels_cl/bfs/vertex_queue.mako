@@ -13,6 +13,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
 <%namespace name="held" file="/grid/held.mako"/>
+<%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
@@ -59,7 +60,7 @@ group_barrier();
     % if "push" in stages:
     % if config.held:
     if (holding) {
-        ${hold_levels()}
+        ${small.hold()}
     } else
     % endif
     if (now.mode == PUSH) {
@@ -183,34 +184,6 @@ group_barrier();
 ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
 </%def>
 
-## Levels whose frontier stays with the groups: while it is small enough for that, and too large for
-## one group alone.
-<%def name="hold_levels()">
-        const int eager = 1, look = mean_degree >= ${config.held_look}u;
-        edges_t held_edges = 0;
-        <%held:levels queue="queue_from">
-        <%def name="visit(count)">
-            ${visiting.visit_edges(count, "now.level", held.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE",
-                                    look="look")}
-        </%def>
-        <%def name="held_level()">
-            const ulong ahead = (ulong)total * mean_degree;
-            going = total != 0 && !crowded && now.level < max_level && total <= held_limit && held_levels < ${config.held_levels}u &&
-                    !((flags & FLAG_SOLO) && total <= ${config.solo_capacity}u && ahead <= ${config.held_solo}u);
-            if (going) {
-                ++held_levels;
-                held_found += total;
-                held_edges += found_edges;
-                found_edges = 0;
-                now.level += 1;
-                if (member == 0 && lid == 0 && now.level - 1 < level_capacity)
-                    levels[now.level - 1] = (uint4)(total, 0u, PUSH, device_clock_ns());
-            }
-        </%def>
-        </%held:levels>
-        ${held.add_edges("found_edges", "held_edges")}
-</%def>
-
 ## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
@@ -291,51 +264,4 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     }
 </%def>
 
-## By all work-items of the group that decided, when it may go on alone.
-<%def name="alone()">
-% if config.solo:
-{
-    __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
-    uint reached;
-    ulong explored, work;
-    ${level.load_totals()}
-    <%solo:levels>
-    <%def name="visit(count)">
-        ${visiting.visit_edges(count, "now.level", solo.keep, "&solo_hubs[next]")}
-    </%def>
-    <%def name="visit_alone()">
-        claimed = distances[v] == UNREACHED;
-        distances[v] = claimed ? (int)now.level : distances[v];
-        % if config.visited == "bitmap":
-        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
-        % endif
-        % if problem.predecessors:
-        predecessors[v] = claimed ? (int)u : predecessors[v];
-        % endif
-    </%def>
-    <%def name="prefetch_label(v)">
-        prefetch_global(distances + ${v});
-        % if problem.predecessors:
-        prefetch_global(predecessors + ${v});
-        % endif
-    </%def>
-    <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>
-    <%def name="solo_level()">
-        reached += now.length + solo_hubs_found;
-        explored += edges;
-        work += (ulong)edges + ${config.stage_work}u;
-        ${level.conclude("now", "0", "1", "now.length", "solo_hubs_found", "edges")}
-        if (lid == 0) {
-            ${level.record("now")}
-        }
-        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
-                edges <= ${config.solo_edges}u && work <= budget;
-    </%def>
-    </%solo:levels>
-    ${level.finish("now")}
-    if (lid == 0) {
-        ${level.store_totals("now")}
-    }
-}
-% endif
-</%def>
+<%def name="alone()">${small.alone()}</%def>

@@ -196,7 +196,7 @@ def test_all_kinds_of_arrays_are_read(convert: Callable[[list[int]], object]) ->
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        (np.int8, np.int32), (np.uint16, np.int32), (np.bool_, np.int32), (np.uint32, np.int64),
+        (np.int8, np.int32), (np.uint16, np.int32), (np.bool_, np.int32), (np.uint32, np.uint32),
         (np.uint64, np.int64), (np.float16, np.float32), (np.float32, np.float32),
         (np.float64, np.float64), (np.longdouble, np.float64), (">f8", np.float64),
     ],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from clgraph.engine.balancers import canonical
+from clgraph.engine.presets import Presets
 from clgraph.engine.resident import offsets_dtype
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
@@ -30,7 +31,7 @@ SCATTER = 4  # what a round costs that reads from as many rows as there are lane
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MultiSearchConfig:
+class MultiSearchConfig(Presets):
     """How a `MultiSearch` maps its searches to the device; changes speed, never results.
 
     Parameters
@@ -90,27 +91,6 @@ class MultiSearchConfig:
             raise InvalidArgumentError(
                 "method='all-edges' has no frontier to share out; leave threshold and balance out."
             )
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the published and recommended configurations."""
-        return tuple(cls.PRESETS)
-
-    @classmethod
-    def of(cls, config: Self | str | None) -> Self:
-        """Give a configuration for whatever a caller passed as ``config=``."""
-        if config is None or isinstance(config, str):
-            name = config or "auto"
-            if name not in cls.PRESETS:
-                raise InvalidArgumentError(
-                    f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
-                )
-            return cls(**cls.PRESETS[name])
-        if isinstance(config, cls):
-            return config
-        raise InvalidArgumentError(
-            f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
-        )
 
     def as_dict(self) -> dict[str, Any]:
         """Every dimension by name, for records."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
+from clgraph.engine.presets import Presets
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["FINISHES", "STRATEGIES", "TABLE_ROWS", "SCCConfig"]
@@ -50,7 +51,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SCCConfig:
+class SCCConfig(Presets):
     """A point in the configuration space of the decomposition into strong components.
 
     Three steps follow one another: trimming of vertices without live in- or out-neighbours,
@@ -120,39 +121,6 @@ class SCCConfig:
     def __post_init__(self) -> None:
         """Refuse what is not legal as soon as it is written down."""
         self.validate()
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the published and recommended configurations."""
-        return tuple(cls.PRESETS)
-
-    @classmethod
-    def preset(cls, name: str) -> Self:
-        """Give the configuration called `name`.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there is no such preset; the message lists those there are.
-        """
-        if name not in cls.PRESETS:
-            raise InvalidArgumentError(
-                f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
-            )
-        return cls(**cls.PRESETS[name])
-
-    @classmethod
-    def of(cls, config: Self | str | None) -> Self:
-        """Give a configuration for whatever a caller passed as ``config=``."""
-        if config is None:
-            return cls.preset("auto")
-        if isinstance(config, str):
-            return cls.preset(config)
-        if isinstance(config, cls):
-            return config
-        raise InvalidArgumentError(
-            f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
-        )
 
     def validate(self) -> None:
         """Check every dimension.

@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.algorithms.sssp_buffers import PathBuffers
 from clgraph.algorithms.sssp_classes import has_parallel_edges
 from clgraph.algorithms.sssp_config import SSSPConfig, resolve_paths
-from clgraph.algorithms.sssp_cycle import check_overflow, refuse_cycle, refuse_tree
+from clgraph.algorithms.sssp_cycle import check_overflow, refuse_cycle, refuse_shorter, refuse_tree
 from clgraph.algorithms.sssp_result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp_stages import (
     REMARK_BELOW,
@@ -29,7 +29,7 @@ from clgraph.device import load
 from clgraph.engine.arguments import vertex_number, vertex_numbers
 from clgraph.engine.driver import Driver
 from clgraph.engine.resident import resident
-from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -322,16 +322,9 @@ class SSSP:
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome
             refuse_cycle(self.graph, weights, self._buffers.reached(buffers, n))
-            if outcome.remark & REMARK_BELOW:
-                raise OverflowError(
-                    f"a shortest path is shorter than {weights.dtype} holds; use int64 weights, "
-                    "or float64."
-                )
-            if rounds > n + 3:
-                raise ClgraphError(
-                    "paths go on getting shorter by less than rounding: a cycle's weights add up "
-                    "to nearly zero; use integer weights."
-                )
+            refuse_shorter(
+                weights, below=bool(outcome.remark & REMARK_BELOW), proven=rounds > n + 3
+            )
             rounds *= MORE_ROUNDS
 
     def _reach(self, found: PathFindings, target: int | None, last: int) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.errors import InvalidArgumentError, NegativeCycleError
+from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.graph import Graph
 
-__all__ = ["check_overflow", "find_negative_cycle", "refuse_cycle", "refuse_tree"]
+__all__ = [
+    "check_overflow",
+    "find_negative_cycle",
+    "refuse_cycle",
+    "refuse_shorter",
+    "refuse_tree",
+]
 
 
 def find_negative_cycle(
@@ -113,6 +119,27 @@ def refuse_cycle(graph: Graph, weights: Weights, reached: NDArray[np.bool_]) -> 
         f"{names[0]}, whose weights add up below zero; remove it, or ask for hops with bfs.",
         tuple(cycle),
     )
+
+
+def refuse_shorter(weights: Weights, *, below: bool, proven: bool) -> None:
+    """Raise for paths that got too short where there is no negative cycle.
+
+    Raises
+    ------
+    OverflowError
+        If a sum fell `below` what the type holds.
+    ClgraphError
+        If there were more rounds than paths have edges, which is `proven` to be rounding.
+    """
+    if below:
+        raise OverflowError(
+            f"a shortest path is shorter than {weights.dtype} holds; use int64 weights, or float64."
+        )
+    if proven:
+        raise ClgraphError(
+            "paths go on getting shorter by less than rounding: a cycle's weights add up to nearly "
+            "zero; use integer weights."
+        )
 
 
 def refuse_tree(max_distance: float, *, wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,12 +63,10 @@ def check_trace(path: str | None) -> None:
         raise InvalidArgumentError(
             f"--trace {path} ends in none of {', '.join(PICTURES)}; name it so."
         )
-    try:
-        import matplotlib  # noqa: ICN001, F401
-    except ImportError:
+    if importlib.util.find_spec("matplotlib") is None:
         raise InvalidArgumentError(
             "--trace needs matplotlib, which is not installed; install clgraph[plot]."
-        ) from None
+        )
 
 
 def trace_of(path: str, plan: SSSP, result: SSSPResult, source: list[int]) -> None:

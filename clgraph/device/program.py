@@ -70,7 +70,7 @@ class Program:
         Parameters
         ----------
         name : str
-            Name of a ``__kernel`` function.
+            What the source calls it.
 
         Returns
         -------

@@ -7,10 +7,11 @@ A configuration changes speed, never results.  ``None`` leaves a dimension to
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from clgraph.engine.balancers import BALANCERS, canonical
 from clgraph.engine.legal import check_combination
+from clgraph.engine.presets import Presets
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["BALANCERS", "TraversalConfig", "check_number"]
@@ -82,7 +83,7 @@ _AT_MOST = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraversalConfig:
+class TraversalConfig(Presets):
     """A point in the configuration space of the traversal engine.
 
     Every dimension defaults to ``None``: chosen from the graph and the device.
@@ -262,39 +263,6 @@ class TraversalConfig:
         if isinstance(self.balance, str):
             object.__setattr__(self, "balance", canonical(self.balance))
         self.validate()
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the published and recommended configurations."""
-        return tuple(cls.PRESETS)
-
-    @classmethod
-    def preset(cls, name: str) -> Self:
-        """Give the configuration called `name`.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there is no such preset; the message lists those there are.
-        """
-        if name not in cls.PRESETS:
-            raise InvalidArgumentError(
-                f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
-            )
-        return cls(**cls.PRESETS[name])
-
-    @classmethod
-    def of(cls, config: Self | str | None) -> Self:
-        """Give a configuration for whatever a caller passed as ``config=``."""
-        if config is None:
-            return cls.preset("auto")
-        if isinstance(config, str):
-            return cls.preset(config)
-        if isinstance(config, cls):
-            return config
-        raise InvalidArgumentError(
-            f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
-        )
 
     def validate(self) -> None:
         """Check every dimension and their combination.

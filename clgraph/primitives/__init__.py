@@ -1,7 +1,8 @@
 """Scans, compaction and load balancing on a device, and a check of the words they are made of."""
 
 from clgraph.primitives.expand_config import ExpandConfig
-from clgraph.primitives.expansion import Expand, ExpandStats, Expansion, expand
+from clgraph.primitives.expand_results import ExpandStats, Expansion
+from clgraph.primitives.expansion import Expand, expand
 from clgraph.primitives.lanes import check_lanes
 from clgraph.primitives.launches import group_size
 from clgraph.primitives.scans import OPERATORS, compact, exclusive_scan, reduce

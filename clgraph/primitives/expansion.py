@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +10,8 @@ from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.expand_config import ExpandConfig, decide, usual_balancer
+from clgraph.primitives.expand_results import ExpandStats, Expansion
+from clgraph.primitives.sizes import checked_sizes, size_moments
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device, Kernel
 
-__all__ = ["COUNTERS", "Expand", "ExpandStats", "Expansion", "expand", "size_moments"]
+__all__ = ["COUNTERS", "Expand", "expand"]
 
 COUNTERS = (
     "SEARCHES",
@@ -30,71 +31,6 @@ COUNTERS = (
     "BROADCASTS",
 )
 NARROW_UNITS = 2**31  # fewer items and units are numbered with 32 bits, with room for a last chunk
-MOST_ITEMS = 2**31
-LARGEST_SIZE = 2**32 - 2**16  # loops over one item step past its end
-
-
-@dataclass(frozen=True, slots=True)
-class ExpandStats:
-    """Times and counts of one expansion.
-
-    Attributes
-    ----------
-    items, units : int
-        What was expanded, and into how many.
-    mean, deviation : float
-        Of the sizes; what the hybrid search goes by.
-    kernel_ms : float
-        Device time of all launches.
-    partition_ms, tiles_ms : float
-        The shares of it that finding the chunks and the tiles of large items took.
-    launches : int
-        Kernel launches.
-    chunks, tiles : int
-        Equal pieces that the units were cut in, and tiles of large items; 0 where there are none.
-    config : dict
-        Every size as decided.
-    counts : dict
-        Events by the names of `COUNTERS`, those of finding the chunks with PARTITION_ before
-        theirs; empty unless they were asked for.
-    """
-
-    items: int
-    units: int
-    mean: float
-    deviation: float
-    kernel_ms: float
-    partition_ms: float
-    tiles_ms: float
-    launches: int
-    chunks: int
-    tiles: int
-    config: dict[str, Any]
-    counts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def units_per_s(self) -> float:
-        """Units expanded per second of kernel time."""
-        return self.units / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """What `expand` gives.
-
-    Attributes
-    ----------
-    owners : numpy.ndarray
-        uint32 [units], the item of each unit, ascending.
-    ranks : numpy.ndarray or None
-        uint32 [units], the place of each unit in its item.
-    stats : ExpandStats
-        Times and counts.
-    """
-
-    owners: NDArray[np.uint32]
-    ranks: NDArray[np.uint32] | None
-    stats: ExpandStats
 
 
 class Expand:
@@ -146,7 +82,7 @@ class Expand:
     ) -> None:
         wanted = ExpandConfig(balance=config) if isinstance(config, str) else config
         wanted = wanted or ExpandConfig()
-        array = _checked_sizes(sizes)
+        array = checked_sizes(sizes)
         prefix = np.zeros(array.size + 1, np.uint64)
         np.cumsum(array, dtype=np.uint64, out=prefix[1:])
         self.device = find_device(device)
@@ -403,46 +339,6 @@ def expand(
     plan = Expand(sizes, config=config or balance, ranks=ranks, device=device)
     stats = plan.run()
     return Expansion(plan.owners(), plan.ranks(), stats)
-
-
-def size_moments(sizes: NDArray[Any]) -> tuple[float, float]:
-    """Compute mean and standard deviation of sizes.
-
-    Parameters
-    ----------
-    sizes : integer array
-        Any length.
-
-    Returns
-    -------
-    mean, deviation : float
-        0 for no sizes; exact up to the rounding of the last operations.
-    """
-    if sizes.size == 0:
-        return 0.0, 0.0
-    mean = float(sizes.sum(dtype=np.uint64)) / sizes.size
-    spread = sizes.astype(np.float64) - mean
-    return mean, float(np.sqrt(np.dot(spread, spread) / sizes.size))
-
-
-def _checked_sizes(sizes: ArrayLike) -> NDArray[np.uint32]:
-    array = np.asarray(sizes)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidArgumentError(
-            f"sizes must be a one-dimensional array of integers; got {array.dtype} of shape "
-            f"{array.shape}."
-        )
-    if array.size >= MOST_ITEMS:
-        raise InvalidArgumentError(
-            f"{array.size} items are too many; use fewer than 2**31, in several calls."
-        )
-    if array.size and (array.min() < 0 or array.max() >= LARGEST_SIZE):
-        wrong = int(np.flatnonzero((array < 0) | (array >= LARGEST_SIZE))[0])
-        raise InvalidArgumentError(
-            f"sizes[{wrong}]={array[wrong]} is out of range; sizes are at least 0 and below "
-            "2**32 - 2**16."
-        )
-    return array.astype(np.uint32)
 
 
 def _milliseconds(events: list[cl.Event]) -> float:

@@ -78,11 +78,13 @@ class TunedSearch:
 
     def _bisect(self, improved):
         control, lengths = self.control, self.distances[improved]
-        is_near = lengths <= control.delta
+        is_near = lengths.astype(float) <= control.delta
         near, far = improved[is_near], improved[~is_near]
         self.largest = max(self.largest, float(lengths.max(initial=0)))
         self.live[near] = -1
-        belongs = np.where(self.distances[far] <= control.bound, 0, 1) + control.current
+        belongs = (
+            np.where(self.distances[far].astype(float) <= control.bound, 0, 1) + control.current
+        )
         stays = (self.live[far] >= 0) & (self.live[far] <= belongs)
         for partition in (control.current, control.current + 1):
             self._put_aside(far[np.where(stays, self.live[far], belongs) == partition], partition)
@@ -140,7 +142,7 @@ class TunedSearch:
 
     def _rebalance(self, near):
         control = self.control
-        lengths = self.distances[near]
+        lengths = self.distances[near].astype(float)
         aside = near[lengths > control.delta]
         taken, scanned = [near[lengths <= control.delta]], 0
         for partition in (control.current, control.current + 1):
@@ -149,7 +151,7 @@ class TunedSearch:
             if not waits.any() or self.least[parity] > control.delta:
                 continue
             scanned += int(self.held[parity].sum())
-            rises = waits & (self.distances <= control.delta)
+            rises = waits & (self.distances.astype(float) <= control.delta)
             taken.append(np.flatnonzero(rises))
             self.live[rises] = -1
             stays = self.distances[waits & ~rises]

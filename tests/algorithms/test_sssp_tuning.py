@@ -107,6 +107,14 @@ def test_random_graphs(device, shape, dtype, high, set_point, form, data):
     check_trace(graph, source, result, set_point)
 
 
+def test_thresholds_between_two_lengths(device):
+    """A threshold is a double: one that rounds up to a float32 length does not reach it."""
+    graph = weighted(cg.generate.grid2d(150, 150), np.float32, 1, 90)
+    source = int(graph.degrees.argmax())
+    result = cg.sssp(graph, source, config=tuned(set_point=700), device=device)
+    check_trace(graph, source, result, 700)
+
+
 def test_stepped_by_the_device(device):
     """The decider turns the controller in stepped launches too, without a look of the host."""
     graph = weighted(cg.generate.grid2d(40, 30), np.int32, 1, 90)

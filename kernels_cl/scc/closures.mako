@@ -35,15 +35,17 @@ static inline int may_reach(volatile __global uint *packed, volatile __global ui
 </%def>
 
 <%def name="scan()">
-    // Several lanes share a vertex; all read its word before one of them changes it.
+    // Several lanes share a vertex, and the first of them says for all whether it is open: others that
+    // reach it meanwhile may let one lane see the bit and the next one not, and a share would be lost.
     const uint shift = coloring ? color_lanes : pair_lanes;
     const uint share = lane_id() & ((1u << shift) - 1u);
     <%tiles:each_tile count="n" size="${config.lanes}">
         for (uint first = tile_begin; first < tile_end; first += LANES >> shift) {
             const uint u = min(first + (lane_id() >> shift), tile_end - 1u);
             const uint word = packed[u];
-            const int open = first + (lane_id() >> shift) < tile_end && (word & (ELIMINATED | EXPANDED | bit)) == bit;
-            lane_converge();
+            const lanemask_t ready = lane_ballot(first + (lane_id() >> shift) < tile_end &&
+                                                 (word & (ELIMINATED | EXPANDED | bit)) == bit);
+            const int open = (int)(ready >> (lane_id() - share) & 1u);
             if (open && share == 0) atomic_or(&packed[u], EXPANDED);
             const offset_t row_end = open ? indptr[u + 1] : 0;
             for (offset_t e = open ? indptr[u] + share : 0; e < row_end; e += 1u << shift) {

@@ -5,6 +5,7 @@ import pytest
 from digraphs import MILLION, SMALL, check_components, grid, million, random_digraph, small
 
 import clgraph as cg
+from clgraph.algorithms.scc_config import STRATEGIES
 
 pytestmark = pytest.mark.gpu
 
@@ -33,6 +34,23 @@ def test_every_preset(preset, gpu):
 def test_large_graphs(name, gpu):
     graph = LARGE[name]()
     plan = cg.SCC(graph, device=gpu)
+    for _ in range(3):
+        check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_scans_lose_no_vertex(strategy, name, gpu):
+    """Many groups reach a vertex while lanes look at it: all of them must see the same."""
+    graph = LARGE[name]()
+    config = cg.SCCConfig(
+        trim=1,
+        forward_backward=1,
+        finish="coloring",
+        fb_strategy=strategy,
+        coloring_strategy=strategy,
+    )
+    plan = cg.SCC(graph, config=config, device=gpu)
     for _ in range(3):
         check_components(graph, plan.run())
 

@@ -23,6 +23,7 @@ from clgraph.algorithms.scc import SCC, SCCResult, scc
 from clgraph.algorithms.scc_condensation import Condensation, condensation
 from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
+from clgraph.cluster import DividedBFS
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -59,6 +60,7 @@ __all__ = [
     "Device",
     "DeviceMemoryError",
     "DeviceNotFoundError",
+    "DividedBFS",
     "Graph",
     "GraphFormatError",
     "InvalidArgumentError",

@@ -1,6 +1,6 @@
 """A status array with queues out of it (bfs-enterprise): its checklist by number.
 
-Not part of a search on one device: several devices (22), the benchmark and generators (23 to 25).
+Elsewhere: several devices (22) in test_bfs_divided.py, the benchmark and generators (23 to 25).
 Distances are 32 bits, so that no depth overflows them (20).
 """
 

@@ -1,7 +1,8 @@
 """Scalable traversal by prefix sums (bfs-merrill): its checklist by number.
 
-Multi-device traversal (19 to 21) is not part of a search; scans (3), gathering (5 to 7) and the
-benchmark (22) have tests of their own: test_primitives_group.py, test_balance.py, tests/bench.
+Elsewhere: several devices (19 to 21) in test_bfs_divided.py, scans (3) in test_primitives_group.py,
+gathering (5 to 7) on made-up sizes too in test_primitives_expand.py, the benchmark (22) in
+tests/bench.
 """
 
 import logging

@@ -1,0 +1,204 @@
+"""A search over several devices: bfs-merrill 19 to 21 (candidates) and bfs-enterprise 22 (bits).
+
+The devices are one runtime's processor as often as there are parts, and two runtimes together.
+"""
+
+import numpy as np
+import pytest
+from graphs import SHAPES, graphs
+from hypothesis import given, settings
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    check_search,
+)
+
+import clgraph as cg
+from clgraph.cluster import DividedBFS
+from clgraph.cluster.parts import parts_in_ranges, parts_in_turns
+
+ONE_RUNTIME = pytest.mark.runtimes("intel")
+SLOW = pytest.mark.slow
+BITS = {"queue": "status", "gamma": 0}  # pulls from the second level on, where there are hubs
+FORMS = {"candidates": "merrill-two-phase", "bits": "enterprise", "usual": None}
+
+
+def same(device, parts):
+    return [device] * parts
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3, 4])
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_parts_equal_one_device(form, parts, device):
+    """bfs-merrill 19 and bfs-enterprise 22: levels and trees as of one device."""
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = DividedBFS(graph, same(device, parts), predecessors=True, config=FORMS[form])
+        for source in sources:
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.frontiers.sum() == result.reached
+            assert result.stats.levels == result.depth + 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_devices_of_two_platforms(form, pocl, intel):
+    """bfs-merrill 19: what each finds passes through the host, whatever the devices are."""
+    plan = DividedBFS(MIXED, [pocl, intel], predecessors=True, config=FORMS[form])
+    for source in MIXED_SOURCES:
+        check_search(MIXED, source, plan.run(source))
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_more_parts_than_vertices(form, device):
+    """bfs-merrill 19 (p > n) and bfs-enterprise 22 (an empty part, p not dividing n)."""
+    for name in ("one-vertex", "one-edge", "no-edges", "self-loops", "star", "path"):
+        graph = SHAPES[name]
+        plan = DividedBFS(graph, same(device, 4), predecessors=True, config=FORMS[form])
+        for source in {0, graph.n // 2, graph.n - 1}:
+            check_search(graph, source, plan.run(source))
+
+
+def test_vertices_dealt_out_in_turns():
+    """bfs-merrill 19: vertex v is number v div p of device v mod p; every row is somewhere."""
+    for count in (1, 2, 3, 7):
+        parts = parts_in_turns(MIXED, count)
+        for place, part in enumerate(parts):
+            np.testing.assert_array_equal(part.vertices % count, place)
+            np.testing.assert_array_equal(part.vertices // count, np.arange(part.size))
+        check_rows(MIXED, parts)
+
+
+def test_vertices_in_ranges():
+    """bfs-enterprise 22: a range each, alike in size."""
+    for count in (1, 2, 7, 2000):
+        parts = parts_in_ranges(MIXED, count)
+        sizes = [part.size for part in parts]
+        assert max(sizes) - min(sizes) <= 1
+        np.testing.assert_array_equal(
+            np.concatenate([part.vertices for part in parts]), np.arange(MIXED.n)
+        )
+        check_rows(MIXED, parts)
+
+
+def check_rows(graph, parts):
+    assert sum(part.indices.size for part in parts) == graph.m
+    for part in parts:
+        for local in range(0, part.size, 97):
+            v = int(part.vertices[local])
+            np.testing.assert_array_equal(
+                part.indices[part.indptr[local] : part.indptr[local + 1]],
+                graph.indices[graph.indptr[v] : graph.indptr[v + 1]],
+            )
+
+
+def sent(device, **config):
+    predecessors = config.pop("predecessors", False)
+    plan = DividedBFS(
+        MIXED,
+        same(device, 3),
+        predecessors=predecessors,
+        config=cg.BFSConfig(**{"queue": "two_phase", "visited": "plain", **config}),
+    )
+    result = plan.run(MIXED_SOURCES[1])
+    check_search(MIXED, MIXED_SOURCES[1], result)
+    return result.stats.exchanged_bytes
+
+
+@ONE_RUNTIME
+def test_bytes_that_devices_send(device):
+    """bfs-merrill 20: told for each level, doubled by a tree, fewer with culling before sending."""
+    plain = sent(device)
+    owner = np.arange(MIXED.n) % 3
+    tails = np.repeat(owner, MIXED.degrees)
+    depths = cg.bfs(MIXED, MIXED_SOURCES[1], device=device).distances
+    apart = (tails != owner[MIXED.indices]) & (np.repeat(depths, MIXED.degrees) >= 0)
+    levels = np.repeat(depths, MIXED.degrees)[apart]
+    np.testing.assert_array_equal(plain, 4 * np.bincount(levels, minlength=plain.size))
+    np.testing.assert_array_equal(sent(device, predecessors=True), 2 * plain)
+    by_mask = sent(device, visited="mask")
+    by_lanes = sent(device, duplicates="lookup_lanes")
+    assert by_mask.sum() < 0.5 * plain.sum()
+    assert by_lanes.sum() < plain.sum()
+    assert (by_mask <= plain).all()
+
+
+@ONE_RUNTIME
+def test_it_ends_when_all_bins_are_empty(device):
+    """bfs-merrill 21: the last exchange, and no other, has nothing in any bin."""
+    graph = cg.from_edges([0, 1, 2, 10, 11], [1, 2, 3, 11, 12], n=40)
+    config = cg.BFSConfig(queue="edge", visited="plain")
+    for parts in (1, 2, 3):
+        result = DividedBFS(graph, same(device, parts), config=config).run(0)
+        assert result.stats.frontiers.tolist() == [1, 1, 1, 1]
+        assert len(result.stats.directions) == 4
+        expected = [4, 4, 4, 0] if parts > 1 else [0, 0, 0, 0]
+        assert result.stats.exchanged_bytes.tolist() == expected
+
+
+@ONE_RUNTIME
+def test_bits_are_one_a_vertex(device):
+    """bfs-enterprise 22: every device sends n bits a level, in words of 32; parents are merged."""
+    plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=cg.BFSConfig(**BITS))
+    result = plan.run(MIXED_SOURCES[1])
+    check_search(MIXED, MIXED_SOURCES[1], result)
+    each = 4 * -(-MIXED.n // 32)
+    np.testing.assert_array_equal(result.stats.exchanged_bytes, 3 * each)
+    assert set(result.stats.directions) == {"push", "pull"}
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("switching", ["hubs", pytest.param("edges", marks=SLOW)])
+def test_all_devices_turn_at_once(switching, device):
+    """bfs-enterprise 22: by counts of all together, so at the level at which one device does."""
+    graph = cg.generate.kron(10, seed=5)
+    config = cg.BFSConfig(queue="status", switching=switching, gamma=30)
+    source = int(np.argmax(graph.degrees))
+    alone = cg.bfs(graph, source, config=config, device=device)
+    result = DividedBFS(graph, same(device, 3), config=config).run(source)
+    check_search(graph, source, result)
+    ways = list(alone.stats.per_level["direction"][: alone.depth])
+    assert list(result.stats.directions[: alone.depth]) == ways
+    assert "pull" in ways
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_depth_is_limited(form, device):
+    plan = DividedBFS(MIXED, same(device, 2), predecessors=True, config=FORMS[form])
+    for limit in (0, 1, 3):
+        source = MIXED_SOURCES[3]
+        check_search(MIXED, source, plan.run(source, max_depth=limit), max_depth=limit)
+    assert plan.run(MIXED_SOURCES[3]).depth > 100
+
+
+@settings(max_examples=15)
+@given(graph=graphs(max_vertices=20, max_edges=60))
+def test_any_graph(any_device, graph):
+    for form in ("candidates", "bits"):
+        plan = DividedBFS(graph, same(any_device, 3), predecessors=True, config=FORMS[form])
+        check_search(graph, 0, plan.run(0))
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"devices": []}, "not a sequence of devices; pass at least one"),
+        ({"devices": "intel"}, "not a sequence of devices"),
+        ({"config": cg.BFSConfig(balance="direct")}, "needs prefix sums of a frontier"),
+        (
+            {"config": cg.BFSConfig(visited="plain", duplicates="load_lanes")},
+            "in which parts of a graph have each once",
+        ),
+    ],
+)
+def test_what_is_refused(arguments, complaint, device):
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        DividedBFS(MIXED, **{"devices": same(device, 2), **arguments})
+    plan = DividedBFS(MIXED, same(device, 2))
+    with pytest.raises(cg.InvalidArgumentError, match="not a vertex of this graph"):
+        plan.run(MIXED.n)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.centrality_ordered import OrderedBetweenness
 from clgraph.algorithms.centrality_shared import SharedBetweenness, fits
 from clgraph.algorithms.multi_search import MultiSearch, as_sources
 from clgraph.algorithms.multi_search_state import State, library_snippets
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
 
-METHODS = ("auto", "multi-search", "shared")
+METHODS = ("auto", "multi-search", "ordered", "shared")
 LEAST_WORK = 10_000_000  # edges and vertices; less is not worth a second program
 FEW_LEVELS = 24  # beyond, a look at every row in every level costs more than it shares
 
@@ -65,11 +66,12 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         Of the result; float32 also halves the memory of the searches.
     seed : int, optional
         Of the draw.
-    method : {"auto", "multi-search", "shared"}
-        Whether a work-group runs each search, or searches share a traversal; "auto" takes the
-        latter for graphs of few levels that are not small.
+    method : {"auto", "multi-search", "ordered", "shared"}
+        Whether a work-group runs each search as a `clgraph.MultiSearch`, or keeps what it finds in
+        its order, which is for undirected graphs, or searches share a traversal; "auto" takes the
+        last for graphs of few levels that are not small, else the second where it can.
     config : MultiSearchConfig or str, optional
-        How the former are run; default "auto".
+        How the first are run; with one "auto" takes no other.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable, optional
@@ -84,7 +86,8 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     Raises
     ------
     InvalidArgumentError
-        If a source is not a vertex, or more are to be drawn than there are.
+        If a source is not a vertex, or more are to be drawn than there are, or `method` is
+        "ordered" and the graph directed.
     ClgraphError
         If the shortest paths are too many for a floating-point number.
     DeviceMemoryError
@@ -108,6 +111,8 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     scores = None
     if method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, found, config)):
         scores = _shared_scores(thin, chosen, dtype, found, progress)
+    if scores is None and method != "multi-search" and _keeps_order(thin, method, config):
+        scores = _ordered_scores(thin, chosen, dtype, found, progress)
     if scores is None:
         scores = _scores(
             thin,
@@ -194,6 +199,33 @@ def _sharing_pays(
     if small or config not in (None, "auto") or sources.size < device.traits.lanes:
         return False
     return Searcher(graph, device).depth() <= FEW_LEVELS
+
+
+def _keeps_order(graph: Graph, method: str, config: MultiSearchConfig | str | None) -> bool:
+    """Tell whether searches keep their order, or say why they cannot."""
+    if method == "ordered" and graph.directed:
+        raise InvalidArgumentError(
+            "method='ordered' is for undirected graphs, and this one is directed; pass "
+            "graph.symmetrized() or method='multi-search'."
+        )
+    return not graph.directed and (method == "ordered" or config in (None, "auto"))
+
+
+def _ordered_scores(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    dtype: DTypeLike,
+    device: Device,
+    progress: Progress | None,
+) -> NDArray[Any]:
+    element = _element(dtype)
+    if not graph.n:
+        return np.zeros(0, element)
+    plan = OrderedBetweenness(graph, device, element)
+    scores, overflowed = plan.run(sources, LIMITS[element.name], progress)
+    if overflowed:
+        raise _too_many(element)
+    return scores
 
 
 def _shared_scores(
@@ -286,11 +318,15 @@ def _scores(
     )
     result = plan.run(sources, progress=progress)
     if result["overflows"][0]:
-        raise ClgraphError(
-            f"some vertices have more shortest paths than {element} can count; "
-            + ("use dtype=float64." if element == np.float32 else "remove alternative routes.")
-        )
+        raise _too_many(element)
     return result["scores"]
+
+
+def _too_many(element: np.dtype[Any]) -> ClgraphError:
+    return ClgraphError(
+        f"some vertices have more shortest paths than {element} can count; "
+        + ("use dtype=float64." if element == np.float32 else "remove alternative routes.")
+    )
 
 
 def _reverse_places(graph: Graph) -> NDArray[np.int64]:

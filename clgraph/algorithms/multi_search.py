@@ -357,15 +357,16 @@ class MultiSearch:
             n = self.graph.n
             no_limit = self._max_levels is None
             batch.run(
-                (
-                    self._graph_args,
+                self._graph_args,
+                self._given,
+                progress,
+                limits=(
                     np.uint32(min(self.config.threshold, 2**32 - 1)),
                     np.uint32(self._capacity),
                     np.uint32(n if self._max_levels is None else min(self._max_levels, n)),
-                    self._given,
                 ),
+                capacity=self._capacity,
                 must_end=no_limit or (self._max_levels or 0) > n,
-                progress=progress,
             )
         stats = MultiSearchStats(
             searches=int(chosen.size),

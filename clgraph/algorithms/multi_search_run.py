@@ -59,8 +59,8 @@ class Scratch:
         Those per group are here.
     graph : Graph
         For its size.
-    queue_entries : int
-        Vertices that the queues of a group hold together.
+    queue_entries : int, optional
+        Vertices that the queues of a group hold together; without, states are all there is.
     keep_levels, visited, stamps : bool
         Which further arrays there are.
     """
@@ -71,21 +71,23 @@ class Scratch:
         states: Mapping[str, State],
         graph: Graph,
         *,
-        queue_entries: int,
-        keep_levels: bool,
-        visited: bool,
-        stamps: bool,
+        queue_entries: int | None = None,
+        keep_levels: bool = False,
+        visited: bool = False,
+        stamps: bool = False,
     ) -> None:
         self.memory = memory
         self.states = states
         self.n, self.m = graph.n, graph.m
         n = graph.n
-        self._words = {
-            "queues": queue_entries,
-            "level offsets": 2 * n + 4 if keep_levels else 0,
-            "visited": (n >> 5) + 1 if visited else 0,
-            "stamps": n if stamps else 0,
-        }
+        self._words: dict[str, int] = {}
+        if queue_entries is not None:
+            self._words = {
+                "queues": queue_entries,
+                "level offsets": 2 * n + 4 if keep_levels else 0,
+                "visited": (n >> 5) + 1 if visited else 0,
+                "stamps": n if stamps else 0,
+            }
         self.groups = 0
         self._shared: list[Allocation] = []
         self._own: dict[str, Allocation] = {}
@@ -230,9 +232,31 @@ class Batch:
                 "per='group' and keep what finalize makes of them."
             )
 
-    def run(self, args: tuple[Any, ...], *, must_end: bool, progress: Progress | None) -> None:
-        """Launch until every search is done; see `MultiSearch.run`."""
-        graph_args, threshold, capacity, max_levels, given = args
+    def run(
+        self,
+        graph_args: tuple[Any, ...],
+        given: Sequence[Any],
+        progress: Progress | None,
+        *,
+        limits: tuple[np.uint32, ...] = (),
+        capacity: int = 0,
+        must_end: bool = False,
+    ) -> None:
+        """Launch until every search is done; see `MultiSearch.run`.
+
+        Parameters
+        ----------
+        graph_args, given : sequence
+            First and last arguments of the kernel.
+        progress : callable or None
+            Called after every launch.
+        limits : tuple
+            Arguments after those that say which searches are run.
+        capacity : int
+            What a queue holds, for complaints.
+        must_end : bool
+            Whether a search that is cut short is an error.
+        """
         scratch, memory, sources = self._scratch, self._scratch.memory, self._sources
         k = int(sources.size)
         if not k:
@@ -259,9 +283,7 @@ class Batch:
                 *sizes,
                 np.uint32(done),
                 np.uint32(end),
-                threshold,
-                capacity,
-                max_levels,
+                *limits,
                 *scratch.shared,
                 *states,
                 *given,
@@ -271,7 +293,7 @@ class Batch:
             self.launches += 1
             seconds = max((event.profile.end - event.profile.start) * 1e-9, 1e-6)
             self.kernel_ms += 1e3 * seconds
-            self._complain(status.read(), int(capacity), must_end=must_end)
+            self._complain(status.read(), capacity, must_end=must_end)
             ahead = int((end - done) * LAUNCH_S / seconds)
             done = end
             if progress is not None:

@@ -12,12 +12,16 @@ from hypothesis import given, settings
 from searches import SEARCH_RUNTIMES
 
 import clgraph as cg
+from clgraph.algorithms.centrality import LIMITS
+from clgraph.algorithms.centrality_ordered import OrderedBetweenness
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
 SMALL = [name for name, graph in SHAPES.items() if graph.n <= 300]
 SKEWED = SHAPES["power-law"]
+ONE_WAY = SHAPES["one-way-random"]
 METHODS = ("multi-search", "bit-parallel")
+ALONE = ("multi-search", "ordered")  # betweenness by searches of their own
 
 
 def draw():
@@ -80,7 +84,34 @@ def check_edges(graph, device, **options):
 
 @pytest.mark.parametrize("shape", SMALL)
 def test_betweenness_of_awkward_shapes(shape, device):
-    check_betweenness(SHAPES[shape], device)
+    graph = SHAPES[shape]
+    for method in ALONE[: 1 if graph.directed else 2]:
+        check_betweenness(graph, device, method=method)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 32])
+def test_searches_that_keep_their_order_on_emulated_lanes(lanes, intel):
+    """Rows of many edges, short ones, and vertices of one, two and more parents."""
+    for graph in (SHAPES["hub"], cg.generate.grid3d(5), cg.generate.kron(7, seed=2)):
+        some = np.arange(0, graph.n, max(graph.n // 20, 1))
+        expected = cg.betweenness_centrality(graph, some, method="multi-search", device=intel)
+        found = cg.betweenness_centrality(
+            graph, some, method="ordered", device=intel.emulating(lanes)
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_searches_that_keep_their_order_by_several_simd_groups(intel):
+    for graph in (SHAPES["hub"], cg.generate.kron(9, seed=2), cg.generate.grid2d(40)):
+        some = np.arange(0, graph.n, max(graph.n // 20, 1))
+        for dtype in (np.float64, np.float32):
+            plan = OrderedBetweenness(graph, intel, np.dtype(dtype), group_size=64)
+            found, overflowed = plan.run(some, LIMITS[np.dtype(dtype).name])
+            expected = OrderedBetweenness(graph, intel, np.dtype(np.float64)).run(
+                some, LIMITS["float64"]
+            )[0]
+            assert not overflowed
+            np.testing.assert_allclose(found, expected, rtol=1e-9 if dtype == np.float64 else 1e-4)
 
 
 @pytest.mark.parametrize("shape", [name for name in SMALL if SHAPES[name].m])
@@ -112,7 +143,8 @@ def test_edge_betweenness_of_awkward_shapes(shape, device):
 @given(graphs(max_vertices=30))
 @settings(max_examples=15)
 def test_random_graphs(device, graph):
-    check_betweenness(graph, device)
+    for method in ALONE[: 1 if graph.directed else 2]:
+        check_betweenness(graph, device, method=method)
     check_edges(graph, device)
     for method in METHODS:
         check_closeness(graph, device, method=method)
@@ -132,7 +164,7 @@ def test_betweenness_in_single_precision(device):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-8)
 
 
-@pytest.mark.parametrize("graph", [SKEWED, SHAPES["one-way-random"]], ids=["both", "one-way"])
+@pytest.mark.parametrize("graph", [SKEWED, ONE_WAY], ids=["both", "one-way"])
 @pytest.mark.parametrize("normalized", [True, False])
 def test_sampled_betweenness(graph, normalized, any_device):
     nx_graph = graph.to_networkx()
@@ -185,19 +217,22 @@ def squares(count):
     return cg.from_edges(src, dst, symmetrize=True)
 
 
+@pytest.mark.parametrize("method", ALONE)
 @pytest.mark.parametrize(("count", "dtype"), [(1500, np.float64), (160, np.float32)])
-def test_more_paths_than_numbers_count(count, dtype, device):
+def test_more_paths_than_numbers_count(count, dtype, method, device):
     """The end of the chain is as far from 1 as a number can be; only ratios count."""
     chain = squares(count)
-    found = cg.betweenness_centrality(chain, [0], False, dtype=dtype, device=device)
+    options = {"dtype": dtype, "method": method, "device": device}
+    found = cg.betweenness_centrality(chain, [0], False, **options)
     seen = found[3:-1:3] * 2 / (chain.n - 1)  # joints, each before all that follow
     np.testing.assert_allclose(seen, 3 * (count - np.arange(1, count)), rtol=1e-5)
     arms = found[1::3] * 2 / (chain.n - 1)
     np.testing.assert_allclose(arms, (3 * (count - np.arange(count)) - 2) / 2, rtol=1e-5)
 
 
+@pytest.mark.parametrize("method", ALONE)
 @pytest.mark.parametrize(("count", "dtype"), [(2200, np.float64), (300, np.float32)])
-def test_too_many_paths_are_not_counted_wrong(count, dtype, any_device):
+def test_too_many_paths_are_not_counted_wrong(count, dtype, method, any_device):
     """Beside a chain of squares a plain path of the same depth, whose single path gets lost."""
     chain = squares(count)
     tails, heads, _ = chain.listed_edges()
@@ -208,7 +243,7 @@ def test_too_many_paths_are_not_counted_wrong(count, dtype, any_device):
         symmetrize=True,
     )
     with pytest.raises(cg.ClgraphError, match=f"more shortest paths than {np.dtype(dtype)}"):
-        cg.betweenness_centrality(both, [0], dtype=dtype, device=any_device)
+        cg.betweenness_centrality(both, [0], dtype=dtype, method=method, device=any_device)
 
 
 def check_closeness(graph, device, **options):
@@ -233,6 +268,7 @@ def test_closeness_of_awkward_shapes(shape, method, device):
     [
         (lambda d: cg.betweenness_centrality(SKEWED, [-1], device=d), "sources"),
         (lambda d: cg.betweenness_centrality(SKEWED, dtype=int, device=d), "float64"),
+        (lambda d: cg.betweenness_centrality(ONE_WAY, method="ordered", device=d), "undirected"),
         (lambda d: cg.closeness_centrality(SKEWED, [10**6], device=d), "sources"),
         (lambda d: cg.closeness_centrality(SKEWED, method="bits", device=d), "method='bits'"),
     ],

@@ -43,9 +43,12 @@ def test_kernels_fit_their_registers(gpu):
     assert plan._kernel.spill_bytes == 0
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "shared"}, {"config": "hybrid"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "shared"}, {"method": "ordered"}, {"config": "hybrid"}]
+)
 def test_betweenness(options, gpu):
-    for graph in (cg.generate.kron(8, seed=3), cg.generate.grid2d(15, 12), MIXED_ONE_WAY):
+    digraphs = () if options.get("method") == "ordered" else (MIXED_ONE_WAY,)
+    for graph in (cg.generate.kron(8, seed=3), cg.generate.grid2d(15, 12), MIXED, *digraphs):
         some = np.arange(0, graph.n, 5)
         found = cg.betweenness_centrality(graph, some, False, device=gpu, **options)
         expected = brandes(graph, some)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs import BFS
+from clgraph.algorithms.eccentricity_directed import DirectedBounds
 from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.algorithms.multi_search_weighted import WeightedSearcher
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["diameter", "eccentricity"]
+__all__ = ["MutualBounds", "diameter", "eccentricity"]
 
 PIVOTS = 48  # single searches that tighten bounds before candidates are searched in batches
 FEW = 4  # candidates so few that batches gain nothing
@@ -138,13 +139,16 @@ def diameter(
     Searches from a few vertices bound the eccentricity of all others, by the triangle inequality;
     vertices whose bound exceeds the largest distance known are searched from, singly and then in
     batches, until there are none. Road networks and most social networks take tens of searches
-    instead of n. A directed graph that is not strongly connected has no such bounds beyond the
-    number of vertices that are reached, and may take all n.
+    instead of n. In a directed graph that is not strongly connected, bounds lead from component to
+    component instead [2]_.
 
     References
     ----------
     .. [1] F. W. Takes, W. A. Kosters, "Determining the diameter of small world networks", CIKM
            2011.
+    .. [2] M. Borassi, P. Crescenzi, M. Habib, W. A. Kosters, A. Marino, F. W. Takes, "Fast diameter
+           and radius BFS-based computation in (weakly connected) real-world graphs", Theoretical
+           Computer Science 586 (2015).
     """
     graph = as_graph(graph)
     _check(disconnected)
@@ -153,48 +157,58 @@ def diameter(
     if weighted:
         options: Any = {"disconnected": disconnected, "weighted": True, "device": device}
         return float(eccentricity(graph, **options, progress=progress).max())
-    return _Bounds(graph, find_device(device), disconnected).narrow(progress)
+    count, labels = _components(graph)
+    if count > 1 and disconnected == "raise":
+        lone = int(np.flatnonzero(labels != labels[0])[0])
+        _raise_disconnected(0, 0, graph.n, other=lone)
+    found = find_device(device)
+    # The triangle inequality holds both ways where all vertices reach one another.
+    if count > 1 and graph.directed:
+        return DirectedBounds(graph, found, labels).narrow(progress)
+    return MutualBounds(graph, found, labels).narrow(progress)
 
 
-class _Bounds:
-    """Upper bounds on the eccentricity of every vertex, and the largest distance seen."""
+def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
+    connection = "strong" if graph.directed else "weak"
+    components = module("scipy.sparse.csgraph").connected_components
+    count, labels = components(graph.to_scipy(), directed=True, connection=connection)
+    return int(count), labels
 
-    def __init__(self, graph: Graph, device: Device, disconnected: str) -> None:
+
+class MutualBounds:
+    """Upper bounds on the eccentricity of every vertex, and the largest distance seen.
+
+    Parameters
+    ----------
+    graph : Graph
+        One in which vertices reach one another or neither the other.
+    device : Device
+        Where searches run.
+    labels : integers [n]
+        Component of each vertex.
+    """
+
+    def __init__(self, graph: Graph, device: Device, labels: NDArray[np.int32]) -> None:
         self.graph = graph
         self.device = device
         self.searches = 0
-        count, labels = self._components(graph)
-        if count > 1 and disconnected == "raise":
-            lone = int(np.flatnonzero(labels != labels[0])[0])
-            _raise_disconnected(0, 0, graph.n, other=lone)
-        # The triangle inequality holds both ways where all vertices reach one another.
-        self._mutual = count == 1 or not graph.directed
-        sizes = np.bincount(labels)
-        self.upper = sizes[labels] - 1 if self._mutual else np.full(graph.n, graph.n - 1)
+        self.upper = np.bincount(labels)[labels] - 1
         self.lower = np.zeros(graph.n, np.int64)
         self.longest = 0
         self._out = BFS(graph, device=device)
         self._back = BFS(graph.transpose(), device=device) if graph.directed else self._out
 
-    @staticmethod
-    def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
-        connection = "strong" if graph.directed else "weak"
-        components = module("scipy.sparse.csgraph").connected_components
-        count, labels = components(graph.to_scipy(), directed=True, connection=connection)
-        return int(count), labels
-
     def narrow(self, progress: Progress | None) -> int:
         """Search until no bound exceeds the largest distance."""
         n = self.graph.n
         degrees = self.graph.degrees
-        pivots = PIVOTS if self._mutual else 1
         while True:
             left = np.flatnonzero(self.upper > self.longest)
             if progress is not None:
                 progress(n - left.size, n, "diameter")
             if not left.size:
                 return self.longest
-            if self.searches >= pivots and left.size > FEW:
+            if self.searches >= PIVOTS and left.size > FEW:
                 self._search_batch(left)
                 continue
             # In turns one that may be far from everything, and one that is near to everything and
@@ -208,16 +222,15 @@ class _Bounds:
         ahead = self._out.run(pivot)
         self.searches += 1
         self.longest = max(self.longest, ahead.depth)
-        if self._mutual:
-            away = ahead.distances
-            towards = self._back.run(pivot) if self.graph.directed else ahead
-            self.longest = max(self.longest, towards.depth)
-            near = towards.distances
-            here = near >= 0
-            self.upper[here] = np.minimum(self.upper[here], near[here] + ahead.depth)
-            # The farthest from the pivot is no nearer to v than that distance less d(pivot, v).
-            least = np.maximum(near[here], ahead.depth - away[here])
-            self.lower[here] = np.maximum(self.lower[here], least)
+        away = ahead.distances
+        towards = self._back.run(pivot) if self.graph.directed else ahead
+        self.longest = max(self.longest, towards.depth)
+        near = towards.distances
+        here = near >= 0
+        self.upper[here] = np.minimum(self.upper[here], near[here] + ahead.depth)
+        # The farthest from the pivot is no nearer to v than that distance less d(pivot, v).
+        least = np.maximum(near[here], ahead.depth - away[here])
+        self.lower[here] = np.maximum(self.lower[here], least)
         self.upper[pivot] = self.lower[pivot] = ahead.depth
 
     def _search_batch(self, left: NDArray[np.int64]) -> None:

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from graphs import SHAPES, bundled_graphs, facts, graphs, shared_facts, shared_graphs
 from hypothesis import given, settings
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.csgraph import connected_components, shortest_path
 from searches import MIXED, MIXED_ONE_WAY, SEARCH_RUNTIMES
 
 import clgraph as cg
-from clgraph.algorithms.eccentricity import _Bounds
+from clgraph.algorithms.eccentricity import MutualBounds
+from clgraph.algorithms.eccentricity_directed import DirectedBounds
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
@@ -108,7 +109,8 @@ def test_known_diameters(name, any_device):
 
 def test_a_diameter_by_few_searches(any_device):
     grid = cg.generate.road(50, seed=3)
-    bounds = _Bounds(grid, any_device, "ignore")
+    labels = connected_components(grid.to_scipy())[1]
+    bounds = MutualBounds(grid, any_device, labels)
     expected = max(cg.eccentricity(grid, disconnected="ignore", device=any_device))
     assert bounds.narrow(None) == expected
     assert bounds.searches < 100
@@ -121,6 +123,38 @@ def test_strongly_connected_digraphs(any_device):
     dst = np.concatenate([(ring + 1) % 500, rng.integers(0, 500, 300)])
     graph = cg.from_edges(src, dst)
     assert cg.diameter(graph, device=any_device) == nx.diameter(nx.DiGraph(graph.to_networkx()))
+
+
+@given(graphs(max_vertices=60))
+@settings(max_examples=40)
+def test_longest_finite_distance_of_digraphs(any_device, graph):
+    """Where not all reach one another, against all distances that there are."""
+    lengths = nx.all_pairs_shortest_path_length(graph.to_networkx())
+    longest = max(max(row.values()) for _, row in lengths)
+    assert cg.diameter(graph, disconnected="ignore", device=any_device) == longest
+
+
+def test_a_digraph_of_many_components_takes_few_searches(any_device, monkeypatch):
+    graph = cg.generate.rmat(11, 3, seed=5)
+    count, labels = connected_components(graph.to_scipy(), connection="strong")
+    assert 100 < count < graph.n
+    bounds = DirectedBounds(graph, any_device, labels)
+    expected = all_distances(graph).max()
+    assert bounds.narrow(None) == expected
+    assert bounds.searches < 60
+    monkeypatch.setattr("clgraph.algorithms.eccentricity_directed.ROUNDS", 1)
+    assert DirectedBounds(graph, any_device, labels).narrow(None) == expected  # by batches
+
+
+def test_a_digraph_whose_bounds_are_loose(any_device):
+    """A long chain of components of every size, where slack adds up: batches must end it."""
+    rng = np.random.default_rng(4)
+    tails = rng.integers(0, 800, 2400)
+    heads = np.minimum(tails + rng.integers(1, 40, tails.size), 799)
+    back = rng.random(tails.size) < np.where(tails // 13 % 3 == 0, 0.4, 0)
+    graph = cg.from_edges(np.where(back, heads, tails), np.where(back, tails, heads), n=800)
+    found = cg.diameter(graph, disconnected="ignore", device=any_device)
+    assert found == all_distances(graph).max()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,14 @@ BALANCES = ("item_thread", "vwarp", "warp_search", "warp_search_local")
 METHODS = ("frontier", "all-edges")
 CANDIDATES = (0, 4, 8, 16, 32, 64)
 GROUP_SIZE = 1024  # half a multiprocessor of the large cards
-SCATTER = 4  # what a round costs that reads from as many rows as there are lanes
+# What a vertex costs in rounds of a SIMD group beside those that walk its row, against one that is
+# fetched alone, and what a round costs that reads from as many rows as there are lanes: fitted to
+# 1,024 searches of eleven graphs on an H200 (bench/results, search-table), where they tell the four
+# methods' times to a fifth. For two queues the row of every vertex found is looked up first.
+SHORT_ONLY, BOTH_QUEUES = 0.25, 0.65
+SCATTER = 1.1
+# Rows so short and so even that lanes with a row each are not idle: share of them that is busy.
+EVEN_ROW, EVEN_SHARE = 8, 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +167,10 @@ def resolve_search(
             "another configuration."
         )
     # A SIMD group that searches for the owners of its edges is even at any degree: on an H200 it
-    # took 53 ms for 256 searches of a scale-20 Kronecker graph, the best of two queues 62 ms.
-    search = config.threshold is None and config.balance is None and lanes > 1
+    # took 53 ms for 256 searches of a scale-20 Kronecker graph, the best of two queues 62 ms. Only
+    # on lattices a row for each lane was faster, 6.5 ms against 8.7 (1,024 searches, 2^16 places).
+    open_choice = config.threshold is None and config.balance is None
+    search = open_choice and lanes > 1 and not even_rows(graph.degrees, lanes)
     threshold: float = math.inf
     if config.threshold not in (None, "auto"):
         threshold = float(config.threshold)
@@ -204,9 +213,8 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
     Notes
     -----
     Rounds of a SIMD group are counted. `lanes` rows that share a group take as many as the longest
-    of them has edges, on average the sum over x of 1 - P(degree <= x) ** `lanes`, and each of them
-    reads from `lanes` places; a row on its own takes its edges over `lanes`, rounded up, and one
-    more for being fetched.
+    of them has edges, and each of them reads from `lanes` places; a row on its own takes its edges
+    over `lanes`, rounded up, and one more for being fetched. Two queues cost more than one.
     """
     counts = np.bincount(np.minimum(degrees, 1 << 16)).astype(np.float64)
     counts[:1] = 0
@@ -218,13 +226,33 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
     for threshold in (*CANDIDATES, math.inf):
         short = counts[values < threshold]
         total = short.sum()
-        together = 0.0
-        if total:
-            longest = (1 - (np.cumsum(short) / total) ** lanes).sum()
-            together = SCATTER * total / lanes * longest
-        costs[threshold] = together + alone[values >= threshold].sum()
+        rounds = (
+            SCATTER * total / lanes * longest_of(short, lanes) + alone[values >= threshold].sum()
+        )
+        queues = 0.0 if not total else SHORT_ONLY if total == counts.sum() else BOTH_QUEUES
+        costs[threshold] = rounds + queues * counts.sum()
     best = min(costs, key=lambda threshold: costs[threshold])
     # Where no vertex is on the other side, the code for it need not be there.
     if not counts[values >= best].any():
         return math.inf
     return float(best) if counts[values < best].any() else 0.0
+
+
+def longest_of(counts: NDArray[np.float64], lanes: int) -> float:
+    """Give the degree that the largest of `lanes` vertices has on average, by a histogram.
+
+    That is the sum over x of 1 - P(degree <= x) ** `lanes`.
+    """
+    total = counts.sum()
+    return float((1 - (np.cumsum(counts) / total) ** lanes).sum()) if total else 0.0
+
+
+def even_rows(degrees: NDArray[Any], lanes: int) -> bool:
+    """Tell whether rows are short and alike, so that lanes with a row each have enough to do."""
+    if not degrees.size or degrees.max() > EVEN_ROW:
+        return False
+    counts = np.bincount(degrees).astype(np.float64)
+    counts[:1] = 0
+    total = counts.sum()
+    mean = (counts * np.arange(counts.size)).sum() / max(total, 1)
+    return bool(mean >= EVEN_SHARE * longest_of(counts, lanes))

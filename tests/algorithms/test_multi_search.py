@@ -250,6 +250,24 @@ def test_checklist_24_the_threshold_follows_the_degrees():
     mixed = np.concatenate([np.full(10_000, 2), np.full(100, 5000)])
     assert auto_threshold(mixed, 32) in (4, 8, 16, 32, 64)
     assert auto_threshold(np.zeros(5, int), 32) == math.inf
+    # Two queues cost more than they save where no row is long.
+    assert auto_threshold(cg.generate.geometric(2000, seed=1).degrees, 32) == math.inf
+
+
+def test_checklist_24_rows_that_are_alike_have_a_lane_each(intel):
+    """On any device with lanes: a lattice has a row for each lane, others share their edges."""
+    chosen = {
+        name: cg.MultiSearch(graph, **DISTANCES, device=intel.emulating(8)).config.balance
+        for name, graph in (
+            ("lattice", cg.generate.grid2d(100)),
+            ("road", cg.generate.road(60, seed=1)),
+            ("power law", cg.generate.kron(8, seed=1)),
+            ("nothing", cg.from_edges([], [], n=4)),
+        )
+    }
+    assert chosen.pop("lattice") == "item_thread"
+    assert chosen.pop("nothing") == "item_thread"
+    assert set(chosen.values()) == {"warp_search"}
 
 
 WHOLE_GROUP = "for (uint entry_index = tile_begin; entry_index < (tile_end); ++entry_index)"

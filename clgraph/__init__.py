@@ -35,6 +35,8 @@ from clgraph.errors import (
     KernelBuildError,
     KernelTimeoutError,
     NegativeCycleError,
+    OutOfBoundsError,
+    QueueOverflowError,
     VerificationError,
 )
 from clgraph.graph import (
@@ -71,6 +73,8 @@ __all__ = [
     "MultiSearchConfig",
     "MultiSearchResult",
     "NegativeCycleError",
+    "OutOfBoundsError",
+    "QueueOverflowError",
     "SCCConfig",
     "SCCResult",
     "SSSPConfig",

@@ -13,6 +13,7 @@ __all__ = [
     "KernelBuildError",
     "KernelTimeoutError",
     "NegativeCycleError",
+    "OutOfBoundsError",
     "QueueOverflowError",
     "VerificationError",
 ]
@@ -62,6 +63,35 @@ class NegativeCycleError(ClgraphError, ValueError):
     def __init__(self, message: str, cycle: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.cycle = cycle
+
+
+class OutOfBoundsError(ClgraphError):
+    """A kernel with bounds checks left an array; the message names it, the index and the line.
+
+    Attributes
+    ----------
+    kernel : str
+        Entry point.
+    array : str or None
+        The kernel's argument; None where a pointer was in none of them.
+    index, bound : int
+        Element that was meant, and how many there are.
+    line : int
+        Line of the rendered source, from 1.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kernel: str = "",
+        array: str | None = None,
+        index: int = 0,
+        bound: int = 0,
+        line: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.kernel, self.array, self.index, self.bound = kernel, array, index, bound
+        self.line = line
 
 
 class QueueOverflowError(ClgraphError):

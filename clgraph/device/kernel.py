@@ -15,6 +15,7 @@ from clgraph.device.occupancy import largest_group
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 if TYPE_CHECKING:
+    from clgraph.device.checks import Checks
     from clgraph.device.discovery import Device
     from clgraph.device.nvidia import KernelUse
 
@@ -40,12 +41,15 @@ class Kernel:
         Local memory that the kernel itself declares, per work-group.
     max_group_size : int
         Largest work-group that it can be launched with, by what the driver or the registers say.
+    checks : Checks or None
+        Bounds of its arrays, where its program is a checked one: each launch is then waited for.
     """
 
     def __init__(self, device: Device, program: int, name: str, use: KernelUse | None) -> None:
         handle = KernelHandle(program, name)
         self.name = name
         self.device = device
+        self.checks: Checks | None = None
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
         self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
@@ -81,6 +85,8 @@ class Kernel:
             fit.
         ClgraphError
             If the driver refuses the launch.
+        OutOfBoundsError
+            If the program is a checked one and left an array.
 
         Notes
         -----
@@ -92,15 +98,22 @@ class Kernel:
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
                 f"{group_size}; the first must be a multiple of the second, and both positive."
             )
+        checks = self.checks
+        if checks is not None:
+            checks.prepare(args)
+            args = (*args, checks.table)
         with self._lock:
             try:
                 self._set_arguments(args)
-                return self._handle.enqueue(self._queue, global_size, group_size)
+                event = self._handle.enqueue(self._queue, global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
+        if checks is not None:
+            checks.examine(event)
+        return event
 
     def _largest_group(self, handle: KernelHandle) -> int:
         traits = self.device.traits

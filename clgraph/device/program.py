@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from clgraph.device import nvidia
 from clgraph.device.builderror import build_error
 from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.checked import CheckedSource, checked_source
+from clgraph.device.checks import Checks
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import cl
 from clgraph.device.native import NativeError
@@ -50,6 +52,8 @@ class Program:
         What the compiler said, also where the binary came from the cache.
     from_cache : bool
         Whether the binary came from disk.
+    checked : CheckedSource or None
+        What was built instead of `source`, where accesses are checked.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Program:
         self.source_hash = _sha256(source)
         self.build_log = cached.build_log
         self.from_cache = False
+        self.checked: CheckedSource | None = None
         self._built = built
         self._uses = nvidia.parse_build_log(cached.build_log)
 
@@ -84,14 +89,17 @@ class Program:
             If the program has no such kernel.
         """
         try:
-            return Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
             raise KernelBuildError(
                 f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
             ) from error
+        if self.checked is not None:
+            kernel.checks = Checks(self.device, name, self.checked, self.source)
+        return kernel
 
 
-_programs: dict[tuple[Device, str], Program] = {}
+_programs: dict[tuple[Device, str, bool], Program] = {}
 _building = threading.Lock()
 
 
@@ -130,8 +138,7 @@ def load(
     binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps its own.
     pyopencl's own cache, which unpickles what it finds, takes no part.
     """
-    check = os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
-    source = render(name, {"traits": device.traits, "check": check, **params}, folders)
+    source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
     config = ", ".join(f"{key}={value}" for key, value in params.items())
     return build(device, source, label=name, config=config)
 
@@ -157,13 +164,25 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
     ------
     KernelBuildError
         If the compiler refuses it.
+
+    Notes
+    -----
+    With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`.
     """
-    place = (device, source)
+    check = _checking()
+    place = (device, source, check)
     with _building:
         program = _programs.get(place)
         if program is None:
-            program = _programs[place] = _obtain(device, source, label, config)
+            checked = checked_source(source) if check else None
+            text = checked.text if checked else source
+            program = _programs[place] = _obtain(device, text, label, config)
+            program.source, program.checked = source, checked
     return program
+
+
+def _checking() -> bool:
+    return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
 
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:

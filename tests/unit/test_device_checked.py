@@ -1,0 +1,192 @@
+"""CLGRAPH_CHECK=1: kernels with bounds checks say where they left an array, and which."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_SOURCES, check_search
+
+import clgraph as cg
+from clgraph import primitives
+from clgraph.device import Memory, load, wait
+from clgraph.device.checked import checked_source
+from clgraph.errors import OutOfBoundsError
+
+# Each writes `values`, of 8 elements, where `place` says, in a way of its own; the last two use a
+# local array of 4.
+WAYS = {
+    "subscript": "values[place] = 1;",
+    "address": "atomic_inc(&values[place]);",
+    "sum": "atomic_inc(values + place);",
+    "cast": "*(__global ulong *)(values + place) = 1;",
+    "subscript of a cast": "((__global uchar *)values)[4 * place] = 1;",
+    "choice": "(place ? values : other)[place] = 1;",
+    "macro": "VALUE_AT(place) = 1;",
+    "function": "store(values, place);",
+    "part of an array": "__global uint *const part = values + 4; part[place - 4] = 1;",
+    "nested": "values[other[place]] = 1;",
+    "local": "few[place & 7] = 1; values[0] = few[0];",
+}
+KERNEL = """#define VALUE_AT(place_) values[place_]
+static void store(__global uint *to, const int at) { to[at] = 1; }
+__kernel void leave(
+    __global uint *values,   // [8]
+    __global uint *other,    // [16]
+    const int place)
+{
+    __local uint few[4];
+    ${way}
+}
+"""
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+
+
+def leave(device, folder, way, place):
+    (folder / "leave.cl").write_text(KERNEL)
+    built = load(device, "leave.cl", folders=(folder,), way=WAYS[way])
+    memory = Memory(device)
+    values = memory.upload("values", np.zeros(8, np.uint32))
+    other = memory.upload("other", np.arange(16, dtype=np.uint32))
+    kernel = built.kernel("leave")
+    wait(kernel.launch(1, 1, values, other, np.int32(place)))
+    return values.read(), other.read()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("checks")
+def test_an_access_beyond_an_array_is_reported_and_not_made(way, device, tmp_path):
+    with pytest.raises(OutOfBoundsError, match=r"leave on .*CLGRAPH_CHECK=1") as caught:
+        leave(device, tmp_path, way, 12 if way != "local" else 5)
+    error = caught.value
+    assert error.kernel == "leave"
+    assert error.array == (None if way == "local" else "values")
+    if way != "subscript of a cast":
+        assert (error.index, error.bound) == ((5, 4) if way == "local" else (12, 8))
+    lines = {"macro": 9, "function": 2}
+    assert error.line == lines.get(way, 9)
+    assert KERNEL.splitlines()[error.line - 1].strip().replace("${way}", WAYS[way]) in str(error)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("checks")
+def test_an_access_within_an_array_is_made(way, device, tmp_path):
+    place = 3 if way == "local" else 6
+    values, other = leave(device, tmp_path, way, place)
+    expected = np.zeros(8, np.uint32)
+    if way != "local":
+        expected[place] = 1
+        np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(other, np.arange(16))
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.usefixtures("checks")
+def test_indices_below_an_array_and_the_first_of_several(device, tmp_path):
+    with pytest.raises(OutOfBoundsError, match="index -3 of 'values', which has 8 elements"):
+        leave(device, tmp_path, "subscript", -3)
+    # The next launch begins with a clean table.
+    leave(device, tmp_path, "subscript", 7)
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.usefixtures("checks")
+def test_a_search_with_checks_finds_the_same_and_nothing_wrong(device):
+    plan = cg.BFS(MIXED, predecessors=True, device=device)
+    for source in MIXED_SOURCES:
+        check_search(MIXED, source, plan.run(source))
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """One head of every graph that is uploaded is made a vertex that is not there."""
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+    upload = Memory.upload
+
+    def wrong(self, name, array, **options):
+        if name == "indices":
+            array = array.copy()
+            array[array.size // 2] = 15000
+        return upload(self, name, array, **options)
+
+    monkeypatch.setattr(Memory, "upload", wrong)
+
+
+def ring_with_chords(weights=None):
+    heads = np.random.default_rng(5).integers(0, 300, 300)
+    places = np.arange(300)
+    edges = (np.tile(places, 2), np.concatenate([(places + 1) % 300, heads]))
+    return cg.from_edges(*edges, weights, n=300)
+
+
+@pytest.mark.parametrize("preset", ["auto", "merrill-hybrid"])
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("planted")
+def test_a_wrong_index_of_a_graph_is_found_by_a_search(preset, device):
+    config = dataclasses.replace(cg.BFSConfig.preset(preset), direction="push")
+    plan = cg.BFS(ring_with_chords(), config=config, device=device)
+    for _ in range(2):
+        with pytest.raises(OutOfBoundsError, match=r"bfs on .* used index \d+ of '\w+', which"):
+            plan.run(0)
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.usefixtures("planted")
+def test_a_wrong_index_is_found_on_the_embedded_runtime(device):
+    with pytest.raises(OutOfBoundsError, match=r"used index \d+ of '\w+', which has"):
+        cg.bfs(ring_with_chords(), 0, config=cg.BFSConfig(direction="push"), device=device)
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("planted")
+def test_a_wrong_index_of_a_graph_is_found_by_shortest_paths(device):
+    graph = ring_with_chords(np.arange(1, 601))
+    with pytest.raises(OutOfBoundsError, match=r"sssp on .* used index \d+ of '\w+', which has"):
+        cg.sssp(graph, 0, device=device)
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("checks")
+def test_a_snippet_that_leaves_its_array_is_found(device):
+    wrong = "depth[n + 7] = 0;"
+    plan = cg.MultiSearch(
+        MIXED, state={"depth": cg.State("int32", fill=-1)}, init=wrong, device=device
+    )
+    with pytest.raises(OutOfBoundsError, match=r"of 'all_depth'") as caught:
+        plan.run([0])
+    assert wrong in str(caught.value)
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.usefixtures("checks")
+def test_primitives_stay_within_their_arrays(device):
+    sizes = np.random.default_rng(1).integers(0, 40, 500)
+    for balance in ("cws", "two_phase", "block_search"):
+        found = primitives.expand(sizes, config=balance, device=device)
+        np.testing.assert_array_equal(found.owners, np.repeat(np.arange(500), sizes))
+
+
+def test_without_the_flag_nothing_is_rewritten(any_device, monkeypatch):
+    params = {"type": "uint", "operator": "add", "index": "uint", "group_size": 64, "items": 1}
+    plain = load(any_device, "primitives/scan.cl", **params)
+    assert plain.checked is None
+    assert "CHECKED" not in plain.source
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+    with_checks = load(any_device, "primitives/scan.cl", **params)
+    assert with_checks is not plain
+    assert with_checks.source == plain.source
+    assert "CHECKED(" in with_checks.checked.text
+
+
+def test_line_directives_are_blanked_and_lines_kept():
+    source = '#line 1 "x"\n__kernel void k(__global int *a) {\n#line 7 "y"\na[1] = 2;\n}\n'
+    checked = checked_source(source)
+    lines = checked.text.splitlines()[checked.extra_lines :]
+    assert len(lines) == len(source.splitlines())
+    assert lines[3] == "a[CHECKED(a, 1)] = 2;"
+    assert checked.arguments == {"k": ("a",)}

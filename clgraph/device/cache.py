@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -81,6 +82,7 @@ class BinaryCache:
             "build_log": entry.build_log,
         }
         try:
+            private_folder(self.folder)  # again: it may have been deleted since
             self._prune()
             write_atomically(self.folder / f"{digest}.bin", entry.binary)
             text = json.dumps(description, indent=1)
@@ -114,9 +116,11 @@ class BinaryCache:
     def _prune(self) -> None:
         entries = []
         for file in os.scandir(self.folder):
-            if file.is_file(follow_symlinks=False):
-                status = file.stat(follow_symlinks=False)
-                entries.append((status.st_mtime, status.st_size, file.path))
+            # Other processes rename what they have written, and prune as well.
+            with contextlib.suppress(FileNotFoundError):
+                if file.is_file(follow_symlinks=False):
+                    status = file.stat(follow_symlinks=False)
+                    entries.append((status.st_mtime, status.st_size, file.path))
         total = sum(size for _, size, _ in entries)
         if total <= FOLDER_LIMIT_BYTES:
             return

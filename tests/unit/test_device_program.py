@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import stat
 import time
 
@@ -295,6 +296,36 @@ def test_old_entries_go_when_the_folder_has_grown(tmp_path, monkeypatch):
     assert size <= 8000 + 2500
     assert store.load("7") == CachedBinary(bytes([7]) * 2000, "")
     assert not (store.folder / "0.json").exists()
+
+
+def test_files_that_others_rename_while_the_folder_is_read_do_no_harm(
+    tmp_path, monkeypatch, caplog
+):
+    """A process lists the folder just before another gives its new file the name it is to have."""
+    store = BinaryCache(tmp_path / "programs")
+    store.store("a", CachedBinary(b"first", ""), {})
+    (store.folder / ".new-other").write_bytes(b"unfinished")
+    scandir = os.scandir
+
+    def scanned_late(folder):
+        entries = list(scandir(folder))
+        (store.folder / ".new-other").rename(store.folder / "other.bin")
+        return entries
+
+    monkeypatch.setattr(cache.os, "scandir", scanned_late)
+    store.store("b", CachedBinary(b"second", ""), {})
+    assert not caplog.records
+    assert store.load("b") == CachedBinary(b"second", "")
+
+
+def test_a_folder_that_is_deleted_is_made_again(tmp_path, caplog):
+    store = BinaryCache(tmp_path / "programs")
+    store.store("a", CachedBinary(b"first", ""), {})
+    shutil.rmtree(store.folder)
+    assert store.load("a") is None
+    store.store("a", CachedBinary(b"again", ""), {})
+    assert store.load("a") == CachedBinary(b"again", "")
+    assert not caplog.records
 
 
 def test_processes_that_build_the_same_together(tmp_path):

@@ -29,6 +29,12 @@ ${stage.declarations()}
 ${form.declarations()}
 % endif
 #define UNREACHED (${UNREACHED})
+% if config.counts:
+// Events, words of the state.
+% for name, index in counters.items():
+#define ${name} ${index}
+% endfor
+% endif
 % for name, number in stage_numbers.items():
 #define ${name.upper()} ${number}u
 % endfor
@@ -71,6 +77,9 @@ void bfs(
     __global uint *hub_list,                        // [hub_total]
     const uint hub_floor,                           // out-degree above which a vertex is a hub
     const uint hub_total,
+    % if config.status_bits == 8:
+    __global uchar *statuses,                       // [n]
+    % endif
     % if config.generation == "bins":
     __global uint *bins,                            // [4, bin_capacity, work-items of a launch]
     const uint bin_capacity,
@@ -92,6 +101,9 @@ void bfs(
     ${lanes.setup()}
     ${stage.setup()}
     ${form.setup()}
+    % if config.counts:
+    volatile __global uint *const counters = state;
+    % endif
     const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     % if config.held:

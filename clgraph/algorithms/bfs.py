@@ -101,6 +101,7 @@ class BFS:
             m=self.graph.m,
             predecessors=self.with_predecessors,
             max_degree=self.graph.max_degree,
+            mean_degree=self.graph.mean_degree,
         )
         self._lock = threading.Lock()
         self._compile()
@@ -135,8 +136,15 @@ class BFS:
         return self._driver.groups
 
     def _exact_plan(self) -> BFS:
-        """Give a plan for searches that find more duplicates than the queues have room for."""
-        if self._fallback is None:
+        """Give a plan for searches that find more than this one's queues or bytes can hold."""
+        if self._fallback is None and self.config.queue == "status":
+            log.warning(
+                "bfs on %s: a search is deeper than status_bits=8 can tell; searching again with "
+                "32 bits",
+                self.device.name,
+            )
+            exact = replace(self._wanted, status_bits=32)
+        elif self._fallback is None:
             log.warning(
                 "bfs on %s: duplicates overflowed the queues of visited=%r; searching again with "
                 "atomic claims",
@@ -146,6 +154,7 @@ class BFS:
             exact = replace(
                 self._wanted, visited="bitmap", duplicates="keep", history=0, queue_percent=None
             )
+        if self._fallback is None:
             self._fallback = BFS(
                 self.graph,
                 predecessors=self.with_predecessors,
@@ -191,7 +200,7 @@ class BFS:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
             except QueueOverflowError:
                 self._buffers.pool.give_back(buffers)
-                if self.config.exact:
+                if self.config.exact and self.config.status_bits == 32:
                     raise
                 return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
             except BaseException:

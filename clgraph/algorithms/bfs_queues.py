@@ -118,6 +118,8 @@ class StatusQueues:
             np.uint32(floor),
             np.uint32(self.hubs),
         ]
+        if config.status_bits == 8:
+            self.arguments.append(memory.allocate("statuses", graph.n, np.uint8))
         if config.generation == "bins":
             capacity = graph.n // shares + 2
             self.arguments += [

@@ -5,7 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, UNIT_WORDS, stage_numbers
+from clgraph.engine.state import (
+    COUNTERS,
+    COUNTERS_AT,
+    SLOT_WORDS,
+    STATE_WORDS,
+    UNIT_WORDS,
+    stage_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +39,7 @@ TALLY_WORDS = {
     "RETURNS": 34,
 }
 TALLY_COUNT = 36
+LAST_BYTE_LEVEL = 254  # one more is the byte of what is unvisited, so nothing may come after it
 
 
 def stages_of(config: Resolved) -> list[str]:
@@ -46,7 +54,8 @@ def stages_of(config: Resolved) -> list[str]:
     if config.queue == "status":
         pull = ["pull"] if config.pull else []
         write = [] if config.generation == "none" else ["write"]
-        return ["fill", "push", *pull, "count", *write]
+        widen = ["widen"] if config.status_bits == 8 else []
+        return ["fill", "push", *pull, "count", *write, *widen]
     stages = ["fill", "push"]
     if config.scope == "grid":
         stages.append("arrange")
@@ -62,6 +71,7 @@ def kernel_parameters(
 ) -> dict[str, Any]:
     """Give what ``bfs.cl`` is rendered with for a kernel of these stages."""
     arranges = config.scope == "grid"
+    all_stages = stages_of(config)
     return {
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
@@ -69,9 +79,11 @@ def kernel_parameters(
         "stage_numbers": {
             name: number
             for name, number in stage_numbers(config.queue).items()
-            if name != "arrange" or arranges
+            if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,
+        "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
+        "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,
         "tally_words": TALLY_WORDS,
         "tally_count": TALLY_COUNT,
         "state_words": STATE_WORDS | (UNIT_WORDS if arranges else {}),

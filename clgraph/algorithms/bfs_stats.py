@@ -60,6 +60,17 @@ class BFSStats(TraversalStats):
         return self.told["hits"] / looks if looks else None
 
     @property
+    def counters(self) -> dict[str, int] | None:
+        """Events of balancer, queues and filters by name, where the configuration counts them.
+
+        ``RESERVATIONS`` are atomics that took room in a queue, ``BINARY_RANKS`` and
+        ``INDUCED_STORES`` flushes of registers numbered by a ballot and stored side by side,
+        ``DROPPED`` and ``CONFLICTS`` lanes whose slot of a table held their vertex from another
+        lane, or another vertex; the others are those of ``clgraph.primitives.expand``.
+        """
+        return dict(self._outcome.counters) if self._config.counts else None
+
+    @property
     def stages(self) -> tuple[str, ...]:
         """Name of the stage that dealt with each distance from 0: "push", "contract", ..."""
         names = {number: name for name, number in stage_numbers(self._config.queue).items()}

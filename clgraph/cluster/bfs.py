@@ -39,6 +39,8 @@ _STEPPED: dict[str, Any] = {
     "held": False,
     "hub_degree": 0,
     "kernels": None,
+    "counts": None,
+    "status_bits": None,
 }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BALANCERS",
+    "BALANCER_COUNTERS",
     "BALANCER_SYNONYMS",
     "Balance",
     "Scope",
@@ -44,6 +45,17 @@ BALANCER_SYNONYMS = {
     "lanes_per_vertex": "vwarp",
     "lane_scan": "warp_search",
 }
+
+# What renderings that count tell of a balancer: see tally() of /balance/items.mako.
+BALANCER_COUNTERS = (
+    "SEARCHES",
+    "PROBES",
+    "MISFITS",
+    "GROUP_ROWS",
+    "LANE_ROWS",
+    "SCAN_ROUNDS",
+    "BROADCASTS",
+)
 
 DIRECT_ROUNDS = 16  # units that a lane looks up one by one before its SIMD group takes new ones
 

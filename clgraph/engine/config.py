@@ -183,6 +183,9 @@ class TraversalConfig(Presets):
         Room in queues, in percent of what they can need where claims are exact.
     generation : {"recount", "bins", "none"}, optional
         How queues come out of a status array: by looking twice, through bins, or not at all.
+    status_bits : {8, 32}, optional
+        Bits of a vertex in a status array: 32 for the distances themselves, 8 for bytes beside
+        them, without which a search of more than 254 levels is repeated.
     classes : {1, 4}, optional
         Classes by degree, each with a number of work-items a vertex, of queues out of a status
         array.
@@ -200,6 +203,9 @@ class TraversalConfig(Presets):
         the edges.
     rules : {"auto", "helix", "bfs-4k"}, optional
         Which rules complete the configuration.
+    counts : bool, optional
+        Whether a breadth-first search counts what its balancer, queues and filters do
+        (``stats.counters``), which costs it time.
     """
 
     balance: str | None = None
@@ -234,6 +240,7 @@ class TraversalConfig(Presets):
     rows: str | None = None
     queue_percent: int | None = None
     generation: str | None = None
+    status_bits: int | None = None
     classes: int | None = None
     switching: str | None = None
     gamma: int | None = None
@@ -253,6 +260,7 @@ class TraversalConfig(Presets):
     scan: str | None = None
     induced: int | None = None
     induced_by: str | None = None
+    counts: bool | None = None
 
     # Which balancers an algorithm's kernels can take; see /balance/advance.mako.
     SCOPES: ClassVar[tuple[str, ...]] = ("lanes",)
@@ -284,7 +292,9 @@ class TraversalConfig(Presets):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
         if self.classes not in {None, 1, 4}:
             raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
-        for name in ("solo", "held", "extended"):
+        if self.status_bits not in {None, 8, 32}:
+            raise InvalidArgumentError(f"status_bits={self.status_bits} is neither 8 nor 32.")
+        for name in ("solo", "held", "extended", "counts"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")

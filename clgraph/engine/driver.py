@@ -16,6 +16,8 @@ import numpy as np
 from clgraph.device import Memory, Mirror, resident_groups
 from clgraph.engine.choose import MAX_GROUPS
 from clgraph.engine.state import (
+    COUNTERS,
+    COUNTERS_AT,
     STATE_WORDS,
     STATUS_DONE,
     STATUS_PAUSED,
@@ -41,7 +43,7 @@ STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stag
 
 _STATUS = STATE_WORDS["STATUS"]
 _ABORTED = STATE_WORDS["ABORTED"]
-_SEEN = slice(_ABORTED, STATE_WORDS["EXPLORED"] + 2)  # the words a look at the state reads
+_SEEN = slice(_ABORTED, COUNTERS_AT + len(COUNTERS))  # the words a look at the state reads
 
 
 class Outcome:
@@ -59,6 +61,8 @@ class Outcome:
         Edges that were looked at, or counted as done, as the kernel has it.
     remark : int
         What the kernel has to tell beside its result; 0 is nothing.
+    counters : dict
+        Events by the names of `COUNTERS`; all 0 where the kernel does not count.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Outcome:
         self.reached = words(STATE_WORDS["REACHED"])
         self.explored = words(STATE_WORDS["EXPLORED"]) | words(STATE_WORDS["EXPLORED"] + 1) << 32
         self.remark = words(STATE_WORDS["REMARK"])
+        self.counters = {name: words(COUNTERS_AT + k) for k, name in enumerate(COUNTERS)}
         self._events = events
 
     @property

@@ -39,6 +39,7 @@ class Form:
     queue_percent: int
     hybrid_limit: int
     generation: str
+    status_bits: int
     classes: int
     class_edges: tuple[int, ...]
     class_batch: int
@@ -112,6 +113,7 @@ def form_of(
         if config.hybrid_limit is None
         else config.hybrid_limit,
         generation=config.generation or "recount",
+        status_bits=config.status_bits or 32,
         classes=config.classes or (1 if config.generation == "none" else 4),
         class_edges=(32, 256, 1 << 16),
         class_batch=64 if alone else 1,

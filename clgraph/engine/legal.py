@@ -21,7 +21,7 @@ WHOLE_GRID = tuple(name for name, scope in BALANCERS.items() if scope == "grid")
 NOT_PIECEWISE = ("dyn_vwarp", *WHOLE_GRID)  # they must know how much there is in all
 SOME = "some"  # any number but 0
 ANY = "any"
-STATUS_ONLY = ("generation", "classes", "gamma", "beta", "hub_cache", "hub_floor")
+STATUS_ONLY = ("generation", "classes", "gamma", "beta", "hub_cache", "hub_floor", "status_bits")
 
 
 @dataclass(frozen=True, slots=True)

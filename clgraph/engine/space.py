@@ -23,6 +23,7 @@ DIMENSIONS: dict[str, tuple[Any, ...]] = {
     "update": ("buffer", "ballot", "registers"),
     "rows": ("csr", "pairs"),
     "generation": ("recount", "bins", "none", None),
+    "status_bits": (8, 32, None),
     "classes": (1, 4, None),
     "switching": ("edges", "hubs"),
     "hub_cache": (0, 16, None),

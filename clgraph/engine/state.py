@@ -5,7 +5,11 @@ Host and kernels agree on these by rendering: templates define each name from th
 
 import numpy as np
 
+from clgraph.engine.balancers import BALANCER_COUNTERS
+
 __all__ = [
+    "COUNTERS",
+    "COUNTERS_AT",
     "NO_STAGE",
     "SLOT_WORDS",
     "STATE_WORDS",
@@ -70,6 +74,16 @@ STATE_WORDS: dict[str, int] = {
 }
 # Of a stage too, where balancers need prefix sums: see arrange.mako.
 UNIT_WORDS = {"UNITS": 8 * _LINE + 6, "UNITS_HIGH": 8 * _LINE + 7}
+# Events that renderings with config.counts add up, in words of their own behind WORK.
+COUNTERS = (
+    *BALANCER_COUNTERS,
+    "RESERVATIONS",  # atomics that took room in a queue
+    "BINARY_RANKS",  # registers numbered by a ballot
+    "INDUCED_STORES",  # registers of a SIMD group stored side by side
+    "DROPPED",  # lanes whose vertex another was found to hold
+    "CONFLICTS",  # lanes that found another vertex in their slot
+)
+COUNTERS_AT = 4 * _LINE + 8
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
 
 
@@ -77,7 +91,7 @@ WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
 _STAGE_NUMBERS = {
     "vertex": {"fill": 1, "push": 2, "pull": 3, "gather": 4, "mark": 5, "arrange": 6},
     "candidates": {"fill": 1, "contract": 2, "expand": 3, "contract_expand": 4},
-    "status": {"fill": 1, "push": 2, "pull": 3, "count": 4, "write": 5},
+    "status": {"fill": 1, "push": 2, "pull": 3, "count": 4, "write": 5, "widen": 6},
 }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
+from clgraph.engine.balancers import BALANCER_COUNTERS
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.expand_config import ExpandConfig, decide, usual_balancer
 from clgraph.primitives.expand_results import ExpandStats, Expansion
@@ -21,15 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTERS", "Expand", "expand"]
 
-COUNTERS = (
-    "SEARCHES",
-    "PROBES",
-    "MISFITS",
-    "GROUP_ROWS",
-    "LANE_ROWS",
-    "SCAN_ROUNDS",
-    "BROADCASTS",
-)
+COUNTERS = BALANCER_COUNTERS
 NARROW_UNITS = 2**31  # fewer items and units are numbered with 32 bits, with room for a last chunk
 
 

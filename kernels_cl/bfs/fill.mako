@@ -8,10 +8,17 @@
 <%def name="stage()">
     % if "fill" in stages:
     if (now.mode == FILL) {
+        % if config.counts:
+        if (member == 0 && lid == 0)
+            for (uint event = 0; event < ${len(counters)}u; ++event) state[${min(counters.values())} + event] = 0;
+        % endif
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 ## A candidate is labelled when it is contracted, the source like any other.
+                ${"VISIT(v, v == source ? 0u : 255u);" if config.queue == "status" and config.status_bits == 8 else ""}
+                % if config.queue != "status" or config.status_bits == 32:
                 distances[v] = ${"v == source ? 0 : UNREACHED" if config.queue in ("vertex", "status") else "UNREACHED"};
+                % endif
                 % if problem.predecessors:
                 predecessors[v] = v == source ? (int)source : UNREACHED;
                 % endif

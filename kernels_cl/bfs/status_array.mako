@@ -10,6 +10,9 @@
 ## the queue is sorted; WAY_PULLED takes what is still unvisited of the queue before; WAY_RETURN takes
 ## what a pull visited, where levels push again. now.visited says that levels pull.
 ##
+## Choice: config.status_bits, 32 for the results themselves, or 8 for bytes beside them, of which the
+## last stage, WIDEN, makes the results; a search deeper than a byte can tell overflows.
+##
 ## Races: several finders may write distances[v]: the same number, each with a parent of its own.
 ## A pull reads distances that others write: they hold UNREACHED or this level, neither of them less.
 
@@ -30,6 +33,16 @@
 % endfor
 #define TALLY_ULONG(name_) ((volatile __global ulong *)(tallies + (name_)))
 #define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in config.class_edges) if config.classes == 4 else "2u"})
+// A vertex's distance as an int, UNREACHED before it is visited.
+% if config.status_bits == 8:
+#define STATUS_OF(v_) ((int)(uchar)(statuses[v_] + 1) - 1)
+#define LATEST_STATUS_OF(v_) ((int)(uchar)(((volatile __global uchar *)statuses)[v_] + 1) - 1)
+#define VISIT(v_, level_) statuses[v_] = (uchar)(level_)
+% else:
+#define STATUS_OF(v_) distances[v_]
+#define LATEST_STATUS_OF(v_) (int)load_relaxed((volatile __global uint *)distances + (v_))
+#define VISIT(v_, level_) distances[v_] = (int)(level_)
+% endif
 #define OUT_DEGREE(v_) ((uint)(indptr[(v_) + 1] - indptr[v_]))
 #define IN_DEGREE(v_) ((uint)(in_indptr[(v_) + 1] - in_indptr[v_]))
 </%def>
@@ -67,6 +80,13 @@ ${generation.setup()}
     % if "write" in stages:
     if (now.mode == WRITE) {
         ${generation.write()}
+    }
+    % endif
+    % if "widen" in stages:
+    if (now.mode == WIDEN) {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) distances[v] = STATUS_OF(v);
+        </%tiles:each_tile>
     }
     % endif
     ${fill.stage()}
@@ -133,12 +153,20 @@ ${generation.setup()}
         % if config.generation == "none":
         next.level += next.mode != COUNT;
         % endif
-    } else {
+    } else if (now.mode != ${"WIDEN" if config.status_bits == 8 else "MODE_DONE"}) {
         next.mode = now.visited ? PULL : PUSH;
         next.level += 1;
         next.queue ^= 1;
     }
+    % if config.status_bits == 8:
+    if (over) {
+        next.mode = WIDEN;
+        next.level = deepest;
+    }
+    if (now.mode == WIDEN) next.mode = MODE_DONE;
+    % else:
     if (over) next.mode = MODE_DONE;
+    % endif
     work += (ulong)n / 8 + edges + ${config.stage_work}u;
     ${level.finish("next")}
     stage_alone = 0;
@@ -151,6 +179,9 @@ ${generation.setup()}
             explored += edges;
             over = newly == 0 || now.level >= max_level;
             deepest -= newly == 0;
+            % if config.status_bits == 8:
+            if (!over && now.level == ${LAST_BYTE_LEVEL}u) over = state[OVERFLOWED] = 1;
+            % endif
             % if config.pull:
             if (now.tile == WAY_PUSHED) {
                 % if config.switching == "hubs":

@@ -7,7 +7,7 @@
 ## In scope      queue_from, begins (where each class begins), the kernel's arguments, now
 ## Called by     all work-items, in uniform control flow; group barriers inside
 ## Hub cache     vertices of many edges that the level before visited, by id modulo config.hub_cache:
-##               an in-neighbour found there needs no look at its distance. Collisions: the later one
+##               an in-neighbour found there needs no look at its status. Collisions: the later one
 ##               stays, a miss costs a read.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -32,7 +32,7 @@ group_barrier();
 ## The whole array, one work-group a vertex.
 <%tiles:each_group_tile count="n" size="1u">
     const uint v = tile_begin;
-    if (distances[v] == ${"UNREACHED" if pulls else "(int)now.level - 1"}) {
+    if (STATUS_OF(v) == ${"UNREACHED" if pulls else "(int)now.level - 1"}) {
         const uint part = 0, parts = 1;
         ${by_group(pulls)}
     }
@@ -72,8 +72,8 @@ const uint units = middle + (begins[1] + ${config.class_batch}u * GROUP_SIZE - 1
 ## Push along edge e of v.
 <%def name="mark()">
     const uint w = indices[e];
-    if (distances[w] == UNREACHED) {
-        distances[w] = (int)now.level;
+    if (STATUS_OF(w) == UNREACHED) {
+        VISIT(w, now.level);
         % if problem.predecessors:
         predecessors[w] = (int)v;
         % endif
@@ -81,7 +81,7 @@ const uint units = middle + (begins[1] + ${config.class_batch}u * GROUP_SIZE - 1
 </%def>
 
 <%def name="settle(w)">
-    distances[v] = (int)now.level;
+    VISIT(v, now.level);
     % if problem.predecessors:
     predecessors[v] = (int)(${w});
     % endif
@@ -100,7 +100,7 @@ const uint units = middle + (begins[1] + ${config.class_batch}u * GROUP_SIZE - 1
 </%def>
 
 <%def name="look_further(active)">
-    if (${active}) hit = (uint)distances[w] < now.level;
+    if (${active}) hit = (uint)STATUS_OF(w) < now.level;
 </%def>
 
 <%def name="by_item(pulls)">
@@ -165,13 +165,13 @@ for (offset_t first = in_indptr[v] + part * GROUP_SIZE; first < past; first += (
     ${look_further("active && !hit")}
     if (hit) group_hit = w;
     // Another group may have found a parent already: an early way out, never waited for.
-    if (parts > 1 && lid == 0 && load_relaxed((volatile __global uint *)distances + v) != (uint)UNREACHED) group_hit = v;
+    if (parts > 1 && lid == 0 && LATEST_STATUS_OF(v) != UNREACHED) group_hit = v;
     group_barrier();
     const uint parent = group_hit;
     group_barrier();
     if (parent != NO_SPACE) {
         if (lid == 0) {
-            if (parts == 1 || load_relaxed((volatile __global uint *)distances + v) == (uint)UNREACHED) {
+            if (parts == 1 || LATEST_STATUS_OF(v) == UNREACHED) {
                 ${settle("parent")}
             }
             group_hit = NO_SPACE;

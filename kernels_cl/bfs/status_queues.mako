@@ -39,7 +39,7 @@ if (now.tile == WAY_PULLED${" && 0" if config.generation == "none" else ""}) {
 
 ## Whether v enters the next queue, and in which class.
 <%def name="choose(known)">
-const int label = distances[v];
+const int label = STATUS_OF(v);
 const int selected = now.tile == WAY_PUSHED || now.tile == WAY_RETURN ? label == (int)now.level : label == UNREACHED;
 % if known:
 const uint class = ${known};

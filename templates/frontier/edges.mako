@@ -12,6 +12,8 @@
 ## Overflow      what does not fit is not written and raises OVERFLOWED; nobody reserves after that, so
 ##               that the count never runs into the arrivals it shares a word with
 
+<%namespace name="items" file="/balance/items.mako"/>
+
 <%def name="declarations()">
 % if problem.predecessors:
 typedef uint2 candidate_t;
@@ -38,6 +40,7 @@ room = lane_broadcast(room, 0);
 ## Sets `room`.
 <%def name="reserve(wanted)">
 if (${wanted} && !load_relaxed(state + OVERFLOWED)) {
+    ${items.tally("RESERVATIONS")}
     room = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)${wanted});
     if ((ulong)room + ${wanted} > candidate_capacity) {
         state[OVERFLOWED] = 1;

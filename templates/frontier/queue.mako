@@ -20,6 +20,7 @@
 ##               have, so that stores are side by side
 
 <%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
 
 <%def name="declarations()">
 ${rows.declarations()}
@@ -70,6 +71,7 @@ entry_t ${", ".join(f"held{j} = 0" for j in range(config.register_queue))};
 </%def>
 
 <%def name="reserve(count, base)">
+${items.tally("RESERVATIONS")}
 uint ${base} = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)(${count}));
 if (${base} + (${count}) > ${"n" if config.exact else "queue_capacity"}) {
     state[OVERFLOWED] = 1;
@@ -142,6 +144,7 @@ ${push_to_buffer(claimed, entry, queue)}
 % if config.scan == "binary":
 uint held_before, held_here;
 if (lane_all(held <= 1u)) {
+    if (lane_id() == 0) { ${items.tally("BINARY_RANKS")} }
     const lanemask_t holding_one = lane_ballot(held);
     held_before = lanemask_count(holding_one & lane_mask_lt());
     held_here = lanemask_count(holding_one);
@@ -157,6 +160,7 @@ const uint held_here = lane_broadcast(held_before + held, LANES - 1);
 
 <%def name="store_side_by_side(queue)">
 if (${f"virtual_width <= {config.induced}u" if config.induced_by == "width" else f"held_here >= {config.induced}u * LANES"}) {
+    if (lane_id() == 0) { ${items.tally("INDUCED_STORES")} }
     const uint common = lane_reduce_min(held);   // what every lane has goes row by row
     const uint rest = base + common * LANES + held_before - lane_id() * common;
     % for j in range(config.register_queue):

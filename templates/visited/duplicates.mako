@@ -16,6 +16,8 @@
 ## Choice        config.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
 ##               queue) or lookup_ (as neighbours are found), _lanes or _group
 
+<%namespace name="items" file="/balance/items.mako"/>
+
 <%def name="setup()">
 % if config.duplicates != "keep":
 __local volatile ulong duplicate_slots[${config.hash_size * (1 if config.duplicates.endswith("group") else config.group_size // config.lanes)}];
@@ -35,6 +37,10 @@ group_barrier();
     if (${alive}) *duplicate_slot = (ulong)(${v}) << 32 | (uint)get_local_id(0);
     lane_converge();
     const ulong seen = *duplicate_slot;
+    % if items.module.counts(config):
+    if (${alive} && (uint)(seen >> 32) != ${v}) { ${items.tally("CONFLICTS")} }
+    if (${alive} && (uint)(seen >> 32) == ${v} && (uint)seen != (uint)get_local_id(0)) { ${items.tally("DROPPED")} }
+    % endif
     if ((uint)(seen >> 32) == ${v} && (uint)seen != (uint)get_local_id(0)) ${alive} = 0;
     lane_converge();
 }

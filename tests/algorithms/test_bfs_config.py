@@ -1,5 +1,7 @@
 """Configurations change speed, never results: each dimension, combinations, and what is refused."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from searches import (
@@ -12,6 +14,7 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph.engine.choose import resolve
 
 # The others have tests of their own: test_bfs_balance.py.
 BALANCERS = ("item_thread", "vwarp", "warp_search")
@@ -154,6 +157,26 @@ def test_pulling_at_every_level_is_what_happens(device):
 
 
 @DEVICE_SEARCHES
+def test_a_gpu_searches_where_degrees_say(intel):
+    """In local memory where edges are few or the grid shares hubs; processors never."""
+    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+
+    def chosen(traits, mean_degree, max_degree, **config):
+        known = {"mean_degree": mean_degree, "max_degree": max_degree}
+        return resolve(cg.BFSConfig(**config), traits, m=10**6, predecessors=False, **known).balance
+
+    for mean_degree, max_degree, expected in (
+        (2.6, 9, "warp_search_local"),
+        (30, 10**5, "warp_search_local"),
+        (13, 40, "warp_search"),
+        (None, None, "warp_search"),
+    ):
+        assert chosen(gpu, mean_degree, max_degree) == expected
+        assert chosen(intel.traits, mean_degree, max_degree) == "warp_search"
+    assert chosen(gpu, 2.6, 9, queue="edge") == "warp_search"
+    assert chosen(gpu, 2.6, 9, balance="cws") == "cws"
+
+
 def test_stats_name_the_configuration_that_ran(device):
     config = config_of({"balance": "vwarp", "group_lanes": 4, "wide": 1}, device)
     ran = cg.bfs(MIXED, 0, config=config, device=device).stats.config

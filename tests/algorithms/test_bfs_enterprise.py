@@ -1,8 +1,9 @@
 """A status array with queues out of it (bfs-enterprise): its checklist by number.
 
 Elsewhere: several devices (22) in test_bfs_divided.py, the benchmark and generators (23 to 25).
-Distances are 32 bits, so that no depth overflows them (20).
 """
+
+import logging
 
 import numpy as np
 import pytest
@@ -263,6 +264,38 @@ def test_checklist_19_pulling_takes_in_edges(device):
     result = searched(graph, 0, device, **ALWAYS_PULL)
     assert result.depth == 5
     assert searched(graph, 5, device, **ALWAYS_PULL).reached == 1
+
+
+@pytest.mark.parametrize("predecessors", [False, pytest.param(True, marks=SLOW)])
+def test_checklist_20_status_of_a_byte(predecessors, intel):
+    """The same levels out of bytes, pushed and pulled; the results are made of them at the end."""
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = plan_for(
+            graph, intel, predecessors=predecessors, status_bits=8, hub_cache=16, **ALWAYS_PULL
+        )
+        for source in (*sources, sources[0]):
+            check_search(graph, source, plan.run(source))
+            check_search(graph, source, plan.run(source, max_depth=2), max_depth=2)
+            check_search(graph, source, plan.run(source, max_depth=0), max_depth=0)
+
+
+@ONE_RUNTIME
+def test_checklist_20_deeper_than_a_byte(device, caplog):
+    """254 levels are told, and what max_depth ends at; more are searched again with 32 bits."""
+    path = cg.generate.path(300)
+    plan = plan_for(path, device, status_bits=8)
+    with caplog.at_level(logging.WARNING, logger="clgraph"):
+        check_search(path, 46, plan.run(46))  # 253 hops to the far end
+        check_search(path, 0, plan.run(0, max_depth=254), max_depth=254)
+        assert not caplog.messages
+        for source in (45, 0):
+            check_search(path, source, plan.run(source))
+        check_search(path, 150, plan.run(150))
+    assert sum("deeper than status_bits=8" in message for message in caplog.messages) == 1
+    with pytest.raises(cg.InvalidArgumentError, match="status_bits=16 is neither 8 nor 32"):
+        cg.BFSConfig(queue="status", status_bits=16)
+    with pytest.raises(cg.InvalidArgumentError, match="is about queue='status'"):
+        cg.BFSConfig(status_bits=8)
 
 
 @ONE_RUNTIME

@@ -1,0 +1,132 @@
+"""What a search counts of its balancer, queues and filters (``counts=True``).
+
+The lines of checklists that ask for a counter: bfs-helix 15, bfs-4k F3, F6, F8 and F9.
+"""
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_SOURCES, check_search
+
+import clgraph as cg
+from clgraph.algorithms.bfs_4k import hash_entries
+
+DENSE = cg.generate.kron(11, edge_factor=32, seed=3)
+BUSIEST = int(np.argmax(DENSE.degrees))
+PUSH = {"direction": "push", "solo": False, "counts": True}
+
+
+def counters(graph, source, device, **config):
+    plan = cg.BFS(graph, config=cg.BFSConfig(**{**PUSH, **config}), device=device)
+    first, second = (plan.run(source) for _ in range(2))
+    for result in (first, second):
+        check_search(graph, source, result)
+    # Every search counts from 0, whether or not the one before left its state behind.
+    assert second.stats.counters["RESERVATIONS"] < 1.5 * first.stats.counters["RESERVATIONS"] + 40
+    return second.stats.counters
+
+
+def test_registers_take_the_fewest_atomics(intel):
+    """bfs-helix 15: atomics are counted; local queues issue fewer where the mean degree is high."""
+    assert DENSE.mean_degree > 32
+    taken = {
+        update: counters(DENSE, BUSIEST, intel, update=update)["RESERVATIONS"]
+        for update in ("ballot", "buffer", "registers")
+    }
+    assert taken["registers"] < taken["buffer"] < taken["ballot"]
+    deep = counters(DENSE, BUSIEST, intel, update="registers", register_queue=16)
+    assert deep["RESERVATIONS"] < taken["registers"]
+
+
+def test_candidates_take_one_atomic_a_tile(intel):
+    """bfs-merrill 4: each reservation of a level's candidates is for a whole tile."""
+    counted = counters(MIXED, MIXED_SOURCES[0], intel, queue="edge", solo=None)
+    assert 0 < counted["RESERVATIONS"] < MIXED.m / 4
+
+
+def test_ballots_number_registers_where_lanes_hold_one(intel):
+    """bfs-4k F3: on a path no lane ever holds two; on a dense graph lanes do; same results."""
+    registers = {"update": "registers", "register_queue": 8, "groups": 1}
+    path = cg.generate.path(60)
+    by_ballot = counters(path, 0, intel, scan="binary", **registers)
+    by_scan = counters(path, 0, intel, scan="shuffle", **registers)
+    assert by_ballot["BINARY_RANKS"] >= by_ballot["RESERVATIONS"] == 59
+    assert by_scan["BINARY_RANKS"] == 0
+    assert by_scan["RESERVATIONS"] == 59
+    # A source with eight edges a lane fills every lane's registers: no ballot for that flush.
+    lanes = intel.traits.lanes
+    star = cg.generate.star(8 * lanes + 1)
+    full = counters(star, 0, intel, scan="binary", group_size=lanes, **registers)
+    assert full["RESERVATIONS"] == 1
+    assert full["BINARY_RANKS"] < by_ballot["BINARY_RANKS"]
+
+
+def test_long_queues_are_stored_side_by_side(intel):
+    """bfs-4k F8: with as many vertices a lane as K7 says, never below; by either reading of K7."""
+    lanes = intel.traits.lanes
+    star = cg.generate.star(8 * lanes + 1)
+    base = {"update": "registers", "register_queue": 8, "groups": 1, "group_size": lanes}
+    assert counters(star, 0, intel, induced=8, **base)["INDUCED_STORES"] == 1
+    assert counters(star, 0, intel, induced=9, **base)["INDUCED_STORES"] == 0
+    assert counters(star, 0, intel, induced=0, **base)["INDUCED_STORES"] == 0
+    by_width = {"induced_by": "width", "balance": "dyn_vwarp", **base}
+    assert counters(star, 0, intel, induced=32, **by_width)["INDUCED_STORES"] >= 1
+
+
+def test_extension_lowers_the_searches(intel):
+    """bfs-4k F6: EXT on and off give the same levels; on spares searches at degrees above 32."""
+    searches = [
+        counters(DENSE, BUSIEST, intel, balance="warp_search", extended=extended, wide=0)[
+            "SEARCHES"
+        ]
+        for extended in (False, True)
+    ]
+    assert searches[1] < 0.9 * searches[0]
+
+
+def parallel(copies, vertices):
+    heads = np.repeat(np.arange(1, vertices + 1), copies)
+    return cg.from_edges(np.zeros_like(heads), heads, n=vertices + 1)
+
+
+@pytest.mark.parametrize("scope", [pytest.param("lanes", marks=pytest.mark.slow), "group"])
+def test_tables_find_duplicates(scope, intel):
+    """bfs-4k F9: on lanes in step a table drops what would be queued twice; conflicts keep it."""
+    lanes = intel.traits.lanes
+    graph = parallel(lanes // 4, 12)  # four vertices on the lanes at a time, each on a quarter
+    base = {"visited": "plain", "balance": "vwarp", "groups": 1, "group_size": lanes}
+
+    def searched(**config):
+        plan = cg.BFS(graph, config=cg.BFSConfig(**{**PUSH, **base, **config}), device=intel)
+        result = plan.run(0)
+        check_search(graph, 0, result)
+        return int(result._found.levels[1, 0]), result.stats.counters
+
+    off, _ = searched(duplicates="keep")
+    assert off == graph.m
+    found = {}
+    for size in (1, 4, 1024):
+        found[size] = searched(duplicates=f"lookup_{scope}", hash_size=size, hash_rounds=1)
+    for queued, counted in found.values():
+        assert queued == off - counted["DROPPED"] < off
+        assert queued >= 12  # no vertex is lost, with one slot either
+    assert found[1024][0] == 12
+    conflicts = [counted["CONFLICTS"] for _, counted in found.values()]
+    assert conflicts == sorted(conflicts, reverse=True)
+    assert conflicts[0] > conflicts[-1] == 0
+    missed = [queued - 12 for queued, _ in found.values()]
+    assert missed[0] > missed[-1] == 0
+
+
+def test_sizes_of_tables():
+    """bfs-4k F7 and F9: what the formulas give for 48 KiB; powers of two are enforced."""
+    assert 8 * hash_entries(48 << 10, 128, 2048) == 2 << 10
+    assert 8 * hash_entries(48 << 10, 1024, 1024, queue_bytes=4 * 1024) == 32 << 10
+    assert 8 * hash_entries(48 << 10, 1024, 1024, queue_bytes=8 * 1024) == 16 << 10
+    with pytest.raises(cg.InvalidArgumentError, match="hash_size=3 is not a power of two"):
+        cg.BFSConfig(duplicates="lookup_group", visited="plain", hash_size=3)
+
+
+def test_nothing_is_counted_unless_asked(intel):
+    assert cg.bfs(MIXED, 0, device=intel).stats.counters is None
+    with pytest.raises(cg.InvalidArgumentError, match="counts"):
+        cg.SSSPConfig(counts=True)

@@ -9,11 +9,12 @@ import numpy as np
 
 from clgraph.algorithms.centrality_ordered import OrderedBetweenness
 from clgraph.algorithms.centrality_shared import SharedBetweenness, fits
+from clgraph.algorithms.centrality_weighted import WeightedBetweenness, too_many_paths
 from clgraph.algorithms.multi_search import MultiSearch, as_sources
 from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.device import device as find_device
-from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
 from clgraph.graph.csr import drop_duplicates
@@ -46,6 +47,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     *,
     dtype: DTypeLike = np.float64,
     seed: int | None = None,
+    weighted: bool = False,
     method: str = "auto",
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
@@ -56,7 +58,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored, parallel edges count once.
+        Directed or undirected; parallel edges count once.
     sources : int or integers [k], optional
         Vertices whose paths are counted: a list, or how many to draw at random. Default all.
     normalized : bool
@@ -66,6 +68,9 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         Of the result; float32 also halves the memory of the searches.
     seed : int, optional
         Of the draw.
+    weighted : bool
+        Whether edges are as long as their weights, which must be positive; this takes one
+        `clgraph.SSSP` search after the other. Else all are of length 1.
     method : {"auto", "multi-search", "ordered", "shared"}
         Whether a work-group runs each search as a `clgraph.MultiSearch`, or keeps what it finds in
         its order, which is for undirected graphs, or searches share a traversal; "auto" takes the
@@ -86,8 +91,8 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     Raises
     ------
     InvalidArgumentError
-        If a source is not a vertex, or more are to be drawn than there are, or `method` is
-        "ordered" and the graph directed.
+        If a source is not a vertex, more are to be drawn than there are, `method` is "ordered" and
+        the graph directed, or weights are asked for that are not there or not positive.
     ClgraphError
         If the shortest paths are too many for a floating-point number.
     DeviceMemoryError
@@ -105,11 +110,16 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     """
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
-    thin, found = simple(graph), find_device(device)
+    thin, found = simple(graph, weighted=weighted), find_device(device)
     if method not in METHODS:
         raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
     scores = None
-    if method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, found, config)):
+    if weighted:
+        if method not in ("auto", "multi-search"):
+            raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
+        plan = WeightedBetweenness(thin, found, _element(dtype), edges=False, config=config)
+        scores = plan.run(chosen, progress)
+    elif method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, found, config)):
         scores = _shared_scores(thin, chosen, dtype, found, progress)
     if scores is None and method != "multi-search" and _keeps_order(thin, method, config):
         scores = _ordered_scores(thin, chosen, dtype, found, progress)
@@ -129,13 +139,14 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     return scores
 
 
-def edge_betweenness_centrality(
+def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     sources: ArrayLike | int | None = None,
     normalized: bool = True,
     *,
     dtype: DTypeLike = np.float64,
     seed: int | None = None,
+    weighted: bool = False,
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
@@ -144,14 +155,14 @@ def edge_betweenness_centrality(
 
     Parameters
     ----------
-    graph, sources, normalized, dtype, seed, config, device, progress
+    graph, sources, normalized, dtype, seed, weighted, config, device, progress
         As `betweenness_centrality`.
 
     Returns
     -------
     numpy.ndarray
         [m] of `dtype`, in the order of ``graph.indices``. Both directions of an undirected edge
-        have the value of the edge; parallel edges share it evenly.
+        have the value of the edge; parallel edges share it evenly, by weight the lightest of them.
 
     Raises
     ------
@@ -164,10 +175,15 @@ def edge_betweenness_centrality(
     """
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
-    thin = simple(graph)
-    scores = _scores(
-        thin, chosen, edges=True, dtype=dtype, config=config, device=device, progress=progress
-    )
+    thin = simple(graph, weighted=weighted)
+    if weighted:
+        element = _element(dtype)
+        plan = WeightedBetweenness(thin, find_device(device), element, edges=True, config=config)
+        scores: NDArray[Any] = plan.run(chosen, progress)
+    else:
+        scores = _scores(
+            thin, chosen, edges=True, dtype=dtype, config=config, device=device, progress=progress
+        )
     if not graph.directed:
         scores = scores + scores[_reverse_places(thin)]
     if graph.n >= 2:
@@ -178,10 +194,12 @@ def edge_betweenness_centrality(
     if thin is graph:
         return scores
     tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    _, place, copies = np.unique(
-        tails * graph.n + graph.indices, return_inverse=True, return_counts=True
-    )
-    shared: NDArray[Any] = (scores / copies.astype(scores.dtype))[place]
+    _, place = np.unique(tails * graph.n + graph.indices, return_inverse=True)
+    counts = np.ones(graph.m, bool)
+    if weighted and graph.weights is not None and thin.weights is not None:
+        counts = graph.weights == thin.weights[place]
+    copies = np.bincount(place[counts], minlength=scores.size).astype(scores.dtype)
+    shared: NDArray[Any] = np.where(counts, (scores / copies)[place], 0).astype(scores.dtype)
     return shared
 
 
@@ -224,7 +242,7 @@ def _ordered_scores(
     plan = OrderedBetweenness(graph, device, element)
     scores, overflowed = plan.run(sources, LIMITS[element.name], progress)
     if overflowed:
-        raise _too_many(element)
+        raise too_many_paths(element)
     return scores
 
 
@@ -248,11 +266,12 @@ def _element(dtype: DTypeLike) -> np.dtype[Any]:
     return element
 
 
-def simple(graph: Graph) -> Graph:
-    """Give the graph without repeats of edges; itself if it has none."""
+def simple(graph: Graph, *, weighted: bool = False) -> Graph:
+    """Give the graph without repeats of edges, or with the lightest; itself if it has none."""
     if not graph.statistics().parallel_edges:
         return graph
-    arrays = drop_duplicates(graph.indptr, graph.indices, None)
+    weights = graph.weights if weighted else None
+    arrays = drop_duplicates(graph.indptr, graph.indices, weights)
     return Graph.trusted(arrays, directed=graph.directed)
 
 
@@ -318,15 +337,8 @@ def _scores(
     )
     result = plan.run(sources, progress=progress)
     if result["overflows"][0]:
-        raise _too_many(element)
+        raise too_many_paths(element)
     return result["scores"]
-
-
-def _too_many(element: np.dtype[Any]) -> ClgraphError:
-    return ClgraphError(
-        f"some vertices have more shortest paths than {element} can count; "
-        + ("use dtype=float64." if element == np.float32 else "remove alternative routes.")
-    )
 
 
 def _reverse_places(graph: Graph) -> NDArray[np.int64]:

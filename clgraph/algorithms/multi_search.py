@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.multi_search_config import MultiSearchConfig, resolve_search
+from clgraph.algorithms.multi_search_result import MultiSearchResult, MultiSearchStats
 from clgraph.algorithms.multi_search_run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search_state import Given, State, check_name, check_snippets
 from clgraph.device import Memory, resident_groups
@@ -24,7 +23,7 @@ from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,70 +32,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]
-
-
-@dataclass(frozen=True, slots=True)
-class MultiSearchStats:
-    """What a batch of searches took.
-
-    Attributes
-    ----------
-    searches : int
-        How many.
-    kernel_ms : float
-        Device time from the start of the first launch to the end of the last.
-    total_ms : float
-        Host wall clock of ``run``.
-    launches, groups : int
-        Kernel launches, and work-groups of each, which run a search at a time.
-    config : dict
-        Every dimension of the configuration as decided.
-    """
-
-    searches: int
-    kernel_ms: float
-    total_ms: float
-    launches: int
-    groups: int
-    config: dict[str, Any]
-
-
-class MultiSearchResult:
-    """Arrays of a batch of searches by name, copied from the device on first access.
-
-    Attributes
-    ----------
-    sources : numpy.ndarray
-        int64 [k], where the searches began.
-    stats : MultiSearchStats
-        Times and counts.
-    """
-
-    def __init__(
-        self,
-        arrays: Mapping[str, tuple[Allocation, tuple[int, ...]]],
-        sources: NDArray[np.int64],
-        stats: MultiSearchStats,
-    ) -> None:
-        self._on_device = dict(arrays)
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self.sources = sources
-        self.stats = stats
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of the arrays."""
-        return iter(self._on_device)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """Give an array: [k, size] where every search has one, [size] where they share it."""
-        if name not in self._arrays:
-            allocation, shape = self._on_device[name]
-            self._arrays[name] = allocation.read(math.prod(shape)).reshape(shape)
-        return self._arrays[name]
-
-    def allocation(self, name: str) -> Allocation:
-        """Give an array where it is, in device memory."""
-        return self._on_device[name][0]
 
 
 class MultiSearch:
@@ -313,7 +248,11 @@ class MultiSearch:
         )
 
     def run(
-        self, sources: ArrayLike | Sequence[int], *, progress: Progress | None = None
+        self,
+        sources: ArrayLike | Sequence[int],
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
     ) -> MultiSearchResult:
         """Run one search from every source.
 
@@ -321,6 +260,9 @@ class MultiSearch:
         ----------
         sources : integers [k]
             Vertices in [0, n); repeats are allowed, each has its own result.
+        arguments : dict, optional
+            What snippets read in this run instead of what the plan was given by the same names:
+            numbers for numbers and arrays for arrays, of the same types, of any size.
         progress : callable, optional
             Called with searches done, searches in all, and what is done, after every launch.
 
@@ -332,7 +274,7 @@ class MultiSearch:
         Raises
         ------
         InvalidArgumentError
-            If a source is not a vertex.
+            If a source is not a vertex, or an argument another than the plan has.
         DeviceMemoryError
             If what the searches keep does not fit; the message says how many bytes are needed.
         ClgraphError
@@ -358,7 +300,7 @@ class MultiSearch:
             no_limit = self._max_levels is None
             batch.run(
                 self._graph_args,
-                self._given,
+                self._given_now(arguments or {}),
                 progress,
                 limits=(
                     np.uint32(min(self.config.threshold, 2**32 - 1)),
@@ -377,6 +319,28 @@ class MultiSearch:
             config=self.config.as_dict(),
         )
         return MultiSearchResult(batch.arrays, chosen, stats)
+
+    def _given_now(self, arguments: Mapping[str, Any]) -> list[Allocation | np.generic]:
+        """Give the kernel's last arguments, those of a run in place of the plan's."""
+        given = list(self._given)
+        places = {known.name: place for place, known in enumerate(self._arguments)}
+        for name, value in arguments.items():
+            if name not in places:
+                raise InvalidArgumentError(
+                    f"the plan has no argument {name!r}; give it one when it is made."
+                )
+            known, now = self._arguments[places[name]], Given(name, value)
+            if (known.is_array, known.ctype) != (now.is_array, now.ctype):
+                kinds = [
+                    f"{'an array' if x.is_array else 'a number'} of {x.ctype}" for x in (known, now)
+                ]
+                raise InvalidArgumentError(
+                    f"argument {name!r} is {kinds[0]} in the plan; {kinds[1]} was given."
+                )
+            given[places[name]] = (
+                self._memory.upload(name, now.value) if now.is_array else now.value
+            )
+        return given
 
 
 def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:

@@ -50,6 +50,11 @@ class WeightedSearcher:
     device : Device
         Where.
 
+    Attributes
+    ----------
+    unreached : NumPy scalar
+        Stands for the length of no path.
+
     Raises
     ------
     InvalidArgumentError
@@ -59,6 +64,7 @@ class WeightedSearcher:
     def __init__(self, graph: Graph, device: Device) -> None:
         self.graph = graph
         self._plan = SSSP(graph, device=device)
+        self.unreached = self._plan.unreached
 
     def distances(
         self, sources: NDArray[np.int64], progress: Progress | None = None

@@ -38,6 +38,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--raw", action="store_true", help="do not normalise betweenness")
     parser.add_argument(
+        "--weighted", action="store_true", help="edges are as long as their weights"
+    )
+    parser.add_argument(
         "--ignore-disconnected",
         action="store_true",
         help="eccentricity and diameter: the largest distance that is finite",
@@ -74,6 +77,7 @@ def _run(args: argparse.Namespace) -> Record:
         },
         "device": {"name": device.name, "platform": device.platform},
         "measure": args.measure,
+        "weighted": args.weighted,
         "samples": args.samples,
         "seconds": time.perf_counter() - began,
     }
@@ -91,7 +95,11 @@ def _run(args: argparse.Namespace) -> Record:
 def _measure(graph: Graph, device: Device, args: argparse.Namespace, progress: Any) -> Any:
     import clgraph
 
-    options: dict[str, Any] = {"device": device, "progress": progress}
+    options: dict[str, Any] = {
+        "device": device,
+        "progress": progress,
+        "weighted": args.weighted,
+    }
     whole = {"disconnected": "ignore" if args.ignore_disconnected else "raise"}
     sample = {"sources": args.samples, "normalized": not args.raw, "seed": args.seed}
     functions: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -143,7 +151,8 @@ def _render(record: Record) -> str:
         ("time", f"{record['seconds']:.3f} s"),
     ]
     if "diameter" in record:
-        lines.append(("diameter", f"{record['diameter']:,} hops"))
+        unit = "by weight" if record["weighted"] else "hops"
+        lines.append(("diameter", f"{record['diameter']:,} {unit}"))
     for entry in record.get("top", ()):
         name = f"{entry['from']} - {entry['to']}" if "from" in entry else str(entry["vertex"])
         lines.append((name, f"{entry['value']:.6g}"))

@@ -155,6 +155,28 @@ def test_names_in_scope(device):
     assert "own" not in list(result)
 
 
+def test_arguments_of_one_run(any_device):
+    plan = cg.MultiSearch(
+        cg.generate.path(4),
+        state={"found": cg.State("int32", size=1)},
+        arguments={"add": 3, "table": np.arange(2, dtype=np.int32)},
+        init="if (lid == 0) found[0] = table[i] + add;",
+        device=any_device,
+    )
+    ten = np.arange(10, 13, dtype=np.int32)
+    assert plan.run([0, 1])["found"].tolist() == [[3], [4]]
+    assert plan.run([0, 1, 2], arguments={"table": ten})["found"].tolist() == [[13], [14], [15]]
+    assert plan.run([0], arguments={"add": 5})["found"].tolist() == [[5]]
+    assert plan.run([0, 1])["found"].tolist() == [[3], [4]]
+    for wrong, complaint in (
+        ({"tables": ten}, "no argument 'tables'"),
+        ({"table": ten.astype(np.int64)}, "array of int in the plan; an array of long"),
+        ({"table": 3}, "array of int in the plan; a number of int"),
+    ):
+        with pytest.raises(cg.InvalidArgumentError, match=complaint):
+            plan.run([0], arguments=wrong)
+
+
 @pytest.mark.parametrize("config", ["auto", "hybrid"])
 def test_levels_are_kept_for_finalize(config, device):
     result = cg.MultiSearch(

@@ -55,6 +55,22 @@ def test_edges_and_the_diameter(run, file):
     assert "6 hops" in run(file, "--measure", "diameter")[1]
 
 
+def test_measures_by_weight(run, tmp_path):
+    graph = cg.generate.grid2d(5, 3, seed=2, weights=(1, 9))
+    cg.write(graph, tmp_path / "grid.mtx")
+    for measure, function, options in (
+        ("betweenness", nx.betweenness_centrality, {"weight": "weight"}),
+        ("closeness", nx.closeness_centrality, {"distance": "weight"}),
+    ):
+        argv = ("--measure", measure, "--weighted", "--top", 15, "--json")
+        top = json.loads(run(tmp_path / "grid.mtx", *argv)[1])["top"]
+        found = {entry["vertex"]: entry["value"] for entry in top}
+        assert found == pytest.approx(function(graph.to_networkx(), **options))
+    expected = nx.diameter(graph.to_networkx(), weight="weight")
+    out = run(tmp_path / "grid.mtx", "--measure", "diameter", "--weighted")[1]
+    assert f"{expected:,.1f} by weight" in out
+
+
 def test_what_a_person_sees(run, file):
     status, out, _ = run(file, "--samples", 5, "--raw", "--top", 3)
     assert status == 0

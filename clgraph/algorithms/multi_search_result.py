@@ -1,0 +1,81 @@
+"""What a batch of searches gives back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation
+
+__all__ = ["MultiSearchResult", "MultiSearchStats"]
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSearchStats:
+    """What a batch of searches took.
+
+    Attributes
+    ----------
+    searches : int
+        How many.
+    kernel_ms : float
+        Device time from the start of the first launch to the end of the last.
+    total_ms : float
+        Host wall clock of ``run``.
+    launches, groups : int
+        Kernel launches, and work-groups of each, which run a search at a time.
+    config : dict
+        Every dimension of the configuration as decided.
+    """
+
+    searches: int
+    kernel_ms: float
+    total_ms: float
+    launches: int
+    groups: int
+    config: dict[str, Any]
+
+
+class MultiSearchResult:
+    """Arrays of a batch of searches by name, copied from the device on first access.
+
+    Attributes
+    ----------
+    sources : numpy.ndarray
+        int64 [k], where the searches began.
+    stats : MultiSearchStats
+        Times and counts.
+    """
+
+    def __init__(
+        self,
+        arrays: Mapping[str, tuple[Allocation, tuple[int, ...]]],
+        sources: NDArray[np.int64],
+        stats: MultiSearchStats,
+    ) -> None:
+        self._on_device = dict(arrays)
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self.sources = sources
+        self.stats = stats
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the arrays."""
+        return iter(self._on_device)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Give an array: [k, size] where every search has one, [size] where they share it."""
+        if name not in self._arrays:
+            allocation, shape = self._on_device[name]
+            self._arrays[name] = allocation.read(math.prod(shape)).reshape(shape)
+        return self._arrays[name]
+
+    def allocation(self, name: str) -> Allocation:
+        """Give an array where it is, in device memory."""
+        return self._on_device[name][0]

@@ -149,6 +149,12 @@ def _map(name: str, rows: Sequence[dict[str, Any]]) -> str:
     return f"{name}, ms\n" + table(["trim", *(f"fb {pairs}" for pairs in PAIRS)], body)
 
 
+def _write(path: Path | None, record: dict[str, Any]) -> None:
+    """Keep what there is so far, in case the machine is taken away."""
+    if path is not None:
+        path.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; give the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -173,6 +179,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             rows = heat_map(graph, device, repeats=given.repeats, expected=expected)
             print(_map(name, rows), flush=True)
             record["rows"] += [{"graph": name} | row for row in rows]
+            _write(given.json, record)
             continue
         for alike in _distinct(presets):
             row = {"graph": name, "preset": " ".join(alike)} | measure(
@@ -185,8 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             record["rows"].append(row)
             print(_presets([row]).splitlines()[-1], flush=True)
-    if given.json is not None:
-        given.json.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
+            _write(given.json, record)
     return 0
 
 

@@ -16,19 +16,21 @@
 // joins different components and is dropped. Edges within a contracted vertex are dropped too; the
 // rest goes on with priorities drawn anew, until no edge is left.
 //
-// Stages: PREPARE the vertices and choose a pivot, LIST the edges between live ones; then SPREAD
-// priorities along the edges for some rounds, JUDGE the vertices, SIEVE the edges and RENEW the
-// priorities, again and again. Few rounds contract what is cyclic in a small neighbourhood, which
-// shrinks a mesh geometrically; where that gets nowhere, priorities stay and rounds go on until
-// signatures rest. A launch of its own resolves contracted vertices at last, so that the stages can
+// Stages: PREPARE the vertices, which takes out those without edges in or without edges out, and choose a
+// pivot; LIST the edges between live ones; TRIM the edges while that pays, which it is known to by how many
+// were not listed; then SPREAD priorities along the edges for some rounds, JUDGE the vertices, SIEVE the
+// edges and RENEW the priorities, again and again. Few rounds contract what is cyclic in a small
+// neighbourhood, which shrinks a mesh geometrically; where that gets nowhere, priorities stay and rounds go
+// on until signatures rest. A launch of its own resolves contracted vertices at last, so that the stages can
 // be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
 // A signature names a vertex, whose own signature is as good: SPREAD follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
-// since the round before; every ${full_every}th looks at all, for chains that have grown elsewhere. The pivot, a vertex of many edges in and out, has the greatest
-// priority of all, so that a giant component does not wait until those above and below it are known.
+// since the round before; every ${full_every}th looks at all, for chains that have grown elsewhere. The
+// pivot, a vertex of many edges in and out, has the greatest priority of all, so that a giant component
+// does not wait until those above and below it are known.
 //
 // Regions are kept as hashes of their signatures. That two of them collide keeps an edge that could
 // go, which costs time only.
@@ -36,7 +38,7 @@
 // Races: signatures only rise, by atomic maxima; whoever reads an older one passes on less, and since
 // the one it missed was a change, there is another round. In all other stages a word is written by
 // one lane, and read by others only to follow a chain of contractions, which both its old and its new
-// value belong to.
+// value belong to. TRIM stores halves of words of `region`, all of them the same value in a stage.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -126,13 +128,13 @@ void scc_signatures(
         const order_t plain = order_of(bits, 1u, n);
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
-                const int live = !(component[v] & COMPONENT_KNOWN);
-                if (live) component[v] = v;
                 forward[v] = backward[v] = priority_of(plain, v);
-                changed[v] = 0;
+                changed[v] = region[v] = 0;
                 const ulong product = (ulong)(indptr[v + 1] - indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
                 const ulong key = (product < 0xffffffffu ? product : 0xfffffffful) << 32 | v;
-                if (live && key > best) best = key;
+                if (component[v] & COMPONENT_KNOWN) continue;
+                component[v] = product ? v : COMPONENT_KNOWN | v;
+                if (key > best) best = key;
             }
         </%tiles:each_tile>
         // One atomic a lane group, and none where others have found better.
@@ -148,24 +150,17 @@ void scc_signatures(
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
+    % if "TRIM" in rendered:
+    if (now.mode == TRIM) {
+        ${signatures.trim(edge_tile)}
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
     % if "SPREAD" in rendered:
     if (now.mode == SPREAD) {
         uint found_count = 0;
-        uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
-        % if config.distribution == "static":
-        // Where a pass is shorter than the wait for other groups, passes follow one another without.
-        const uint fitting = ${pass_items}u * GROUP_SIZE * now.members / now.length;
-        const uint passes = min(max(fitting, 1u), ${most_passes}u);
-        const uint span = now.length > GROUP_SIZE * now.members ? ${config.lanes * batch}u : LANES;
-        // What changed before this stage may come from a near cache, which the meeting has emptied.
-        ${signatures.spread_once("((__global const uint *)changed)", "span")}
-        least = now.level + 1u;
-        for (uint pass = 1; pass < passes; ++pass) {
-            ${signatures.spread_once("changed", "span")}
-        }
-        % else:
-        ${signatures.spread_once("changed", edge_tile)}
-        % endif
+        const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
+        ${signatures.spread(edge_tile)}
         ${queue.end_count("found_count")}
     }
     % endif
@@ -216,7 +211,7 @@ void scc_signatures(
 ## tells that its signatures are at rest.
 <%def name="next_stage()">
     fence_device();
-    const int over_edges = now.mode == SPREAD || now.mode == SIEVE;
+    const int over_edges = now.mode == SPREAD || now.mode == SIEVE || now.mode == TRIM;
     const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
     const ulong work = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + WORK) + cost;
     const ulong spent = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + EXPLORED) + cost;
@@ -224,11 +219,19 @@ void scc_signatures(
     if (now.mode == PREPARE) {
         next.mode = LIST;
         next.hubs = 1;
-    } else if (now.mode == LIST || now.mode == SIEVE) {
+    } else if (now.mode == LIST || now.mode == TRIM) {
+        // Trimming goes on while it takes out one in ${trim_worth} edges; round 0 has only looked at them.
+        const uint before = now.mode == LIST ? m : now.length;
+        const int marked = now.mode == TRIM && now.level == 0;
+        next.mode = queued == 0 ? MODE_DONE : marked || (before - queued) >= before / ${trim_worth}u + 1u ? TRIM : SPREAD;
+        next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
+        next.queue ^= 1;
+        next.length = queued;
+    } else if (now.mode == SIEVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
         // longer one.
-        const int over = now.mode == SIEVE && (now.visited || queued / 7u <= now.length / 8u);
-        const uint impatient = now.mode == SIEVE && !now.visited && queued / 3u > now.length / 4u;
+        const int over = now.visited || queued / 7u <= now.length / 8u;
+        const uint impatient = !now.visited && queued / 3u > now.length / 4u;
         next.hubs += (over ? 1u : 0u) + (impatient << 16);
         next.queue ^= 1;
         next.length = queued;

@@ -41,7 +41,8 @@ ${stage.declarations()}
 #define REACHED_FORWARD 0x40000000u
 #define REACHED_BACKWARD 0x20000000u
 #define EXPANDED 0x10000000u
-#define RANGE 0x0fffffffu
+#define RANGE 0x0fffffffu   // of an eliminated vertex: 1 + the iteration that trimmed it
+#define NO_COMPONENT 0xffffffffu
 // The stage word's `hubs`: phase 2 | backward 1 | iteration 21; its `level`: how many vertices live.
 #define PHASE_TRIM 0u
 #define PHASE_PAIR 1u
@@ -78,6 +79,8 @@ void scc_steps(
     const uint n,
     const ulong m,
     const uint trim_limit,                          // iterations of trimming
+    const uint trim_size,                           // vertices of the largest component that it takes out
+    const uint trim_worth,                          // one in so many live ones must go for another iteration
     const uint pair_first,                          // number of the first forward-backward iteration
     const uint pair_limit,                          // and the number that none may reach
     const uint color,                               // whether colouring follows
@@ -150,10 +153,13 @@ void scc_steps(
     ${queue.begin_stage()}
     % if "TRIM" in rendered:
     if (now.mode == TRIM) {
+        const uint fresh = trim_size > 1u ? ELIMINATED | (ITERATION(now.hubs) + 1u) : 0u;
         <%self:each_vertex>
-            if (!has_live(out_indptr, out_indices, packed, v) || !has_live(in_indptr, in_indices, packed, v)) {
-                component[v] = COMPONENT_KNOWN | v;
-                packed[v] = ELIMINATED;
+            uint known = closed_component(in_indptr, in_indices, packed, v, trim_size, fresh);
+            if (known == NO_COMPONENT) known = closed_component(out_indptr, out_indices, packed, v, trim_size, fresh);
+            if (known != NO_COMPONENT) {
+                component[v] = COMPONENT_KNOWN | known;
+                packed[v] = ELIMINATED | (ITERATION(now.hubs) + 1u);
                 ++found_count;
             }
         </%self:each_vertex>
@@ -251,7 +257,7 @@ void scc_steps(
 ## By one work-item: what follows a stage that found `queued`.
 <%def name="next_stage()">
     fence_device();
-    const ulong cost = ${round_work}u + (now.mode == FOLLOW ? (ulong)now.length : now.mode == SEED || now.mode == UPDATE ? n : n + m);
+    const ulong cost = ${round_work}u + (now.mode == FOLLOW ? (ulong)now.length : now.mode == TRIM || now.mode == COLOR || now.mode == SCAN ? n + m : n);
     // The words of the last run are still there when the first stage ends.
     const int first = !now.visited;
     const ulong work = first ? cost : *(volatile __global ulong *)(state + WORK) + cost;
@@ -265,7 +271,7 @@ void scc_steps(
     if (now.mode == TRIM) {
         next.level -= queued;
         next.hubs = STEP(PHASE_TRIM, 0u, iteration + 1u);
-        if (queued == 0 || iteration + 1u >= trim_limit) enter = pair_limit ? 1 : 2;
+        if (queued == 0 || (ulong)queued * trim_worth < now.level || iteration + 1u >= trim_limit) enter = pair_limit ? 1 : 2;
     } else if (now.mode == PIVOT) {
         next.mode = SEED;
     } else if (now.mode == COLOR) {

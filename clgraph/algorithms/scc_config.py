@@ -12,8 +12,10 @@ __all__ = ["FINISHES", "STRATEGIES", "TABLE_ROWS", "SCCConfig"]
 
 FINISHES = ("coloring", "signatures", "sequential", "forward-backward")
 STRATEGIES = ("Q", "Q_VW", "L")
+TRIM_SIZES = (1, 2, 3)
 VIRTUAL_WARPS = (2, 4, 8, 16, 32)
 FULL: Literal["full"] = "full"
+ADAPTIVE: Literal["adaptive"] = "adaptive"
 LARGEST = 1 << 20  # that a dimension may be
 
 # Table 9.3 of the thesis: trimming and forward-backward iterations, closure strategy of each step.
@@ -60,8 +62,12 @@ class SCCConfig(Presets):
 
     Parameters
     ----------
-    trim : int or "full", optional
-        Iterations of trimming that are executed at most; "full" until one removes nothing.
+    trim : int, "full" or "adaptive", optional
+        Iterations of trimming that are executed at most; "full" until one removes nothing,
+        "adaptive" until one removes less than a thirty-second of the vertices that were left.
+    trim_size : {1, 2, 3}, optional
+        Vertices of the largest components that trimming takes out: those that no more than so many
+        vertices reach, or are reached from, themselves among them.
     forward_backward : int, optional
         Iterations of the forward-backward step that are executed at most.
     finish : {"coloring", "signatures", "sequential", "forward-backward"}, optional
@@ -90,7 +96,8 @@ class SCCConfig(Presets):
     forward-backward step, closures by "L", and the device's usual finish.
     """
 
-    trim: int | Literal["full"] | None = None
+    trim: int | Literal["full", "adaptive"] | None = None
+    trim_size: int | None = None
     forward_backward: int | None = None
     finish: str | None = None
     fb_strategy: str | None = None
@@ -134,6 +141,7 @@ class SCCConfig(Presets):
             "finish": FINISHES,
             "fb_strategy": STRATEGIES,
             "coloring_strategy": STRATEGIES,
+            "trim_size": TRIM_SIZES,
             "virtual_warp": VIRTUAL_WARPS,
             "synchronisation": ("persistent", "stepped"),
         }
@@ -143,7 +151,7 @@ class SCCConfig(Presets):
                 raise InvalidArgumentError(
                     f"{name}={value!r} is not one of {', '.join(map(str, allowed))}."
                 )
-        if self.trim != FULL:
+        if self.trim not in (FULL, ADAPTIVE):
             _check_count("trim", self.trim, 0)
         _check_count("forward_backward", self.forward_backward, 0)
         _check_count("scan_budget", self.scan_budget, 1)
@@ -159,7 +167,7 @@ def _check_count(name: str, value: Any, least: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        also = ' or "full"' if name == "trim" else ""
+        also = ', "full" or "adaptive"' if name == "trim" else ""
         raise InvalidArgumentError(f"{name}={value!r} is not an integer{also}.")
     if not least <= value <= LARGEST:
         raise InvalidArgumentError(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Signatures"]
 
-STAGES = ("PREPARE", "LIST", "SPREAD", "JUDGE", "SIEVE", "RENEW")
+STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # On an H200, 8, 16, 32 and 64 rounds took 4.9, 4.2, 4.8 and 5.7 ms (a grid with one-way edges) and
@@ -34,9 +34,7 @@ QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # in every round took 6.3 and 26.7 ms.
 ROUNDS = 16  # before vertices are contracted
 FULL_EVERY = 16  # divides ROUNDS
-PASS_ITEMS = 8  # edges of a work-item that a round may look at, in several passes
-MOST_PASSES = 8
-EDGE_BATCH = 2  # edges of a lane that are looked at together
+TRIM_WORTH = 16  # edges are trimmed while one in so many goes
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
 
@@ -89,9 +87,7 @@ class Signatures:
             factors=FACTORS,
             hops=HOPS,
             rounds=ROUNDS,
-            pass_items=PASS_ITEMS,
-            most_passes=MOST_PASSES,
-            batch=1 if resolved.lanes == 1 else EDGE_BATCH,
+            trim_worth=TRIM_WORTH,
             full_every=FULL_EVERY,
             list_span=4096 if alone else LIST_SPAN,
             round_work=ROUND_WORK[traits.is_cpu],

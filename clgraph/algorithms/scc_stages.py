@@ -112,7 +112,7 @@ class StageLog:
         list of dict
             ``phase``, ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all
             rounds) and ``milliseconds`` (NaN where the device has no clock; of the very first stage
-            also).
+            also). Rounds beyond those that are kept follow as one step, "not recorded".
         """
         rows = self._history.read(4 * min(outcome.reached, HISTORY_CAPACITY)).reshape(-1, 4)
         clock = rows[:, 3]
@@ -137,4 +137,7 @@ class StageLog:
                         "milliseconds": milliseconds,
                     }
                 )
+        lost = outcome.reached - len(rows)
+        if lost > 0:
+            steps.append({"phase": steps[-1]["phase"], "step": "not recorded", "rounds": lost})
         return steps

@@ -32,6 +32,8 @@ MOST_VERTICES = 2**27  # ranges take 28 bits of a packed word and number twice a
 QUEUE_SLACK = 64
 NO_LIMIT = 2**20  # iterations that the stage word can count
 DEFAULT_VIRTUAL_WARP = 8
+TRIM_WORTH = 32  # an adaptive trimming goes on while one in so many live vertices is removed
+ANY_WORTH = 2**32 - 1
 
 
 class Steps:
@@ -97,7 +99,7 @@ class Steps:
             scan_limit(config, traits, n, m),
         )
         # Numbered 1, since iteration 0 takes all vertices for one range.
-        once = tuple(map(np.uint32, (0, 1, 2, 0, 0, 0, 1)))
+        once = tuple(map(np.uint32, (0, 1, 0, 1, 2, 0, 0, 0, 1)))
         self._once = (*self._graph[:6], *once, np.uint64(2**63))
         self._packed = memory.allocate("packed", n, np.uint32)
         self._pivots = memory.allocate("pivots", 2 * n + 1, np.uint64)
@@ -159,7 +161,8 @@ class Steps:
 
 def _parameters(config: SCCConfig, lanes: int) -> tuple[np.uint32, ...]:
     """Give the arguments of the kernel that say how often and how steps run."""
-    trim = NO_LIMIT if config.trim == "full" else config.trim or 0
+    trim = NO_LIMIT if isinstance(config.trim, str) else config.trim or 0
+    worth = TRIM_WORTH if config.trim == "adaptive" else ANY_WORTH
     pairs = config.forward_backward or 0
     if config.finish == "forward-backward":
         pairs = NO_LIMIT
@@ -168,4 +171,5 @@ def _parameters(config: SCCConfig, lanes: int) -> tuple[np.uint32, ...]:
     shifts = [width.bit_length() - 1 if strategy == "Q_VW" else 0 for strategy in strategies]
     queued = sum(1 << place for place, strategy in enumerate(strategies) if strategy == "L")
     color = config.finish == "coloring"
-    return tuple(map(np.uint32, (trim, 0, pairs, color, *shifts, queued)))
+    trimming = (trim, config.trim_size or 1, worth)
+    return tuple(map(np.uint32, (*trimming, 0, pairs, color, *shifts, queued)))

@@ -5,14 +5,49 @@
 ## In scope      the kernel's arguments, and what its stage declares
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
+## Vertices of the largest component that trimming can take out.
+<%! TRIM_MOST = 3 %>
 
 <%def name="functions()">
-// Whether v has a live neighbour other than itself.
-static inline int has_live(__global const offset_t *indptr, __global const uint *indices,
-                           volatile __global uint *packed, const uint v) {
-    for (offset_t e = indptr[v]; e < indptr[v + 1]; ++e)
-        if (indices[e] != v && !(packed[indices[e]] & ELIMINATED)) return 1;
-    return 0;
+// Whether a word was live when the stage began that eliminates by `fresh`.
+static inline int lived(const uint word, const uint fresh) { return !(word & ELIMINATED) || word == fresh; }
+
+// The component of v, by its greatest vertex, if no more than `size` live vertices reach v against the
+// edges given; NO_COMPONENT if more do. None of them, which all come to the same end, sees another as gone
+// before the stage is over; trivial components, which nothing else depends on, may (fresh = 0).
+static inline uint closed_component(__global const offset_t *indptr, __global const uint *indices,
+                                    volatile __global uint *packed, const uint v, const uint size, const uint fresh) {
+    uint member0 = v${"".join(f", member{i} = v" for i in range(1, TRIM_MOST))}, members = 1;
+    uint ${", ".join(f"into{i} = 0" for i in range(TRIM_MOST))};   // bit j: an edge joins members i and j
+    % for i in range(TRIM_MOST):
+    if (members > ${i}u) {
+        const offset_t row_end = indptr[member${i} + 1];
+        for (offset_t e = indptr[member${i}]; e < row_end; ++e) {
+            const uint u = indices[e];
+            if (u == member${i} || !lived(packed[u], fresh)) continue;
+            uint place = members;
+            % for j in reversed(range(TRIM_MOST)):
+            if (members > ${j}u && u == member${j}) place = ${j}u;
+            % endfor
+            if (place == size) return NO_COMPONENT;
+            % for j in range(1, TRIM_MOST):
+            if (place == ${j}u) member${j} = u;
+            % endfor
+            members = max(members, place + 1u);
+            into${i} |= 1u << place;
+        }
+    }
+    % endfor
+    // Of those that reach v, the ones that v reaches.
+    uint reached = 1u;
+    % for i in list(range(1, TRIM_MOST)) * (TRIM_MOST - 1):
+    reached |= (into${i} & reached ? 1u : 0u) << ${i};
+    % endfor
+    uint greatest = v;
+    % for i in range(1, TRIM_MOST):
+    if (reached >> ${i} & 1u) greatest = max(greatest, member${i});
+    % endfor
+    return greatest;
 }
 
 // Make `key` the pivot of a range, if it is greater or the one there is has been eliminated.

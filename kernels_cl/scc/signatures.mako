@@ -1,9 +1,10 @@
 ## signatures: priorities and their propagation along edges, for scc_signatures.cl.
 ##
-## functions()                at file scope
-## spread_once(stamps, tile)  a stage's look at all edges; `stamps` is where changes are read
-## list_edges()               a tile of the graph's edges goes to the queue
-## In scope                   the kernel's arguments, and what its stage declares
+## functions()    at file scope
+## spread(tile)   priorities travel over all edges once
+## trim(tile)     a round of trimming the edges
+## list_edges()   a tile of the graph's edges goes to the queue
+## In scope       the kernel's arguments, and what its stage declares
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -84,33 +85,37 @@ static inline uint row_of(__global const offset_t *indptr, const uint n, const u
 }
 </%def>
 
-## Once over the edges, a few of each lane at a time, so that looks at their ends overlap.
-<%def name="spread_once(stamps, tile)">
+## Once over all edges, in both directions.
+<%def name="spread(tile)">
 <%tiles:each_tile count="now.length" size="${tile}">
-    for (uint i = tile_begin + lane_id(); i < tile_end; i += ${config.lanes * batch}u) {
-        % for k in range(batch):
-        const uint at${k} = i + ${k * config.lanes}u;
-        const uint2 edge${k} = edges_from[at${k} < tile_end ? at${k} : i];
-        % endfor
-        uint pending = 0;   // two bits an edge: forward, backward
-        % for k in range(batch):
-        if (at${k} < tile_end) {
-            pending |= (uint)(least == 0 || ${stamps}[edge${k}.x] >= least) << ${2 * k};
-            pending |= (uint)(least == 0 || ${stamps}[edge${k}.y] >= least) << ${2 * k + 1};
-        }
-        % endfor
-        for (; pending; pending &= pending - 1u) {
-            // One copy of what follows: compilers take ten times as long over one for every edge.
-            const uint which = lanemask_first(pending);
-            uint2 edge = edge0;
-            % for k in range(1, batch):
-            if (which >= ${2 * k}u) edge = edge${k};
-            % endfor
-            const int back = which & 1u;
-            found_count += raise(back ? backward : forward, changed, now.level + 1u, order, back ? edge.y : edge.x, back ? edge.x : edge.y);
-        }
+    for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
+        const uint2 edge = edges_from[i];
+        if (least == 0 || changed[edge.x] >= least)
+            found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
+        if (least == 0 || changed[edge.y] >= least)
+            found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
     }
 </%tiles:each_tile>
+</%def>
+
+## Edges from vertices that no edge enters, or to those that none leaves, go; the others say so of
+## their ends, in a stamp for each round. Round 0 only says.
+<%def name="trim(tile)">
+    volatile __global ushort *const stamps = (volatile __global ushort *)region;   // [2 n] entered, left
+    const ushort round = (ushort)now.level;
+    <%tiles:each_tile count="now.length" size="${tile}">
+        for (uint first = tile_begin; first < tile_end; first += LANES) {
+            const int active = first + lane_id() < tile_end;
+            const uint2 edge = edges_from[active ? first + lane_id() : tile_begin];
+            // One that is kept may have been stamped for the next round already.
+            const int kept = active && (round == 0 || (stamps[2u * edge.x] >= round && stamps[2u * edge.y + 1u] >= round));
+            if (kept) {
+                stamps[2u * edge.x + 1u] = round + 1u;
+                stamps[2u * edge.y] = round + 1u;
+            }
+            ${queue.push("kept", "edge", "queue_to")}
+        }
+    </%tiles:each_tile>
 </%def>
 
 ## The edges of a tile between live vertices and without loops, a span of neighbours to each lane.

@@ -8,7 +8,18 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from digraphs import MILLION, SMALL, check_components, million, oracle, random_digraph, small
+from digraphs import (
+    MILLION,
+    SMALL,
+    check_components,
+    cycle,
+    dag,
+    million,
+    oracle,
+    path,
+    random_digraph,
+    small,
+)
 from graphs import bundled_graphs, graphs, shared_graphs
 from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES, MIXED, MIXED_ONE_WAY
@@ -85,6 +96,26 @@ def test_a_million_vertices(name, pocl):
 @pytest.mark.parametrize("name", MILLION)
 def test_a_million_vertices_by_signatures(name, intel):
     check_components(million(name), cg.scc(million(name), config="signatures", device=intel))
+
+
+def trimming_of(graph, device):
+    """Rounds of trimming, and how many edges are left for signatures."""
+    result = cg.scc(graph, config="signatures", device=device)
+    check_components(graph, result)
+    steps = {step["step"]: step for step in reversed(result.stats.steps)}
+    rounds = steps["trim"]["rounds"] if "trim" in steps else 0
+    return rounds, steps["spread"]["items"] if "spread" in steps else 0
+
+
+@on_both
+def test_signatures_follow_what_is_live_after_trimming(device):
+    """Issue 5, auto: degrees decide whether edges are trimmed, what is left after it how often."""
+    assert trimming_of(dag(5_000, 4, 3), device)[1] == 0  # nothing is left for signatures
+    assert trimming_of(cycle(500, shuffle=3), device) == (0, 500)  # all degrees are one
+    assert trimming_of(path(500), device) == (0, 497)  # one edge in 500 goes
+    rounds, left = trimming_of(random_digraph(5_000, 1, 4), device)
+    assert rounds > 2
+    assert left < 2_000
 
 
 def test_what_scans_leave_is_found_by_the_sequential_search(intel):
@@ -168,7 +199,7 @@ def test_stats(any_device):
     assert stats.teps > 0
     assert stats.launches >= 3
     assert stats.levels == sum(step["rounds"] for step in stats.steps)
-    assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "spread"]
+    assert [step["step"] for step in stats.steps][:4] == ["prepare", "list", "trim", "spread"]
     assert stats.device_bytes > 16 * MIXED_ONE_WAY.m
     assert stats.method == "signatures"
     assert stats.config["finish"] == "signatures"

@@ -18,11 +18,13 @@ from digraphs import (
     random_digraph,
     small,
 )
+from graphs import graphs
+from hypothesis import given, settings
 from searches import MIXED_ONE_WAY
 
 import clgraph as cg
-from clgraph.algorithms import scc_steps
-from clgraph.algorithms.scc_config import STRATEGIES, TABLE_ROWS, VIRTUAL_WARPS
+from clgraph.algorithms import scc_stages, scc_steps
+from clgraph.algorithms.scc_config import STRATEGIES, TABLE_ROWS, TRIM_SIZES, VIRTUAL_WARPS
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 SHAPES = ("mixed-one-way", "random", "comb", "chain-of-2-cycles", "self-loops", "complete", "dag")
@@ -139,6 +141,52 @@ def test_trimming(intel):
     assert lasting[0][4] == 0
 
 
+def trimmed(graph, size):
+    """Vertices that one iteration takes out: no more than `size` reach them, or are reached."""
+    reach = graph.to_scipy().toarray().astype(np.float32) + np.eye(graph.n, dtype=np.float32)
+    for _ in range(graph.n.bit_length()):
+        reach = (reach @ reach > 0).astype(np.float32)
+    return np.count_nonzero((reach.sum(0) <= size) | (reach.sum(1) <= size))
+
+
+@on_both
+@pytest.mark.parametrize("size", TRIM_SIZES)
+def test_trimming_of_small_components(size, device):
+    """Issue 5, trim-2, trim-3: pairs and triples that nothing else reaches, or that reach none."""
+    for name in (*SHAPES[:5], "random-sparse", "dag"):
+        graph = small(name)
+        rows = steps_of(graph, device, trim=1, trim_size=size, finish="sequential")
+        expected = trimmed(graph, size)
+        assert rows[0][4] >= expected if size == 1 else rows[0][4] == expected
+    for length in (2, 3):
+        graph = chain_of_cycles(20, length, shuffle=length)
+        rows = steps_of(graph, device, trim="full", trim_size=size, finish="coloring")
+        assert ([row[1] for row in rows] == ["trim"]) == (length <= size)
+
+
+@on_both
+@given(graph=graphs(max_vertices=30, directed=True))
+@settings(max_examples=60)
+@pytest.mark.parametrize("size", [2, 3])
+def test_trimming_of_random_digraphs(device, size, graph):
+    config = cg.SCCConfig(trim="full", trim_size=size, finish="sequential")
+    result = cg.scc(graph, config=config, device=device)
+    check_components(graph, result)
+
+
+def test_adaptive_trimming_stops_where_it_does_not_pay(intel):
+    """Scc checklist 3 and 18: an iteration must remove one in 32 of those left for another."""
+    star_then_path = digraph(
+        np.r_[np.zeros(500, int), np.arange(501, 900)], np.r_[1:501, 502:901], n=901, shuffle=1
+    )
+    rows = steps_of(star_then_path, intel, trim="adaptive", trim_size=2, finish="sequential")
+    assert rows[0][:3] == ("trim", "trim", 2)
+    rows = steps_of(cycle(50), intel, trim="adaptive", finish="sequential")
+    assert rows[0][:3] == ("trim", "trim", 1)
+    rows = steps_of(small("dag"), intel, trim="adaptive", finish="sequential")
+    assert rows[0][2] > 1
+
+
 @on_both
 def test_the_pivot_has_the_greatest_degree_product(device):
     """Scc checklist 6: the first round takes out the component of that vertex."""
@@ -212,6 +260,16 @@ def test_phases_are_timed(any_device):
     assert sum(row["rounds"] for row in phases.values()) == result.stats.levels
 
 
+def test_rounds_that_are_not_recorded_are_counted(intel, monkeypatch):
+    monkeypatch.setattr(scc_stages, "HISTORY_CAPACITY", 10)
+    result = cg.scc(small("grid"), config="forward-backward", device=intel)
+    monkeypatch.undo()
+    expected = cg.scc(small("grid"), config="forward-backward", device=intel).stats.levels
+    assert result.stats.steps[-1]["step"] == "not recorded"
+    assert result.stats.levels == expected > 100
+    check_components(small("grid"), result)
+
+
 def test_the_rows_of_table_9_3():
     """Scc checklist 18: seventeen rows, of which one may be overridden."""
     assert len(TABLE_ROWS) == 17
@@ -256,7 +314,8 @@ def test_what_scans_leave_is_found_by_the_sequential_search(preset, intel):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"trim": "all"}, "trim='all' is not an integer or \"full\""),
+        ({"trim": "all"}, 'trim=\'all\' is not an integer, "full" or "adaptive"'),
+        ({"trim_size": 4}, "trim_size=4 is not one of 1, 2, 3"),
         ({"trim": -1}, "trim=-1 is out of range"),
         ({"forward_backward": 1.5}, r"forward_backward=1.5 is not an integer\."),
         ({"fb_strategy": "QQ"}, "fb_strategy='QQ' is not one of Q, Q_VW, L"),

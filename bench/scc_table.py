@@ -83,7 +83,9 @@ def measure(
     times += [plan.run().stats.kernel_ms for _ in range(0 if long else repeats)]
     joules = None
     if energy_s > 0 and not long:
-        joules = energy.per_run(plan.run, min_seconds=energy_s, device=device).joules_per_run
+        joules = energy.per_run(
+            plan.run, min_seconds=energy_s, device=device, idle_seconds=0.0
+        ).joules_per_run
     return {
         "median_ms": statistics.median(times),
         "min_ms": min(times),

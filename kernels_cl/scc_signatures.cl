@@ -6,6 +6,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="record" file="/scc/record.mako"/>
 <%namespace name="signatures" file="/scc/signatures.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
@@ -87,7 +88,7 @@ void scc_signatures(
     __global uint2 *edges_even,                     // [m + slack]
     __global uint2 *edges_odd,                      // [m + slack]
     volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
-    __global uint4 *history,                        // [capacity] out: edges, found, stage, clock
+    __global uint4 *history,                        // [1 + capacity] out: edges, found, stage, clock
     const uint capacity,
     volatile __global uint *state,                  // see stage.mako
     const uint launch,
@@ -97,6 +98,7 @@ void scc_signatures(
     const ulong budget)
 {
     ${lanes.setup()}
+    ${record.begin()}
     ${stage.setup()}
     ${queue.setup()}
     const uint queue_capacity = m;
@@ -110,7 +112,7 @@ void scc_signatures(
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        ${settle_stage()}
+        ${record.settle("now.length", "now.mode", "given_up")}
     </%def>
     <%def name="alone()">
     </%def>
@@ -213,9 +215,7 @@ void scc_signatures(
     fence_device();
     const int over_edges = now.mode == SPREAD || now.mode == SIEVE || now.mode == TRIM;
     const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
-    const ulong work = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + WORK) + cost;
-    const ulong spent = now.mode == PREPARE ? 0 : *(volatile __global ulong *)(state + EXPLORED) + cost;
-    const uint stages_so_far = now.mode == PREPARE ? 0u : state[REACHED];
+    ${record.account("cost", "now.mode == PREPARE")}
     if (now.mode == PREPARE) {
         next.mode = LIST;
         next.hubs = 1;
@@ -260,14 +260,4 @@ void scc_signatures(
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
     stage_alone = 0;
-</%def>
-
-## By the same work-item, while the next stage is already running.
-<%def name="settle_stage()">
-    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-    *(volatile __global ulong *)(state + EXPLORED) = spent;
-    state[REACHED] = stages_so_far + 1;
-    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
-    if (done) state[DEPTH] = given_up;
-    if (stages_so_far < capacity) history[stages_so_far] = (uint4)(now.length, queued, now.mode, device_clock_ns());
 </%def>

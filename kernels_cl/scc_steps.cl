@@ -7,6 +7,7 @@
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="record" file="/scc/record.mako"/>
 <%namespace name="closures" file="/scc/closures.mako"/>
 // Strongly connected components in steps: trimming, forward-backward closures, colouring.
 //
@@ -93,7 +94,7 @@ void scc_steps(
     volatile __global ulong *pivots,                // [2 n + 1] in/out, by range: degrees, 1 + vertex
     __global entry_t *queue_even,                   // [n + slack]
     __global entry_t *queue_odd,                    // [n + slack]
-    __global uint4 *history,                        // [capacity] out: items, found, stage, clock
+    __global uint4 *history,                        // [1 + capacity] out: items, found, stage, clock
     const uint capacity,
     volatile __global uint *state,                  // see stage.mako
     const uint launch,
@@ -103,6 +104,7 @@ void scc_steps(
     const ulong budget)
 {
     ${lanes.setup()}
+    ${record.begin()}
     ${stage.setup()}
     ${queue.setup()}
     ${advance.setup()}
@@ -119,13 +121,7 @@ void scc_steps(
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-        *(volatile __global ulong *)(state + EXPLORED) = spent;
-        state[REACHED] = stages_so_far + 1;
-        state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
-        if (done) state[DEPTH] = next.level;
-        if (stages_so_far < capacity)
-            history[stages_so_far] = (uint4)(now.mode == FOLLOW ? now.length : now.level, queued, now.mode | PHASE(now.hubs) << 8, device_clock_ns());
+        ${record.settle("now.mode == FOLLOW ? now.length : now.level", "now.mode | PHASE(now.hubs) << 8", "next.level")}
     </%def>
     <%def name="alone()">
     </%def>
@@ -258,11 +254,7 @@ void scc_steps(
 <%def name="next_stage()">
     fence_device();
     const ulong cost = ${round_work}u + (now.mode == FOLLOW ? (ulong)now.length : now.mode == TRIM || now.mode == COLOR || now.mode == SCAN ? n + m : n);
-    // The words of the last run are still there when the first stage ends.
-    const int first = !now.visited;
-    const ulong work = first ? cost : *(volatile __global ulong *)(state + WORK) + cost;
-    const ulong spent = first ? cost : *(volatile __global ulong *)(state + EXPLORED) + cost;
-    const uint stages_so_far = first ? 0u : state[REACHED];
+    ${record.account("cost", "!now.visited")}
     next.visited = 1;
     const uint phase = PHASE(now.hubs), backward = BACKWARD(now.hubs), iteration = ITERATION(now.hubs);
     const int by_queue = queued_closures >> (phase == PHASE_COLOR) & 1u;

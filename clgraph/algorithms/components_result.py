@@ -80,8 +80,7 @@ class ComponentStats:
         for step in self.steps:
             row = table.setdefault(step["phase"], {"rounds": 0, "milliseconds": 0.0})
             row["rounds"] += int(step["rounds"])
-            took = step.get("milliseconds", math.nan)
-            row["milliseconds"] += 0.0 if math.isnan(took) and row["rounds"] == 1 else took
+            row["milliseconds"] += step.get("milliseconds", math.nan)
         return table
 
     @property

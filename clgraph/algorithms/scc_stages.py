@@ -101,7 +101,7 @@ class StageLog:
     def __init__(self, memory: Memory, stages: Sequence[str], phases: Sequence[str]) -> None:
         self._phases = tuple(phases)
         self._stages = ("END", *stages)
-        self._history = memory.allocate("stage_history", 4 * HISTORY_CAPACITY, np.uint32)
+        self._history = memory.allocate("stage_history", 4 * (1 + HISTORY_CAPACITY), np.uint32)
         self.arguments: tuple[Argument, ...] = (self._history, np.uint32(HISTORY_CAPACITY))
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
@@ -111,14 +111,15 @@ class StageLog:
         -------
         list of dict
             ``phase``, ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all
-            rounds) and ``milliseconds`` (NaN where the device has no clock; of the very first stage
-            also). Rounds beyond those that are kept follow as one step, "not recorded".
+            rounds) and ``milliseconds`` (NaN where the device has no clock). Rounds beyond those
+            that are kept follow as one step, "not recorded".
         """
-        rows = self._history.read(4 * min(outcome.reached, HISTORY_CAPACITY)).reshape(-1, 4)
-        clock = rows[:, 3]
-        took = np.full(len(rows), np.nan)
-        if clock.any():
-            took[1:] = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
+        kept = min(outcome.reached, HISTORY_CAPACITY)
+        noted = self._history.read(4 * (1 + kept)).reshape(-1, 4)
+        rows, clock = noted[1:], noted[:, 3]
+        took = np.full(kept, np.nan)
+        if clock[1:].any():
+            took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
         steps: list[dict[str, Any]] = []
         for (items, found, mode, _), milliseconds in zip(rows.tolist(), took.tolist(), strict=True):
             phase, name = self._phases[mode >> 8], self._stages[mode & 7].lower()
@@ -137,7 +138,7 @@ class StageLog:
                         "milliseconds": milliseconds,
                     }
                 )
-        lost = outcome.reached - len(rows)
+        lost = outcome.reached - kept
         if lost > 0:
             steps.append({"phase": steps[-1]["phase"], "step": "not recorded", "rounds": lost})
         return steps

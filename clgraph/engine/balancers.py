@@ -83,6 +83,8 @@ class Balance:
         Items of more units are a work-group's, or a SIMD group's (``cws``).
     scratch : int
         Places that small items are put in order in (``cws``).
+    group_scan : {"ordered", "unordered"}
+        Whether the small items of a work-group are put in a row in their order (``cws``).
     block_items : int
         Items of each work-item that a work-group searches at once (``block_search``).
     unit_batch : int
@@ -106,6 +108,7 @@ class Balance:
     group_threshold: int
     lane_threshold: int
     scratch: int
+    group_scan: str
     block_items: int
     unit_batch: int
     iterations: int
@@ -120,7 +123,7 @@ def canonical(name: str) -> str:
 
 
 def balance_sizes(
-    name: str, lanes: int, group_size: int, wanted: Mapping[str, int | None]
+    name: str, lanes: int, group_size: int, wanted: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Decide the sizes of a balancer.
 
@@ -175,6 +178,7 @@ def balance_sizes(
         "group_threshold": size("group_threshold", group_size),
         "lane_threshold": size("lane_threshold", lanes),
         "scratch": size("scratch", group_size),
+        "group_scan": wanted.get("group_scan") or "ordered",
         "block_items": size("block_items", 1),
         "unit_batch": unit_batch,
         "iterations": iterations,

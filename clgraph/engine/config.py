@@ -31,6 +31,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "generation": ("recount", "bins", "none"),
     "switching": ("edges", "hubs"),
     "scan": ("shuffle", "binary"),
+    "group_scan": ("ordered", "unordered"),
     "induced_by": ("length", "width"),
     "rules": ("auto", "helix", "bfs-4k"),
 }
@@ -136,6 +137,9 @@ class TraversalConfig(Presets):
         Edges of a hub that each lane of a SIMD group takes at a time; an even number.
     group_threshold, lane_threshold : int, optional
         Rows of more edges are walked by a work-group, or a SIMD group (``cws``).
+    group_scan : {"ordered", "unordered"}, optional
+        Whether a work-group puts its smallest rows side by side in order, by a scan, or SIMD group
+        by SIMD group as they arrive, by an atomic each (``cws``).
     unit_batch, iterations : int, optional
         Edges in a row that a work-item finds by one search (``two_phase``, ``multi_phase``), and
         how often it does so for one chunk (``multi_phase``).
@@ -252,6 +256,7 @@ class TraversalConfig(Presets):
     min_virtual_warp: int | None = None
     group_threshold: int | None = None
     lane_threshold: int | None = None
+    group_scan: str | None = None
     unit_batch: int | None = None
     iterations: int | None = None
     discover: int | None = None

@@ -131,6 +131,11 @@ RULES = (
         "{balance!r}; choose that or induced_by='length'.",
     ),
     Rule(
+        {"group_scan": (ANY,), "balance": tuple(name for name in BALANCERS if name != "cws")},
+        "group_scan={group_scan!r} is about how balance='cws' puts rows side by side, not "
+        "{balance!r}; choose that or leave group_scan out.",
+    ),
+    Rule(
         {"balance": WHOLE_GRID, "hub_degree": (SOME,)},
         "hub_degree={hub_degree} sets vertices apart that balance={balance!r} spreads over the "
         "whole grid anyway; choose hub_degree=0 or another balancer.",

@@ -18,6 +18,7 @@ DIMENSIONS: dict[str, tuple[Any, ...]] = {
     "visited": ("bitmap", "labels", "mask", "plain"),
     "direction": ("push", "switching"),
     "balance": (*BALANCERS, None),
+    "group_scan": ("ordered", "unordered", None),
     "duplicates": ("keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"),
     "history": (0, 64),
     "update": ("buffer", "ballot", "registers"),
@@ -80,6 +81,8 @@ def _is_idle(chosen: Mapping[str, Any], name: str) -> bool:
     never_pulls = chosen.get("direction") == "push"
     if name in {"update", "rows"} and status:
         return value not in {"buffer", "csr"}
+    if name == "group_scan":
+        return value is not None and chosen.get("balance") != "cws"
     if name == "switching":
         return value == "hubs" and never_pulls
     if name in {"hub_cache", "beta"} and status and never_pulls:

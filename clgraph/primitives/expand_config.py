@@ -17,6 +17,7 @@ GPU_GROUP_SIZE = 256
 CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
 SEARCHES = ("hybrid", "binary", "interpolation", "lanes")
 PARTITIONS = ("units", "merge")
+GROUP_SCANS = ("ordered", "unordered")
 # On an H200 warp_search was the fastest on sizes like these, by up to a third, and multi_phase on
 # all others or within a twentieth of it (docs/load-balancing.md).
 EVEN_DEVIATION, EVEN_MEAN = 32.0, 4.0
@@ -51,6 +52,8 @@ class ExpandConfig:
         these have work-items.
     scratch : int, optional
         Places that small items are put in order in (``cws``); default one a work-item.
+    group_scan : {"ordered", "unordered"}
+        Whether they are put there in order, or by SIMD groups as these arrive.
     block_items : int, optional
         Items of each work-item that a work-group searches at once (``block_search``); default 1.
     unit_batch : int, optional
@@ -86,6 +89,7 @@ class ExpandConfig:
     group_threshold: int | None = None
     lane_threshold: int | None = None
     scratch: int | None = None
+    group_scan: str = "ordered"
     block_items: int | None = None
     unit_batch: int | None = None
     iterations: int | None = None
@@ -105,7 +109,11 @@ class ExpandConfig:
             raise InvalidArgumentError(
                 f"balance={self.balance!r} is not one of {', '.join(BALANCERS)}."
             )
-        for name, choices in (("search", SEARCHES), ("partition", PARTITIONS)):
+        for name, choices in (
+            ("search", SEARCHES),
+            ("partition", PARTITIONS),
+            ("group_scan", GROUP_SCANS),
+        ):
             if getattr(self, name) not in choices:
                 raise InvalidArgumentError(
                     f"{name}={getattr(self, name)!r} is not one of {', '.join(choices)}."

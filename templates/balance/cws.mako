@@ -86,7 +86,7 @@ while (wide) {
 </%def>
 
 <%def name="by_scan(visit)">
-${group_ranks.scan("my_rank", "total", "left")}
+${group_ranks.scan("my_rank", "total", "left", in_order=False)}
 uint done = 0;
 for (uint first = 0; first < total; first += ${config.scratch}u) {
     for (; done < left && my_rank + done - first < ${config.scratch}u; ++done) {

@@ -8,7 +8,6 @@ import pytest
 from searches import MIXED, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.algorithms.bfs_4k import hash_entries
 
 DENSE = cg.generate.kron(11, edge_factor=32, seed=3)
 BUSIEST = int(np.argmax(DENSE.degrees))
@@ -115,15 +114,6 @@ def test_tables_find_duplicates(scope, intel):
     assert conflicts[0] > conflicts[-1] == 0
     missed = [queued - 12 for queued, _ in found.values()]
     assert missed[0] > missed[-1] == 0
-
-
-def test_sizes_of_tables():
-    """bfs-4k F7 and F9: what the formulas give for 48 KiB; powers of two are enforced."""
-    assert 8 * hash_entries(48 << 10, 128, 2048) == 2 << 10
-    assert 8 * hash_entries(48 << 10, 1024, 1024, queue_bytes=4 * 1024) == 32 << 10
-    assert 8 * hash_entries(48 << 10, 1024, 1024, queue_bytes=8 * 1024) == 16 << 10
-    with pytest.raises(cg.InvalidArgumentError, match="hash_size=3 is not a power of two"):
-        cg.BFSConfig(duplicates="lookup_group", visited="plain", hash_size=3)
 
 
 def test_nothing_is_counted_unless_asked(intel):

@@ -250,6 +250,43 @@ def test_the_three_phases_of_cws(intel: Device) -> None:
         assert stats.counts["GROUP_ROWS"] == stats.counts["LANE_ROWS"] == 0
 
 
+@pytest.mark.parametrize("order", ["ordered", "unordered"])
+def test_every_way_to_gather(intel: Device, order: str) -> None:
+    """bfs-merrill 5 to 7: lists of all lengths around a SIMD group and a work-group, by each way.
+
+    One by one, by a SIMD group, by a work-group, by a scan and by all three together.
+    """
+    lanes = intel.traits.lanes
+    group, never = 4 * lanes, 2**31 - 1
+    edges = (lanes, group, 2 * group)
+    sizes = np.array([0, 1, *(x + d for x in edges for d in (-1, 0, 1)), 7 * group] * 5)
+    cws = {"balance": "cws", "group_size": group, "group_scan": order}
+    ways: dict[str, dict[str, Any]] = {
+        "one by one": {"balance": "item_thread", "group_size": group},
+        "SIMD group": {**cws, "group_threshold": never, "lane_threshold": 1},
+        "work-group": {**cws, "group_threshold": 1, "lane_threshold": never},
+        "scan": {**cws, "group_threshold": never, "lane_threshold": never},
+        "together": cws,
+    }
+    found = {name: checked(sizes, intel, **way)[1].counts for name, way in ways.items()}
+    several = int(np.count_nonzero(sizes > 1))
+    assert found["SIMD group"]["LANE_ROWS"] == several
+    # Each long list is a work-group's once.
+    assert found["work-group"]["GROUP_ROWS"] == several
+    assert found["together"]["GROUP_ROWS"] == np.count_nonzero(sizes > group)
+    assert found["scan"]["GROUP_ROWS"] == found["scan"]["LANE_ROWS"] == 0
+    # Consecutive work-items read consecutive places, in the last, partial round too.
+    few = np.full(group, 3)
+    plan, _ = checked(few, intel, **ways["scan"])
+    if order == "ordered":
+        np.testing.assert_array_equal(plan.writers(), np.arange(3 * group) % group)
+    assert np.bincount(plan.writers()).tolist() == [3] * group
+    # A SIMD group that walks a list waits for no other.
+    source = rendered(intel, **cws)
+    walk = source[source.index("lanemask_t wide = lane_ballot(left") :]
+    assert "group_barrier" not in walk[: walk.index("my_rank")]
+
+
 def test_the_slots_of_a_block_search(intel: Device) -> None:
     """load-balancing dynamic 1: slots of ceil(total / group size), one search each."""
     sizes = SIZES["power law"][:64]

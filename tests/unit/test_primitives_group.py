@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ MANY = [
 
 
 def check_group(device, operator, kind, size):
+    """bfs-merrill 3: scans of a group of any size, and of pairs (affine maps), by a slow one."""
     dtype = DTYPES[kind]
     n = GROUPS * size
     width = 2 if kind == "uint2" else 1
@@ -81,6 +83,38 @@ def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, la
     params = {"traits": traits, "group_size": size, "operator": "add", "type": "uint"}
     with pytest.raises(KernelBuildError, match=f"work-group of {size} does not fit {lanes}"):
         render("primitives/group_check.cl", params)
+
+
+@pytest.mark.parametrize("way", ["ordered", "unordered"])
+@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+def test_ranks_in_order_and_in_any(way, device):
+    """bfs-helix 20 (its dimension D9): ordered, unordered and binary scans of a work-group.
+
+    Unordered ranks are those of the SIMD groups in some order, each group's own in order; across
+    work-groups queues are reserved in the same way, see test_primitives_traversal.py.
+    """
+    size, lanes = group_size(device.traits), device.traits.lanes
+    sizes = np.random.default_rng(9).integers(0, 5, GROUPS * size, dtype=np.uint32)
+    sizes[size // 2 : size] = 0
+    memory = Memory(device)
+    ranks = memory.allocate("ranks", 4 * sizes.size, np.uint32)
+    wide = {"group_size": size, "lanes": lanes, "group_scan": way, "wide_offsets": False}
+    program = load(device, "primitives/ranks_check.cl", config=SimpleNamespace(**wide))
+    kernel = program.kernel("check_ranks")
+    wait(kernel.launch(sizes.size, size, memory.upload("sizes", sizes), ranks))
+    for mine, found in zip(np.split(sizes, GROUPS), np.split(ranks.read(), GROUPS), strict=True):
+        ordered, unordered, binary, total = found.reshape(-1, 4).T
+        np.testing.assert_array_equal(ordered, np.cumsum(mine) - mine)
+        np.testing.assert_array_equal(total, mine.sum())
+        units = np.repeat(unordered, mine) + np.arange(mine.sum()) - np.repeat(ordered, mine)
+        np.testing.assert_array_equal(np.sort(units), np.arange(mine.sum()))
+        for begin in range(0, size, lanes):
+            here = slice(begin, begin + lanes)
+            within = np.cumsum(mine[here]) - mine[here]
+            if mine[here].any():
+                np.testing.assert_array_equal(unordered[here] - unordered[here][0], within)
+            odd = mine[here] & 1
+            np.testing.assert_array_equal(binary[here], np.cumsum(odd) - odd)
 
 
 CHECK_HERE = """

@@ -7,10 +7,10 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
-<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/lanes.mako'}"/>
+<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method == 'buckets' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/lanes.mako'}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
-<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method == 'self-tuning' else '/sssp/decide.mako'}"/>
+<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets_decide.mako' if context['config'].method == 'buckets' else '/sssp/decide.mako'}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
 // A vertex whose distance falls to the bound HIGH or below it enters the frontier; one that is first
@@ -116,6 +116,12 @@ void sssp(
     const ulong first_degree,                       // edges per vertex
     const ulong first_delta,                        // the length that first_high is the key of
     const ulong unit,                               // least difference of lengths that counts
+    % endif
+    % if config.method == "buckets":
+    volatile __global ulong *rings,                 // [BUCKETS * LANES * (ring_mask + 1)], see rings.mako
+    volatile __global uint *ring_state,             // [RING_WORDS + 2 * BUCKETS * LANES]
+    const uint ring_mask,                           // a ring's size, a power of two, less one
+    const float per_length,                         // 1 / delta
     % endif
     volatile __global uint *state,                  // see stage.mako
     const uint launch,                              // 0 for a new search, else the how-manieth resumption

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.sssp_buckets import Rings
 from clgraph.algorithms.sssp_classes import classed_heads, leaves_of, light_first
 from clgraph.algorithms.sssp_stages import BOARD_COUNT
 from clgraph.algorithms.sssp_trace import ROW_QUADS
@@ -88,7 +89,7 @@ class PathBuffers:
             )
 
         tuned = config.method == "self-tuning"
-        pile = n + QUEUE_SLACK if config.method != "bellman-ford" else 1
+        pile = n + QUEUE_SLACK if config.method not in {"bellman-ford", "buckets"} else 1
         self.board = memory.upload("board", np.zeros(BOARD_COUNT, np.uint32))
         self._scratch: tuple[Argument, ...] = (
             entries("queue_even", n),
@@ -103,6 +104,7 @@ class PathBuffers:
             *(self._looked_along(graph, config, progress) if config.heavy == "switching" else ()),
             self.board,
         )
+        self._rings = Rings(memory, n, config) if config.method == "buckets" else None
         self.tuning = Tuning(memory, graph, weights, config, device) if tuned else None
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._sources = memory.allocate("sources", 1, np.uint32)
@@ -205,6 +207,7 @@ class PathBuffers:
             results.levels,
             self._level_capacity,
             *(self.tuning.arguments() if self.tuning else ()),
+            *(self._rings.arguments() if self._rings else ()),
         )
 
     def reached(self, results: SearchBuffers, n: int) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from clgraph.algorithms.sssp_buckets import bucket_group, bucket_hops, bucket_part, validate_buckets
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.config import TraversalConfig, check_number
 from clgraph.errors import InvalidArgumentError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_paths"]
 
-METHODS = ("bellman-ford", "near-far", "delta-stepping", "self-tuning")
+METHODS = ("bellman-ford", "near-far", "delta-stepping", "buckets", "self-tuning")
 CONTROLLERS = ("device", "host")
 CLAIMS = ("packed", "stamped")
 HEAVY = ("push", "switching")
@@ -56,10 +57,11 @@ class SSSPConfig(TraversalConfig):
 
     Parameters
     ----------
-    method : {"bellman-ford", "near-far", "delta-stepping", "self-tuning"}, optional
+    method : {"bellman-ford", "near-far", "delta-stepping", "buckets", "self-tuning"}, optional
         Expand whoever fell; or only those below a bound that rises; or of these the edges up to
-        `delta` at once, the heavier ones when the bound is about to rise; or those below a bound
-        that is moved so that every step does the same work.
+        `delta` at once, the heavier ones when the bound is about to rise; or, without steps, who is
+        in the lowest of many buckets as wide as `delta`; or those below a bound that is moved so
+        that every step does the same work.
     delta : float, optional
         How much the bound rises, in the unit of the weights; for ``self-tuning`` the first bound.
     claims : {"packed", "stamped"}, optional
@@ -78,6 +80,12 @@ class SSSPConfig(TraversalConfig):
         others, for ``near-far``; 0 for never.
     drift_limit : int, optional
         Largest frontier, in vertices, that is expanded so.
+    buckets : int, optional
+        How many buckets there are at once, for ``buckets``; a power of two.
+    reach : int, optional
+        How many buckets above the lowest a SIMD group may work on.
+    keep : int, optional
+        Vertices that a SIMD group keeps for itself while another has nothing to do.
     set_point : float, optional
         Edges that each step should look at, for ``self-tuning``; default is as many as the device
         runs work-items at once.
@@ -96,6 +104,9 @@ class SSSPConfig(TraversalConfig):
     heavy: str | None = None
     drift: int | None = None
     drift_limit: int | None = None
+    buckets: int | None = None
+    reach: int | None = None
+    keep: int | None = None
     set_point: float | None = None
     power_target: float | None = None
     controller: str | None = None
@@ -142,6 +153,7 @@ class SSSPConfig(TraversalConfig):
                 )
         self._validate_delta()
         self._validate_tuning()
+        validate_buckets(self)
         for name in self.edge_classes or ():
             if name not in EDGE_CLASSES:
                 raise InvalidArgumentError(
@@ -212,6 +224,13 @@ class ResolvedPaths(Resolved):
     look_cost: int = 1
     drift: int = 0
     drift_limit: int = 0
+    buckets: int = 0
+    reach: int = 0
+    keep: int = 0
+    ahead: int = 0
+    turns: int = 0
+    waits: int = 0
+    looks: bool = False
     split_tile: int = 1024
     set_point: float = 0.0
     power_target: float | None = None
@@ -230,23 +249,9 @@ def resolve_paths(
         If the weights or the device do not allow it.
     """
     method = config.method or ("bellman-ford" if weights.negative else "near-far")
-    if weights.negative and method != "bellman-ford":
-        tail, head, weight = weights.least_edge
-        raise InvalidArgumentError(
-            f"method={method!r} needs weights that are not negative, but edge {tail} -> {head} has "
-            f"{weight}; use config='h-bf' or method='bellman-ford'."
-        )
-    if not traits.int64_atomics and (weights.dtype.itemsize == 8 or config.claims == "packed"):
-        raise InvalidArgumentError(
-            f"weights of type {weights.dtype} and claims={config.claims!r} need 64-bit atomics, "
-            "which this device does not have; use 32-bit weights and claims='stamped'."
-        )
-    if weights.dtype == "float64" and not traits.fp64:
-        raise InvalidArgumentError(
-            "weights are float64, but this device has no double precision; convert them to float32."
-        )
+    _check_weights(config, method, traits, weights)
     base = resolve(
-        _shared_part(config),
+        _shared_part(config, method, traits),
         traits,
         m=graph.m,
         predecessors=True,
@@ -275,6 +280,11 @@ def resolve_paths(
         heavy = config.heavy or heavy
     drift = _drift(config, base, traits, graph) if method == "near-far" else 0
     hops = NARROW if alone else DRIFTING if drift else WIDE
+    own: dict[str, Any] = {}
+    if method == "buckets":
+        hops, own = bucket_hops(traits), bucket_part(config, base, traits)
+    elif method == "self-tuning":
+        own = _tuned_part(config, base, traits, weights)
     chosen = asdict(base)
     if traits.is_cpu:
         # Compilers for processors take seconds over each copy of the visit, and gain nothing.
@@ -287,9 +297,9 @@ def resolve_paths(
         "method": method,
         "heavy": heavy,
         "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
-        **(_tuned_part(config, base, traits, weights) if method == "self-tuning" else {}),
         "claims": config.claims or ("packed" if packs else "stamped"),
         "edge_classes": classes,
+        **own,
     }
     if drift:
         chosen |= {
@@ -300,6 +310,25 @@ def resolve_paths(
             "wide": config.wide or 0,  # without: no spills, and as fast
         }
     return ResolvedPaths(**chosen)
+
+
+def _check_weights(config: SSSPConfig, method: str, traits: DeviceTraits, weights: Weights) -> None:
+    """Refuse weights that the method or the device cannot do."""
+    if weights.negative and method != "bellman-ford":
+        tail, head, weight = weights.least_edge
+        raise InvalidArgumentError(
+            f"method={method!r} needs weights that are not negative, but edge {tail} -> {head} has "
+            f"{weight}; use config='h-bf' or method='bellman-ford'."
+        )
+    if not traits.int64_atomics and (weights.dtype.itemsize == 8 or config.claims == "packed"):
+        raise InvalidArgumentError(
+            f"weights of type {weights.dtype} and claims={config.claims!r} need 64-bit atomics, "
+            "which this device does not have; use 32-bit weights and claims='stamped'."
+        )
+    if weights.dtype == "float64" and not traits.fp64:
+        raise InvalidArgumentError(
+            "weights are float64, but this device has no double precision; convert them to float32."
+        )
 
 
 def _drift(config: SSSPConfig, base: Resolved, traits: DeviceTraits, graph: Graph) -> int:
@@ -319,10 +348,13 @@ def _drift(config: SSSPConfig, base: Resolved, traits: DeviceTraits, graph: Grap
     return DRIFT if traits.grid_barrier and pays else 0
 
 
-def _shared_part(config: SSSPConfig) -> TraversalConfig:
+def _shared_part(config: SSSPConfig, method: str, traits: DeviceTraits) -> TraversalConfig:
     """Give the dimensions that all searches have, of one that claims no vertex for good."""
     shared = {field.name: getattr(config, field.name) for field in fields(TraversalConfig)}
-    return TraversalConfig(**shared | {"direction": "push", "visited": "labels", "held": False})
+    shared |= {"direction": "push", "visited": "labels", "held": False}
+    if method == "buckets":
+        shared |= bucket_group(config, traits)
+    return TraversalConfig(**shared)
 
 
 def _solo_edges(base: Resolved) -> int:

@@ -26,7 +26,8 @@ __all__ = [
     "stages_of",
 ]
 
-# A stage word has three bits for them; 0 is the end of a search. No search has both of the 4s.
+# A stage word has three bits for them; 0 is the end of a search. No search has both of the 4s, or
+# of the 7s.
 STAGE_NUMBERS = {
     "fill": 1,
     "start": 2,
@@ -36,6 +37,7 @@ STAGE_NUMBERS = {
     "finish": 5,
     "tree": 6,
     "heavy": 7,
+    "clear": 7,
 }
 REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
 # Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
@@ -51,6 +53,7 @@ BOARD_WORDS = {
     "SETTLED_BEGIN": 161,
     "SETTLED_HUBS": 166,
     "SETTLED_HUBS_BEGIN": 167,
+    "RINGS_CLEAN": 168,
     "REMARK_BEYOND": REMARK_BEYOND,
     "REMARK_BELOW": REMARK_BELOW,
     "REMARK_ROUNDS": REMARK_ROUNDS,
@@ -99,6 +102,8 @@ def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
         stages.append("split")
         if config.method == "delta-stepping":
             stages.append("heavy")
+        elif config.method == "buckets":
+            stages.append("clear")
     elif "leaf" in config.edge_classes:
         stages.append("leaves")
     stages.append("finish")

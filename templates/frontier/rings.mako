@@ -1,0 +1,113 @@
+## rings: entries that any lane group may push and any other may take, in buckets, without barriers.
+##
+## Every bucket has LANES rings, so that lane groups seldom push to and take from the same one; each
+## pushes to its `home`, the next one in every turn. Bucket b uses the rings of b % BUCKETS. A ring has two counters that only
+## grow, in one word: entries that room was reserved for, and entries that were taken.
+##
+## A slot is zero until it is written and after it was read, so a reader knows when what it has taken is
+## there; the writer, which has reserved the slot and waits for nobody, is about to write it. A writer
+## that finds a slot in use (by a reader that was put aside for a whole round of the ring), a reservation
+## beyond the ring's size and a reader whose patience is over set STOP_FULL: what is in the rings is
+## not to be trusted then.
+##
+## clear, push, take   as said below; `take` is for buckets that the caller may work on
+## Gives         COUNT(b), BASE, STOP, IDLE: words of ring_state; BUCKETS
+## In scope      rings [BUCKETS * LANES * (ring_mask + 1)], ring_state, ring_mask, home, spin_limit
+## Called by     lane-uniform control flow
+## Barriers      none
+
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+
+<%def name="declarations()">
+#define BUCKETS ${config.buckets}u
+#define STOP_FULL 2u
+#define BASE (ring_state + 0)      // no bucket below this will have entries any more
+#define STOP (ring_state + 1)
+#define IDLE (ring_state + 32)     // lane groups that look for work
+#define COUNT(bucket_) (ring_state + 64 + (bucket_) % BUCKETS)
+#define RING_WORDS ${64 + max(config.buckets, 32)}u
+#define RING_OF(bucket_, ring_) (((bucket_) % BUCKETS) * LANES + (ring_))
+// Low half: entries taken; high half: entries reserved.
+#define RING(bucket_, ring_) ((volatile __global ulong *)(ring_state + RING_WORDS) + RING_OF(bucket_, ring_))
+#define RING_SLOT(bucket_, ring_, place_) (rings + (size_t)RING_OF(bucket_, ring_) * ((size_t)ring_mask + 1) + ((place_) & ring_mask))
+</%def>
+
+## By all who take part in a stage: empties rings and forgets what was counted.
+<%def name="clear()">
+<%tiles:each_tile count="BUCKETS * LANES" size="1">
+    for (size_t at = lane_id(); at <= ring_mask; at += LANES) rings[(size_t)tile_begin * ((size_t)ring_mask + 1) + at] = 0;
+    if (lane_id() == 0) ((volatile __global ulong *)(ring_state + RING_WORDS))[tile_begin] = 0;
+    for (uint at = lane_id(); tile_begin == 0 && at < RING_WORDS; at += LANES) ring_state[at] = 0;
+</%tiles:each_tile>
+</%def>
+
+## Pushes the vertices of those lanes, one at least, whose flag is set, with half of their keys. The caller has a
+## count of this bucket or of one below.
+<%def name="push(bucket, flag, vertex, key)">
+{
+    const lanemask_t pushing_here = lane_ballot(${flag});
+    uint place = 0, fits = 0;
+    if (lane_id() == 0) {
+        const uint many = lanemask_count(pushing_here);
+        const uint before = atomic_add(COUNT(${bucket}), many);
+        const ulong word = atom_add(RING(${bucket}, home), (ulong)many << 32);
+        place = (uint)(word >> 32);
+        // Both have been done when this is known: what is written below has been counted before.
+        fits = before < 0x80000000u && place - (uint)word + many <= ring_mask + 1;
+        if (!fits) atomic_or(STOP, STOP_FULL);
+    }
+    const uint ring = home;
+    home = (home + 1) % LANES;   // so that all of a bucket's rings fill, however few push
+    place = lane_broadcast(place, 0) + lanemask_count(pushing_here & lane_mask_lt());
+    fits = lane_broadcast(fits, 0);
+    if (fits && (${flag}) &&
+        atom_xchg(RING_SLOT(${bucket}, ring, place), (ulong)(uint)(${key}) << 32 | ((${vertex}) + 1u))) atomic_or(STOP, STOP_FULL);
+}
+</%def>
+
+## Declares found, share and value: takes `share` entries (none: there are none, or others were faster)
+## from a ring of the lowest of the buckets from `base` to `reach` beyond that has any; to `last_bucket` at most.
+## `hungry` groups share what there is.
+<%def name="take(base, reach)">
+uint found = 0, share = 0;
+ulong value = 0;
+{
+    lanemask_t filled = 0;
+    ulong word = 0;
+    % for d in range(reach + 1):
+    const ulong word${d} = load_relaxed_ulong(RING(${base} + ${d}u, lane_id()));
+    % endfor
+    % for d in range(reach + 1):
+    if (!filled && ${base} + ${d}u <= last_bucket) {
+        filled = lane_ballot((uint)(word${d} >> 32) != (uint)word${d});
+        word = word${d};
+        found = ${base} + ${d}u;
+    }
+    % endfor
+    if (filled) {
+        const lanemask_t from_home = filled & ~(((lanemask_t)1 << home) - 1);
+        const uint ring = lanemask_first(from_home ? from_home : filled);
+        const uint here = (uint)(word >> 32) - (uint)word, there = lane_shuffle(here, ring);
+        const uint first = lane_shuffle((uint)word, ring);
+        share = clamp(lane_reduce_add(here) / max(hungry, 1u), 1u, min(there, (uint)LANES));
+        uint taken = 0;
+        if (lane_id() == 0) taken = atomic_cmpxchg((volatile __global uint *)RING(found, ring), first, first + share) == first;
+        if (!lane_broadcast(taken, 0)) share = 0;
+        volatile __global ulong *const mine_here = RING_SLOT(found, ring, first + lane_id());
+        const int wanting = lane_id() < share;
+        for (uint polls = 1; share; ++polls) {
+            if (wanting && !value) value = load_relaxed_ulong(mine_here);
+            if (lane_all(!wanting || value)) break;
+            if ((polls & 63u) == 0) {
+                uint over = 0;
+                if (lane_id() == 0) {
+                    if (polls >= spin_limit) atomic_or(STOP, STOP_FULL);
+                    over = load_relaxed(STOP) & STOP_FULL;
+                }
+                if (lane_broadcast(over, 0)) break;
+            }
+        }
+        if (value) store_relaxed_ulong(mine_here, 0);
+    }
+}
+</%def>

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from clgraph.errors import InvalidArgumentError
 
 from . import published
+from .findings import findings
 from .floors import BARRIER_US, COPY_GB_PER_S
+from .matrix import matrices
 from .pinned import GRAPHS
 from .records import load
 from .suites import SUITES
@@ -181,6 +183,10 @@ def _section(
         origins = [letter for letter, case in measured if case["algorithm"] == algorithm]
         parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
         parts += [_results(cases, device, origins), _energy(cases), _peers(cases)]
+        if suite == "presets":
+            parts.append(matrices(cases, device))
+        if suite == "presets" and algorithm == "bfs":
+            parts.append(findings(cases, device))
         parts += [_levels(case) for case in cases if _is_profiled(case)]
     there = {f"{case['algorithm']}/{graph_of(case)}" for _, case in measured}
     missing = unmeasured(case for _, case in shown if not case.get("stand_in"))

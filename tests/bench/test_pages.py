@@ -77,6 +77,56 @@ def test_what_no_record_has_is_listed_with_its_stand_in():
     assert "europe-osm (road)" in page
 
 
+def preset_case(graph, preset, ms, joules=None):
+    changes = {"preset": preset, "key": f"bfs/{graph}/{preset}"}
+    made = case(graph, [ms], **changes)
+    made["energy"]["joules_per_search"] = joules
+    return made
+
+
+TIMES = {
+    "kron20": {"auto": 0.1, "merrill-expand-contract": 2.0, "merrill-hybrid": 2.5},
+    "road": {"auto": 8.0, "merrill-expand-contract": 20.0, "merrill-hybrid": 10.0},
+}
+
+
+def page_of_presets(joules):
+    made = [preset_case(g, p, ms, joules) for g, all_ in TIMES.items() for p, ms in all_.items()]
+    return docs.page([("h200.json", record(*made) | {"suite": "presets"})])
+
+
+def test_page_has_a_table_of_presets_by_graphs():
+    """The table of issue 3: time, rate, joules and time over the floor, the best of each bold."""
+    page = page_of_presets(0.5)
+    head = page[page.index("| median ms | kron20") :]
+    assert head.splitlines()[:5] == [
+        "| median ms | kron20 | road |",
+        "|---|--:|--:|",
+        "| auto | **0.1** | **8** |",
+        "| merrill-expand-contract | 2 | 20 |",
+        "| merrill-hybrid | 2.5 | 10 |",
+    ]
+    assert "| joules per run | kron20 | road |" in page
+    assert "| MTEPS | kron20 | road |" in page
+    assert "| auto | **80,000** | **1,000** |" in page
+    assert "| time over floor | kron20 | road |" in page
+    assert "| auto | **10** | **800** |" in page
+    assert "| joules per run" not in page_of_presets(None)
+    assert "Preset by graph" not in docs.page([("h200.json", RUN | {"suite": "presets"})])
+
+
+def test_page_says_which_findings_hold():
+    """By the recorded times, graph by graph; what was not measured is left out."""
+    page = page_of_presets(0.5)
+    lines = [line for line in page.splitlines() if line.startswith(("| Merrill", "| clgraph"))]
+    assert lines == [
+        "| Merrill | the hybrid meets or beats expand-contract on every graph | "
+        "kron20 1.25, road 0.5 | not on kron20 |",
+        "| clgraph | auto is at least as fast as every published preset | "
+        "kron20 0.05, road 0.8 | yes |",
+    ]
+
+
 class Structure(HTMLParser):
     """Tags that are open, and what was seen."""
 

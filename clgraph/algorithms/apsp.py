@@ -13,6 +13,7 @@ from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,7 +186,10 @@ def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
 
 
 def _element(dtype: DTypeLike) -> np.dtype[Any]:
-    element = np.dtype(dtype)
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise InvalidArgumentError(f"dtype={dtype!r} is neither int32 nor int16.") from None
     if element not in (np.dtype(np.int32), np.dtype(np.int16)):
         raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
     return element
@@ -203,8 +207,7 @@ def _weighted_blocks(
     for begin in range(0, sources.size, size):
         block = sources[begin : begin + size]
         yield block, searcher.distances(block)
-        if progress is not None:
-            progress(begin + block.size, sources.size, "searches")
+        tell(progress, begin + block.size, sources.size, "searches")
 
 
 def _blocks(
@@ -221,5 +224,4 @@ def _blocks(
     for block in searcher.blocks(sources, 4, size):
         yield block, narrow(searcher.distances(block), element)
         done += block.size
-        if progress is not None:
-            progress(done, sources.size, "searches")
+        tell(progress, done, sources.size, "searches")

@@ -18,6 +18,7 @@ from clgraph.algorithms.multi_search_run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -284,5 +285,4 @@ class BitParallel:
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:
-    if progress is not None:
-        progress(done, total, "searches")
+    tell(progress, done, total, "searches")

@@ -260,7 +260,10 @@ def _shared_scores(
 
 
 def _element(dtype: DTypeLike) -> np.dtype[Any]:
-    element = np.dtype(dtype)
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise InvalidArgumentError(f"dtype={dtype!r} is neither float64 nor float32.") from None
     if element not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise InvalidArgumentError(f"dtype={element} is neither float64 nor float32.")
     return element
@@ -284,7 +287,11 @@ def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
             raise InvalidArgumentError(
                 f"sources={count} vertices cannot be drawn from {n}; pass at most that many."
             )
-        return np.random.default_rng(seed).choice(n, count, replace=False).astype(np.int64)
+        return (
+            np.random.default_rng(None if seed is None else whole("seed", seed, 0, None))
+            .choice(n, count, replace=False)
+            .astype(np.int64)
+        )
     return as_sources(sources, n)
 
 

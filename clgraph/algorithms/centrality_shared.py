@@ -11,6 +11,7 @@ from clgraph.algorithms.bit_parallel_config import long_rows_in_parts
 from clgraph.algorithms.multi_search_run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -156,8 +157,7 @@ class SharedBetweenness:
             part = sources[begin : begin + self.width]
             if not self._batch(part):
                 return None
-            if progress is not None:
-                progress(begin + part.size, sources.size, "searches")
+            tell(progress, begin + part.size, sources.size, "searches")
         return self._scores.read()
 
     def _batch(self, sources: NDArray[np.int64]) -> bool:

@@ -11,6 +11,7 @@ from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.algorithms.multi_search_weighted import WeightedSearcher
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import Graph
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,7 +139,6 @@ class WeightedBetweenness:
                 )
             scores = scores + result["scores"]
             done += block.size
-            if progress is not None:
-                progress(done, sources.size, "searches")
+            tell(progress, done, sources.size, "searches")
         found: NDArray[np.float64] | NDArray[np.float32] = scores
         return found

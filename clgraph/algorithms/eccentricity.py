@@ -15,6 +15,7 @@ from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.modules import module
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -204,8 +205,7 @@ class MutualBounds:
         degrees = self.graph.degrees
         while True:
             left = np.flatnonzero(self.upper > self.longest)
-            if progress is not None:
-                progress(n - left.size, n, "diameter")
+            tell(progress, n - left.size, n, "diameter")
             if not left.size:
                 return self.longest
             if self.searches >= PIVOTS and left.size > FEW:

@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs import BFS
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.graph.csr import row_ids
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,9 +73,8 @@ class DirectedBounds:
             for _ in range(SEARCHES_A_ROUND):
                 for way, back in (self._ways, self._ways[::-1]):
                     left = min((w.left(self.longest) for w in self._ways), key=len)
-                    if progress is not None:
-                        n = way.upper.size
-                        progress(n - left.size, n, "diameter")
+                    n = way.upper.size
+                    tell(progress, n - left.size, n, "diameter")
                     if not left.size:
                         return self.longest
                     if rounds < ROUNDS or left.size <= FEW:

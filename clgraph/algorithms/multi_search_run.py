@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.device import wait
 from clgraph.device.lazy import cl
 from clgraph.errors import ClgraphError, DeviceMemoryError
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -296,8 +297,7 @@ class Batch:
             self._complain(status.read(), capacity, must_end=must_end)
             ahead = int((end - done) * LAUNCH_S / seconds)
             done = end
-            if progress is not None:
-                progress(done, k, "searches")
+            tell(progress, done, k, "searches")
 
     def _complain(self, words: NDArray[np.uint32], capacity: int, *, must_end: bool) -> None:
         for name, complaint in COMPLAINTS.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.sssp import SSSP
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,5 +93,4 @@ class WeightedSearcher:
         for done, source in enumerate(sources.tolist(), 1):
             distances = self._plan.run(source).distances
             yield distances, distances != self._plan.unreached
-            if progress is not None:
-                progress(done, sources.size, "searches")
+            tell(progress, done, sources.size, "searches")

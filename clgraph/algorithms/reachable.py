@@ -10,6 +10,7 @@ from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.device import device as find_device
 from clgraph.graph import as_graph
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -73,6 +74,5 @@ def reachable(
     for block in searcher.blocks(chosen, 1):
         result[done : done + block.size] = searcher.marks(block)[:, wanted]
         done += block.size
-        if progress is not None:
-            progress(done, chosen.size, "searches")
+        tell(progress, done, chosen.size, "searches")
     return result

@@ -199,8 +199,9 @@ class Weights:
         if max_distance is None:
             return last
         try:
-            number = max_distance if isinstance(max_distance, int) else float(max_distance)
-        except (TypeError, ValueError):
+            # Numbers only: float() alone would read a text too.
+            number = max_distance if isinstance(max_distance, int) else max_distance.__float__()
+        except (AttributeError, TypeError, ValueError):
             raise InvalidArgumentError(
                 f"max_distance={max_distance!r} is not a number; pass one, or None."
             ) from None

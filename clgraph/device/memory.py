@@ -10,24 +10,21 @@ import re
 import threading
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from clgraph.device.lazy import cl
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
+from clgraph.progress import Progress, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from clgraph.device.discovery import Device
 
-    Progress: TypeAlias = Callable[[int, int, str], object]
-
-__all__ = ["Allocation", "Ledger", "Memory"]
+__all__ = ["Allocation", "Ledger", "Memory", "Progress"]
 
 WORD_BYTES = 4
 # A copy longer than this goes in pieces, between which Ctrl-C is answered.
@@ -219,8 +216,9 @@ class Allocation:
             finish_copy(
                 cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
             )
-            if progress is not None:
-                progress(offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device")
+            tell(
+                progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
+            )
 
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""

@@ -17,6 +17,7 @@ from clgraph.energy.measuring import (
 from clgraph.energy.meters import NoMeter
 from clgraph.energy.trace import RealTime, Timebase
 from clgraph.energy.window import Measurement, Window
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +113,8 @@ def per_run(
     One unmeasured run comes first, to warm up. Everything from the first run to the last counts,
     the time of the host included: it is the cost of doing this over and over.
     """
+    if not callable(run):
+        raise InvalidArgumentError(f"run={run!r} cannot be called; pass lambda: plan.run(0).")
     check_seconds("min_seconds", min_seconds, lowest=1e-3)
     check_seconds("idle_seconds", idle_seconds, lowest=0.0)
     timebase = RealTime() if timebase is None else timebase

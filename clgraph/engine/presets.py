@@ -30,7 +30,7 @@ class Presets:
         InvalidArgumentError
             If there is no such preset; the message lists those there are.
         """
-        if name not in cls.PRESETS:
+        if not isinstance(name, str) or name not in cls.PRESETS:
             raise InvalidArgumentError(
                 f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
             )

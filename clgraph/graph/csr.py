@@ -18,6 +18,7 @@ __all__ = [
     "first_unsorted",
     "index_dtype",
     "row_ids",
+    "sorted_rows",
     "transpose_csr",
 ]
 
@@ -68,6 +69,13 @@ def transpose_csr(indptr: Array, indices: Array, weights: Array | None) -> CSR:
     data = np.ones(len(indices), np.int8) if weights is None else weights
     columns = sparse.csr_matrix((data, indices, indptr), shape=(n, n), copy=False).tocsc()
     return columns.indptr, columns.indices, None if weights is None else columns.data
+
+
+def sorted_rows(indptr: Array, indices: Array, weights: Array | None) -> CSR:
+    """CSR of the same edges with ascending rows, parallel edges in the order given. O(n + m)."""
+    dtypes = indptr.dtype, indices.dtype
+    twice = transpose_csr(*transpose_csr(indptr, indices, weights))
+    return twice[0].astype(dtypes[0], copy=False), twice[1].astype(dtypes[1], copy=False), twice[2]
 
 
 def row_ids(indptr: Array, dtype: npt.DTypeLike | None = None) -> Array:

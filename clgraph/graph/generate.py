@@ -192,6 +192,8 @@ def geometric(
     """
     n = whole("n", n)
     radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else real("radius", radius)
+    if radius < 0:
+        raise InvalidArgumentError(f"radius={radius} is negative")
     _edgewhole(n * min(n * math.pi * radius**2, n) / 2)
     rng = _generator(seed)
     points = rng.random((n, 2))

@@ -25,7 +25,8 @@ class Graph:
     indptr : integer array-like [n + 1]
         Row u of ``indices`` is ``indices[indptr[u]:indptr[u + 1]]``.
     indices : integer array-like [m]
-        Heads of the out-edges, ascending within a row; repeats are parallel edges.
+        Heads of the out-edges; repeats are parallel edges. Rows that do not ascend are sorted in a
+        copy.
     weights : array-like [m], optional
         One finite number per edge; int32, int64, uint32, float32 and float64 are kept as they are.
     directed : bool
@@ -73,6 +74,8 @@ class Graph:
         check_pointers(pointers, len(heads))
         _check_heads(pointers, heads)
         costs = None if weights is None else as_weight_array(weights, len(heads))
+        if csr.first_unsorted(pointers, heads) is not None:
+            pointers, heads, costs = csr.sorted_rows(pointers, heads, costs)
         self._store(
             (pointers, heads, costs), bool(directed), as_label_array(labels, len(pointers) - 1)
         )
@@ -359,12 +362,4 @@ def _check_heads(indptr: Array, indices: Array) -> None:
         raise InvalidGraphError(
             f"indices[{edge}] in row {row} is {indices[edge]}; a graph of {n} vertices has heads "
             f"0 to {n - 1}"
-        )
-    edge_out_of_order = csr.first_unsorted(indptr, indices)
-    if edge_out_of_order is not None:
-        edge = edge_out_of_order
-        row = int(np.searchsorted(indptr, edge, side="right")) - 1
-        raise InvalidGraphError(
-            f"row {row} is not sorted: indices[{edge}] = {indices[edge]} follows "
-            f"{indices[edge - 1]}; build the graph with from_edges or from_scipy, which sort"
         )

@@ -288,7 +288,6 @@ NPZ = {
     "no indices": npz(indptr=INDPTR),
     "inconsistent": npz(indptr=INDPTR, indices=INDICES[:1]),
     "out of range": npz(indptr=INDPTR, indices=np.array([1, 7])),
-    "unsorted": npz(indptr=np.array([0, 2, 2]), indices=np.array([1, 0])),
     "float": npz(indptr=INDPTR, indices=np.array([1.0, 0.0])),
     "two-dimensional": npz(indptr=INDPTR, indices=INDICES.reshape(1, 2)),
     "nan": npz(indptr=INDPTR, indices=INDICES, weights=np.array([1.0, np.nan])),

@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,8 @@ from clgraph.graph.build import as_graph
 from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
 from clgraph.graph.formats.files import Limits, Progress, Source, written
 from clgraph.graph.graph import Graph
-from clgraph.graph.modules import module
+from clgraph.progress import Progress as Report
+from clgraph.progress import tell
 
 __all__ = ["FORMATS", "Format", "read", "write"]
 
@@ -79,7 +81,7 @@ def read(
     weighted: bool | None = None,
     max_vertices: int | None = None,
     max_bytes: int | None = None,
-    progress: Progress | bool | None = None,
+    progress: Report | None = None,
 ) -> Graph:
     """Read a graph from a file.
 
@@ -118,7 +120,7 @@ def read(
     OSError
         If the file cannot be opened.
     """
-    name = os.fspath(path)
+    name = _name(path)
     limits = Limits(
         _limit("max_vertices", max_vertices),
         _limit("max_bytes", max_bytes),
@@ -134,7 +136,7 @@ def write(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the public API calls it so
-    progress: Progress | bool | None = None,
+    progress: Report | None = None,
 ) -> None:
     """Write a graph to a file; reading it back gives the same graph.
 
@@ -164,7 +166,7 @@ def write(
     .el, .wel not isolated vertices at the end. Labels stay in npz, integer ones also in snap and
     csv.
     """
-    name = os.fspath(path)
+    name = _name(path)
     checked = as_graph(graph)
     chosen = _named(format) if format is not None else _by_name(name)
     if chosen is None:
@@ -232,23 +234,12 @@ def _no_format(path: str) -> str:
     return f"{path}: the name does not tell the format; pass format=, or use one of {endings} out.*"
 
 
-def _reporter(progress: Progress | bool | None) -> Progress | None:
-    if progress is None or progress is False:
-        return None
-    return _bar() if progress is True else progress
-
-
-def _bar() -> Progress | None:
-    """Progress bar of tqdm, on a terminal and if tqdm is installed."""
+def _name(path: Any) -> str:
     try:
-        tqdm = module("tqdm").tqdm
-    except ImportError:
-        return None
-    bar = tqdm(unit="B", unit_scale=True, disable=None, leave=False)
+        return os.fsdecode(path)
+    except TypeError:
+        raise InvalidArgumentError(f"path={path!r} is not the name of a file") from None
 
-    def show(done: int, total: int, what: str) -> None:
-        bar.total = total
-        bar.set_description(what, refresh=False)
-        bar.update(done - bar.n)
 
-    return show
+def _reporter(progress: Report | None) -> Progress | None:
+    return None if progress is None else partial(tell, progress)

@@ -1,0 +1,68 @@
+"""Telling how far a long call is: to a callable of the caller's, or on a bar of tqdm."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from clgraph.errors import InvalidArgumentError
+
+__all__ = ["Progress", "tell"]
+
+Progress: TypeAlias = Callable[[int, int, str], object] | bool
+
+_shown = threading.local()
+
+
+def tell(progress: Progress | None, done: int, total: int, what: str) -> None:
+    """Say that `done` of `total` is done.
+
+    Parameters
+    ----------
+    progress : callable or bool, optional
+        What a caller passed as ``progress=``: called with the other three; True shows a bar of
+        tqdm on a terminal, if that is installed; None and False are told nothing.
+    done, total : int
+        In whatever unit; the bar goes when they are equal.
+    what : str
+        What is being done.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `progress` is something else.
+    """
+    if progress is None or progress is False:
+        return
+    if progress is True:
+        _show(done, total, what)
+    elif callable(progress):
+        progress(done, total, what)
+    else:
+        raise InvalidArgumentError(
+            f"progress={progress!r} is neither True nor a callable (done, total, what)."
+        )
+
+
+def _show(done: int, total: int, what: str) -> None:
+    bar = getattr(_shown, "bar", None) or _new_bar()
+    if bar is None:
+        return
+    bar.total = total
+    bar.set_description(what, refresh=False)
+    bar.update(done - bar.n)
+    _shown.bar = bar
+    if done >= total:
+        _shown.bar = None
+        bar.close()
+
+
+def _new_bar() -> Any:
+    """Give a bar that is silent where there is no terminal; None where tqdm is not installed."""
+    try:
+        tqdm = importlib.import_module("tqdm").tqdm
+    except ImportError:
+        return None
+    return tqdm(unit_scale=True, disable=None, leave=False)

@@ -1,5 +1,6 @@
 """Several devices working on one graph."""
 
-from clgraph.cluster.bfs import DividedBFS, DividedResult, DividedStats
+from clgraph.cluster.bfs import DividedBFS
+from clgraph.cluster.result import DividedResult, DividedStats
 
 __all__ = ["DividedBFS", "DividedResult", "DividedStats"]

@@ -3,7 +3,7 @@
 from clgraph.device.discovery import Device, device, devices
 from clgraph.device.kernel import Kernel
 from clgraph.device.memory import Allocation, Memory
-from clgraph.device.mirror import Mirror
+from clgraph.device.mirror import Mirror, Pinned
 from clgraph.device.occupancy import resident_groups
 from clgraph.device.program import Program, load
 from clgraph.device.report import DiscoveryReport, discovery_report
@@ -18,6 +18,7 @@ __all__ = [
     "Kernel",
     "Memory",
     "Mirror",
+    "Pinned",
     "Program",
     "device",
     "devices",

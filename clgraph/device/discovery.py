@@ -53,6 +53,7 @@ class Device:
         *,
         real: Device | None = None,
         lanes: int = 0,
+        own_queue: bool = False,
     ) -> None:
         platform = handle.platform
         self.cl = handle
@@ -67,12 +68,15 @@ class Device:
         self.is_gpu = bool(handle.type & cl.device_type.GPU) and not self.is_simulator
         self._real = real
         self._lanes = lanes
+        self._own_queue = own_queue
 
     @functools.cached_property
     def traits(self) -> DeviceTraits:
         """What the device can do."""
         if self._real is None:
             return probe_traits(self.cl)
+        if not self._lanes:
+            return self._real.traits
         return dataclasses.replace(
             self._real.traits,
             lanes=self._lanes,
@@ -89,7 +93,7 @@ class Device:
     @functools.cached_property
     def queue(self) -> cl.CommandQueue:
         """The in-order queue of the device, which records times; made on first use."""
-        if self._real is not None:
+        if self._real is not None and not self._own_queue:
             return self._real.queue
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, properties=profiling)
@@ -124,6 +128,18 @@ class Device:
             raise InvalidArgumentError(f"cannot emulate {lanes} lanes; use 2, 4, 8, 16, 32 or 64.")
         real = self if self._real is None else self._real
         return Device(self.cl, self.index, real=real, lanes=lanes)
+
+    def beside(self) -> Device:
+        """Give the same device with a command queue of its own, for work beside other work.
+
+        Returns
+        -------
+        Device
+            Equal to this one and with its context, memory and programs; what is enqueued on the two
+            has no order.
+        """
+        real = self if self._real is None else self._real
+        return Device(self.cl, self.index, real=real, lanes=self._lanes, own_queue=True)
 
     @property
     def _key(self) -> tuple[tuple[int, int], int]:

@@ -244,19 +244,19 @@ def _book_out(_buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
 _interrupted: list[cl.Event] = []
 
 
-def finish_copy(event: cl.Event) -> None:
-    """Wait for a copy to or from host memory; if interrupted, keep it until it is done.
+def finish_copy(*events: cl.Event) -> None:
+    """Wait for copies to or from host memory; if interrupted, keep them until they are done.
 
     Parameters
     ----------
-    event : pyopencl.Event
-        Of a copy that does not block. Dropping it unfinished would block until it is done.
+    *events : pyopencl.Event
+        Of copies that do not block. Dropping one unfinished would block until it is done.
     """
     try:
-        wait(event)
+        wait(events)
     except BaseException:
         _interrupted[:] = [old for old in _interrupted if old.command_execution_status > 0]
-        _interrupted.append(event)
+        _interrupted.extend(events)
         raise
 
 

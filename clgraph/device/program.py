@@ -69,13 +69,15 @@ class Program:
         self._built = built
         self._uses = nvidia.parse_build_log(cached.build_log)
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str, device: Device | None = None) -> Kernel:
         """Give an entry point.
 
         Parameters
         ----------
         name : str
             What the source calls it.
+        device : Device, optional
+            Whose queue launches go to: the program's own, or another from `Device.beside`.
 
         Returns
         -------
@@ -89,13 +91,13 @@ class Program:
             If the program has no such kernel.
         """
         try:
-            kernel = Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(device or self.device, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
             raise KernelBuildError(
                 f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
             ) from error
         if self.checked is not None:
-            kernel.checks = Checks(self.device, name, self.checked, self.source)
+            kernel.checks = Checks(device or self.device, name, self.checked, self.source)
         return kernel
 
 

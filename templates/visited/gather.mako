@@ -1,25 +1,30 @@
-## gather: hand each vertex that the last bitmap stage added to a visit body, exactly once.
+## gather: hand each vertex of a bitmap to a visit body, exactly once.
 ##
+## each_added    those that the last bitmap stage added: of `after` and not of `before`
+## each_bit      those of the words that an expression in `w` gives, which is evaluated once for each
 ## Body sees     active, v
-## In scope      from_visited (before), to_visited (after)
 ## Called by     all work-items, in uniform control flow; the body runs in lane-uniform flow
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
 
-<%def name="each_added(before, after, words)">
+<%def name="each_added(before, after, words)">${bits(words, f"{after}[w] & ~{before}[w]", caller.body)}</%def>
+
+<%def name="each_bit(words, word)">${bits(words, word, caller.body)}</%def>
+
+<%def name="bits(words, word_at, visit)">
 <%tiles:each_tile count="${words}" size="${config.pull_tile if config.lanes == 1 else config.lanes}">
 % if config.lanes == 1:
     for (uint w = tile_begin; w < tile_end; ++w) {
-        for (word_t added = ${after}[w] & ~${before}[w]; added; added &= added - 1) {
+        for (word_t added = ${word_at}; added; added &= added - 1) {
             const int active = 1;
             const uint v = (w << WORD_SHIFT) + word_first(added);
-            ${caller.body()}
+            ${visit()}
         }
     }
 % else:
     const uint w = tile_begin + lane_id();
-    const word_t added = w < tile_end ? ${after}[w] & ~${before}[w] : 0;
+    const word_t added = w < tile_end ? ${word_at} : 0;
     const uint mine = (uint)popcount(added), my_rank = lane_scan_exclusive_add(mine);
     const uint total = lane_broadcast(my_rank + mine, LANES - 1);
     for (uint first = 0; first < total; first += LANES) {
@@ -29,7 +34,7 @@
         const uint nth = rank - lane_shuffle(my_rank, owner);
         const word_t word = lane_shuffle(added, owner);
         const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
-        ${caller.body()}
+        ${visit()}
     }
 % endif
 </%tiles:each_tile>

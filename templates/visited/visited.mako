@@ -1,6 +1,7 @@
 ## visited: who has been reached, and claiming a vertex for exactly one finder.
 ##
 ## look, claim   declare a flag: v may be free; v is this lane's, true for one lane of the grid
+## claim_bit     the same as claim for a bitmap or mask that has no labels behind it
 ## mark          (labels only) rebuilds the bitmap from the labels before bitmap stages
 ## Called by     `mark`: one-lane groups only, inside a tile of words
 ## In scope      the_visited (bitmap of this stage), labels, active, v, level
@@ -85,6 +86,18 @@ if (${may_claim}) {
 }
 % else:
 if (${may_claim}) ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${level}) == ${unreached};
+% endif
+</%def>
+
+<%def name="claim_bit(claimed, v, may_claim)">
+int ${claimed} = 0;
+% if config.visited == "bitmap":
+if (${may_claim}) ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
+% else:
+if (${may_claim}) {
+    ((__global uchar *)the_visited)[${v} >> 3] |= (uchar)(1u << (${v} & 7u));
+    ${claimed} = 1;
+}
 % endif
 </%def>
 

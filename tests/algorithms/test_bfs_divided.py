@@ -3,10 +3,14 @@
 The devices are one runtime's processor as often as there are parts, and two runtimes together.
 """
 
+import gc
+import json
+
 import numpy as np
 import pytest
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
+from runtimes import POCL, clean_environment, driver_library, run_python
 from searches import (
     MIXED,
     MIXED_ONE_WAY,
@@ -17,7 +21,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.cluster import DividedBFS
-from clgraph.cluster.parts import parts_in_ranges, parts_in_turns
+from clgraph.cluster.partition import Ownership, rows_of
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow
@@ -65,34 +69,43 @@ def test_more_parts_than_vertices(form, device):
 def test_vertices_dealt_out_in_turns():
     """bfs-merrill 19: vertex v is number v div p of device v mod p; every row is somewhere."""
     for count in (1, 2, 3, 7):
-        parts = parts_in_turns(MIXED, count)
+        parts = Ownership.in_turns(MIXED.n, count)
         for place, part in enumerate(parts):
-            np.testing.assert_array_equal(part.vertices % count, place)
-            np.testing.assert_array_equal(part.vertices // count, np.arange(part.size))
+            vertices = np.arange(MIXED.n)[part.vertices]
+            np.testing.assert_array_equal(vertices % count, place)
+            np.testing.assert_array_equal(vertices // count, np.arange(part.count))
         check_rows(MIXED, parts)
 
 
 def test_vertices_in_ranges():
-    """bfs-enterprise 22: a range each, alike in size."""
-    for count in (1, 2, 7, 2000):
-        parts = parts_in_ranges(MIXED, count)
-        sizes = [part.size for part in parts]
-        assert max(sizes) - min(sizes) <= 1
+    """bfs-enterprise 22: a range each, alike in size but for the grain of a bitmap."""
+    for count in (1, 2, 7, 60):
+        parts = Ownership.in_ranges(MIXED.n, count)
+        sizes = [part.count for part in parts]
+        assert max(sizes) - min(sizes) <= 2 * 64
+        vertices = np.arange(MIXED.n)
         np.testing.assert_array_equal(
-            np.concatenate([part.vertices for part in parts]), np.arange(MIXED.n)
+            np.concatenate([vertices[part.vertices] for part in parts]), vertices
         )
+        assert all(part.first % 64 == 0 for part in parts if part.count)
         check_rows(MIXED, parts)
 
 
 def check_rows(graph, parts):
-    assert sum(part.indices.size for part in parts) == graph.m
+    numbers = np.arange(graph.n)
+    edges = 0
     for part in parts:
-        for local in range(0, part.size, 97):
-            v = int(part.vertices[local])
+        indptr, indices = rows_of(graph, part)
+        edges += indices.size
+        for local, v in enumerate(numbers[part.vertices]):
+            assert part.number(int(v)) == local
             np.testing.assert_array_equal(
-                part.indices[part.indptr[local] : part.indptr[local + 1]],
+                indices[indptr[local] : indptr[local + 1]],
                 graph.indices[graph.indptr[v] : graph.indptr[v + 1]],
             )
+        others = np.delete(numbers, numbers[part.vertices])
+        assert all(part.number(int(v)) == part.count for v in others[::97])
+    assert edges == graph.m
 
 
 def sent(device, **config):
@@ -141,13 +154,16 @@ def test_it_ends_when_all_bins_are_empty(device):
 
 @ONE_RUNTIME
 def test_bits_are_one_a_vertex(device):
-    """bfs-enterprise 22: every device sends n bits a level, in words of 32; parents are merged."""
+    """bfs-enterprise 22: every device sends every other n bits a level; parents are merged."""
     plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=cg.BFSConfig(**BITS))
     result = plan.run(MIXED_SOURCES[1])
     check_search(MIXED, MIXED_SOURCES[1], result)
-    each = 4 * -(-MIXED.n // 32)
-    np.testing.assert_array_equal(result.stats.exchanged_bytes, 3 * each)
-    assert set(result.stats.directions) == {"push", "pull"}
+    whole = 8 * -(-MIXED.n // 64)
+    # Pulled bits are of those whom a device owns; what it pushes may be anyone's.
+    sizes = {"push": 3 * 2 * whole, "pull": 2 * 4 * -(-MIXED.n // 32)}
+    stats = result.stats
+    assert stats.exchanged_bytes.tolist() == [sizes[way] for way in stats.directions]
+    assert set(stats.directions) == {"push", "pull"}
 
 
 @ONE_RUNTIME
@@ -163,6 +179,114 @@ def test_all_devices_turn_at_once(switching, device):
     ways = list(alone.stats.per_level["direction"][: alone.depth])
     assert list(result.stats.directions[: alone.depth]) == ways
     assert "pull" in ways
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_through_the_host(form, device):
+    """What is exchanged arrives the same, copied directly or through memory of the host."""
+    told = []
+    for transfers in ("direct", "host"):
+        plan = DividedBFS(
+            MIXED, same(device, 3), predecessors=True, config=FORMS[form], transfers=transfers
+        )
+        for source in MIXED_SOURCES:
+            result = plan.run(source)
+            check_search(MIXED, source, result)
+        told.append(plan.run(MIXED_SOURCES[0]).stats.frontiers.tolist())
+    assert told[0] == told[1]
+
+
+@ONE_RUNTIME
+def test_each_level_is_told(device):
+    plan = DividedBFS(MIXED, same(device, 2), config="enterprise")
+    result = plan.run(MIXED_SOURCES[0])
+    levels = result.stats.per_level
+    distances = result.distances
+    found = distances >= 0
+    assert levels["frontier"].tolist() == np.bincount(distances[found]).tolist()
+    edges = np.bincount(distances[found], weights=MIXED.degrees[found])
+    assert levels["edges"].tolist() == edges.tolist()
+    assert levels["sent_bytes"].tolist() == result.stats.exchanged_bytes[: levels.size].tolist()
+    assert (levels["microseconds"] > 0).all()
+    assert 0 < result.stats.kernel_ms <= result.stats.total_ms
+    assert result.stats.edges_traversed == edges.sum()
+    assert result.stats.devices == (device.name,) * 2
+    assert result.stats.exchange == "bits"
+    assert result.stats.launches > 2 * result.stats.levels
+
+
+@ONE_RUNTIME
+def test_the_exchange_follows_from_the_graph(device):
+    """Bits where levels reach much of the graph, candidates where they do not."""
+    for graph, exchange in ((SHAPES["clique"], "bits"), (SHAPES["grid"], "candidates")):
+        result = DividedBFS(graph, same(device, 2)).run(0)
+        check_search(graph, 0, result)
+        assert result.stats.exchange == exchange
+
+
+@ONE_RUNTIME
+def test_results_outlive_the_next_search_and_the_plan(device):
+    """One that nobody has read is copied before its memory is used again; then all is freed."""
+    gc.collect()
+    before = device.ledger.used_bytes
+    plan = DividedBFS(MIXED, same(device, 2), predecessors=True)
+    results = [(source, plan.run(source)) for source in MIXED_SOURCES]
+    del plan
+    for source, result in results:
+        check_search(MIXED, source, result)
+    del result, results
+    gc.collect()
+    assert device.ledger.used_bytes == before
+
+
+INTERRUPTED = """
+import json, os, signal, sys, threading, time
+import numpy as np
+import clgraph as cg
+
+config = json.loads(sys.argv[1])
+n = 60_000
+graph = cg.generate.path(n)
+plan = cg.DividedBFS(graph, ["pocl", "pocl"], predecessors=True, config=config)
+plan.run(0, max_depth=10)
+sent, delays = [], []
+
+def interrupt():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+for _ in range(3):
+    timer = threading.Timer(0.1, interrupt)
+    timer.start()
+    try:
+        plan.run(0)
+    except KeyboardInterrupt:
+        delays.append(time.perf_counter() - sent[-1])
+    else:
+        sys.exit("the search was over too soon")
+result = plan.run(n - 200, max_depth=300)
+expected = abs(np.arange(n) - (n - 200))
+assert np.array_equal(result.distances, np.where(expected > 300, -1, expected))
+print(json.dumps(delays))
+"""
+
+
+@pytest.mark.parametrize("config", ["merrill-two-phase", "enterprise"])
+def test_an_interrupted_search(config):
+    """Ctrl-C is answered at once and leaves a plan that works."""
+    driver_library(*POCL)
+    ran = run_python(INTERRUPTED, json.dumps(config), env=clean_environment(), timeout=120)
+    assert max(json.loads(ran.stdout)) < 0.5
+
+
+@SLOW
+@pytest.mark.parametrize("config", [{"queue": "vertex"}, BITS], ids=["candidates", "bits"])
+@pytest.mark.runtimes("pocl+lanes8")
+def test_emulated_lanes(config, device):
+    """The collectives of bins and bitmaps, checked lane by lane."""
+    plan = DividedBFS(SHAPES["power-law"], same(device, 2), config=cg.BFSConfig(**config))
+    check_search(SHAPES["power-law"], 0, plan.run(0))
 
 
 @ONE_RUNTIME
@@ -189,6 +313,9 @@ def test_any_graph(any_device, graph):
     [
         ({"devices": []}, "not a sequence of devices; pass at least one"),
         ({"devices": "intel"}, "not a sequence of devices"),
+        ({"devices": ["intel"] * 65}, "at most 64"),
+        ({"transfers": "pigeon"}, "not one of direct, host"),
+        ({"devices": ["intel", "pocl"], "transfers": "direct"}, "devices of one OpenCL context"),
         ({"config": cg.BFSConfig(balance="direct")}, "needs prefix sums of a frontier"),
         (
             {"config": cg.BFSConfig(visited="plain", duplicates="load_lanes")},

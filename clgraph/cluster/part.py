@@ -1,0 +1,379 @@
+"""What one device of a cluster holds and launches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.bfs_stages import UNREACHED
+from clgraph.cluster.partition import RANGE_GRAIN, rows_of
+from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.engine.resident import offsets_dtype, unreachable_words
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, WORD_COUNT
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    from numpy.typing import NDArray
+
+    from clgraph.cluster.config import Division
+    from clgraph.cluster.partition import Ownership
+    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.choose import Resolved
+    from clgraph.graph import Graph
+
+__all__ = ["BitPart", "CandidatePart", "Part"]
+
+QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
+ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
+BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
+BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
+PART_WORDS = {"FOUND_HUBS": WORD_COUNT, "BIN_LENGTHS": BIN_LENGTHS, "BIN_STRIDE": BIN_STRIDE}
+SEEN = STATE_WORDS["STATUS"]  # the first word that a look reads
+SLOT_STRIDE = STATE_WORDS["SLOT_STRIDE"]
+
+
+class Part:
+    """A device's share of a search: its rows, its part of the frontier and what it finds.
+
+    Parameters
+    ----------
+    graph : Graph
+        The whole graph.
+    division : Division
+        What devices share.
+    device : Device
+        Where, with a queue of its own.
+    config : Resolved
+        How it expands.
+    owned : Ownership
+        Its vertices.
+    parts : int
+        Devices in all.
+    predecessors : bool
+        Whether a tree is labelled.
+
+    Attributes
+    ----------
+    distances, predecessors : Allocation
+        What was found: of the owned vertices; predecessors as the exchange has it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run the configuration.
+    DeviceMemoryError
+        If the share does not fit.
+    """
+
+    EXCHANGE = ""
+
+    def __init__(
+        self,
+        graph: Graph,
+        division: Division,
+        device: Device,
+        config: Resolved,
+        owned: Ownership,
+        *,
+        parts: int,
+        predecessors: bool,
+    ) -> None:
+        self.device, self.config, self.owned = device, config, owned
+        self._division = division
+        self._parts = parts
+        self._problem = SimpleNamespace(predecessors=predecessors)
+        self._memory = Memory(device)
+        indptr, indices = rows_of(graph, owned)
+        self._words = -(-graph.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
+        self._n = np.uint32(owned.count)
+        self._indptr = self._memory.upload("indptr", indptr.astype(offsets_dtype(graph.m)))
+        self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
+        degrees = np.diff(indptr)
+        hub_degree = self.config.hub_degree
+        hubs = int(np.count_nonzero(degrees >= hub_degree)) if hub_degree else 0
+        words = ENTRY_WORDS[self.config.entry]
+        room, hub_room = (words * (count + QUEUE_SLACK) for count in (owned.count, hubs))
+        self._frontier = self._memory.allocate("frontier", room, np.uint32)
+        self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)
+        self._found = self._memory.allocate("found", self._words, self._word)
+        self._tree_size = self._tree(graph.n) if predecessors else 0
+        self.distances = self._memory.allocate("distances", owned.count, np.int32)
+        self.predecessors = self._memory.allocate("predecessors", self._tree_size, np.int32)
+        state_words = BIN_LENGTHS + parts * BIN_STRIDE
+        self._state = self._memory.allocate("state", state_words, np.uint32)
+        self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
+        self._slots = (np.uint32(0), np.uint32(1))
+        self._begin = self._kernel("bfs_parts.cl", "bfs_parts_begin", self.config)
+        self._expand = self._kernel("bfs_parts.cl", "bfs_parts_expand", self.config)
+
+    @property
+    def _word(self) -> np.dtype[Any]:
+        return np.dtype(f"u{self.config.word_bits // 8}")
+
+    def _tree(self, n: int) -> int:
+        """Entries of `predecessors` for a graph of `n` vertices."""
+        raise NotImplementedError
+
+    def _kernel(self, file: str, name: str, config: Any) -> tuple[Kernel, int]:
+        program = load(
+            self.device,
+            file,
+            config=config,
+            problem=self._problem,
+            exchange=self.EXCHANGE,
+            UNREACHED=UNREACHED,
+            counts_hubs=self._division.gamma is not None,
+            state_words=STATE_WORDS | PART_WORDS,
+            slot_words=SLOT_WORDS,
+        )
+        kernel = program.kernel(name, self.device)
+        groups = resident_groups(self.device, kernel, config.group_size)
+        if not groups:
+            raise InvalidArgumentError(
+                f"group_size={config.group_size} does not fit {self.device.name}: {name} would "
+                f"take {kernel.local_bytes} bytes of local memory of "
+                f"{self.device.traits.local_bytes}; choose a smaller one."
+            )
+        return kernel, config.groups or groups
+
+    def _launch(self, kernel: tuple[Kernel, int], *args: Argument) -> cl.Event:
+        size = self.config.group_size
+        return kernel[0].launch(kernel[1] * size, size, *args)
+
+    def begin(self, source: int) -> None:
+        """Enqueue what makes no vertex reached but the source."""
+        own = self.owned.number(source)
+        self._launch(
+            self._begin,
+            *(self._indptr, self._n, np.uint32(self._words), np.uint32(self._tree_size)),
+            *(np.uint32(source), np.uint32(own), np.uint32(self._root(source, own))),
+            *(np.uint32(self._state.count), self.distances, self.predecessors),
+            *self._bitmaps,
+            *(self._frontier, self._hubs, self._state),
+        )
+
+    def _root(self, source: int, own: int) -> int:
+        """Entry of the source in `predecessors`."""
+        raise NotImplementedError
+
+    @property
+    def _bitmaps(self) -> tuple[Allocation, ...]:
+        return (self._found,)
+
+    def expand(self, level: int) -> None:
+        """Enqueue the expansion of the part of the frontier at distance `level`."""
+        self._launch(
+            self._expand,
+            *(self._indptr, self._indices, np.uint32(self.owned.stride)),
+            *(np.uint32(self.owned.first), self._frontier, self._hubs, self._found),
+            *self._targets,
+            *(self._state, self._slots[level & 1]),
+        )
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        """What an expansion writes to, as the kernel has it."""
+        raise NotImplementedError
+
+    def look(self) -> cl.Event:
+        """Enqueue a read of the counters."""
+        return self._mirror.enqueue()
+
+    def _seen(self, name: str, level: int) -> int:
+        return int(self._mirror.words[STATE_WORDS[name] - SEEN + (level & 1) * SLOT_STRIDE])
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether something found no room, as of the last look."""
+        return bool(self._mirror.words[STATE_WORDS["OVERFLOWED"] - SEEN])
+
+    def frontier(self, level: int) -> int:
+        """How many vertices here are at distance `level`, as last seen."""
+        return self._seen("NEXT", level) + self._seen("NEXT_HUBS", level)
+
+
+class CandidatePart(Part):
+    """A part that sends vertices to their owners.
+
+    Attributes
+    ----------
+    bins : Allocation
+        What it found, by owner.
+    bin_begins : int64 array [parts + 1]
+        Where each owner's bin begins, in candidates.
+    inbox : Allocation
+        What it is sent.
+    candidate_bytes : int
+        Of one candidate.
+    """
+
+    EXCHANGE = "candidates"
+
+    def __init__(self, graph: Graph, division: Division, *share: Any, **common: Any) -> None:
+        super().__init__(graph, division, *share, **common)
+        self.candidate_bytes = 8 if self._problem.predecessors else 4
+        self.bin_begins = np.zeros(self._parts + 1, np.int64)
+        np.cumsum(self._room(graph), out=self.bin_begins[1:])
+        if self.bin_begins[-1] >= 2**32:
+            raise InvalidGraphError(
+                f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
+                "with 32 bits; use more devices or queue='status'."
+            )
+        self._begins = self._memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
+        candidate = np.dtype(f"u{self.candidate_bytes}")
+        self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
+        # Owners claim exactly, by the distances they keep.
+        claims = replace(self.config, visited="labels", duplicates="keep", history=0)
+        self._contract = self._kernel("bfs_parts_contract.cl", "bfs_parts_contract", claims)
+
+    def _room(self, graph: Graph) -> NDArray[np.int64]:
+        """Candidates for each owner that one level may find: edges to its vertices, at most."""
+        heads = self._indices_to_owners(graph)
+        if self.config.visited != "bitmap":
+            return heads
+        parts = np.arange(self._parts)
+        return np.minimum(heads, np.maximum(-(-(graph.n - parts) // self._parts), 0))
+
+    def _indices_to_owners(self, graph: Graph) -> NDArray[np.int64]:
+        _, indices = rows_of(graph, self.owned)
+        return np.bincount(indices % self._parts, minlength=self._parts).astype(np.int64)
+
+    def receive_from(self, capacity: int) -> None:
+        """Make room for candidates from all other devices."""
+        self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
+
+    def _tree(self, n: int) -> int:  # noqa: ARG002
+        return self.owned.count
+
+    def _root(self, source: int, own: int) -> int:  # noqa: ARG002
+        return own
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        return (self.bins, self._begins, np.uint32(self._parts))
+
+    def sent(self) -> NDArray[np.int64]:
+        """Candidates in each bin, as of the last look, int64 [parts]."""
+        first = BIN_LENGTHS - SEEN
+        return self._mirror.words[first::BIN_STRIDE][: self._parts].astype(np.int64)
+
+    def contract(self, level: int, kept: tuple[int, int], received: int) -> None:
+        """Enqueue the claiming of candidates at distance `level`: of the own bin and of the inbox.
+
+        Parameters
+        ----------
+        level : int
+            Their distance.
+        kept : tuple of int
+            Where the own bin begins, and how many it holds.
+        received : int
+            How many the inbox holds.
+        """
+        self._launch(
+            self._contract,
+            *(self._indptr, self._indices, self._n, np.uint32(level)),
+            *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
+            *(self.distances, self.predecessors, self._frontier, self._hubs),
+            *(np.uint32(self._parts), self._state, self._slots[level & 1]),
+        )
+
+
+class BitPart(Part):
+    """A part that tells every other device what it found, a bit for each vertex.
+
+    Attributes
+    ----------
+    inbox : Allocation
+        The others' bitmaps, one behind the other.
+    """
+
+    EXCHANGE = "bits"
+
+    def __init__(self, graph: Graph, division: Division, *share: Any, **common: Any) -> None:
+        super().__init__(graph, division, *share, **common)
+        self._reached = self._memory.allocate("reached", self._words, self._word)
+        peers = self._parts - 1
+        self.inbox = self._memory.allocate("inbox", peers * self._words, self._word)
+        bits = self.config.word_bits
+        self._first_word = np.uint32(self.owned.first // bits)
+        self._own_words = np.uint32(-(-self.owned.count // bits))
+        self._merge = self._kernel("bfs_parts_bits.cl", "bfs_parts_merge", self.config)
+        if self.config.pull:
+            self._pull = self._kernel("bfs_parts_bits.cl", "bfs_parts_pull", self.config)
+            self._back = self._in_rows(graph)
+
+    def _in_rows(self, graph: Graph) -> tuple[Allocation, ...]:
+        held, degrees = (self._indptr, self._indices), graph.degrees
+        if graph.directed:
+            transpose = graph.transpose()
+            indptr, indices = rows_of(transpose, self.owned)
+            held = (
+                self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
+                self._memory.upload("in_indices", indices.astype(np.uint32, copy=False)),
+            )
+            degrees = transpose.degrees
+        words = unreachable_words(degrees[self.owned.vertices], self.config.word_bits)
+        return (*held, self._memory.upload("unreachable", words))
+
+    @property
+    def found(self) -> Allocation:
+        """Bitmap of what this device knows to be reached."""
+        return self._found
+
+    @property
+    def map_bytes(self) -> int:
+        """Bytes of a bitmap of the whole graph."""
+        return self._words * self._word.itemsize
+
+    @property
+    def own_bytes(self) -> tuple[int, int]:
+        """First byte of the owned vertices in such a bitmap, and how many they have."""
+        size = self._word.itemsize
+        return int(self._first_word) * size, int(self._own_words) * size
+
+    @property
+    def _bitmaps(self) -> tuple[Allocation, ...]:
+        return (self._found, self._reached)
+
+    def _tree(self, n: int) -> int:
+        return n
+
+    def _root(self, source: int, own: int) -> int:  # noqa: ARG002
+        return source
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        return (self.predecessors,)
+
+    def found_edges(self, level: int) -> int:
+        """Out-edges of the vertices here at distance `level`, as last seen."""
+        edges = self._seen("NEXT_EDGES", level)
+        return edges | self._seen("NEXT_EDGES_HIGH", level) << 32
+
+    def found_hubs(self) -> int:
+        """Hubs among the vertices that the last level found here, as last seen."""
+        return int(self._mirror.words[PART_WORDS["FOUND_HUBS"] - SEEN])
+
+    def pull(self, level: int) -> None:
+        """Enqueue the search of owned vertices for in-neighbours at distance `level`."""
+        self._launch(
+            self._pull,
+            *self._back,
+            *(self._first_word, self._own_words, self._reached, self._found),
+            *(self.predecessors, self._state, self._slots[level & 1]),
+        )
+
+    def merge(self, level: int, peers: int) -> None:
+        """Enqueue the merging of so many bitmaps of others; what is new is at distance `level`."""
+        self._launch(
+            self._merge,
+            *(self._indptr, self._indices, self._n, np.uint32(level), np.uint32(self._words)),
+            *(self._first_word, self._own_words, self.inbox, np.uint32(peers)),
+            *(self._reached, self._found, self.distances, self._frontier, self._hubs),
+            *(np.uint32(self._division.hub_floor), self._state, self._slots[level & 1]),
+        )

@@ -1,0 +1,129 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="visited" file="/visited/visited.mako"/>
+<%namespace name="gather" file="/visited/gather.mako"/>
+<%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="visiting" file="/bfs/visit.mako"/>
+// Breadth-first search over several devices that exchange a bit for each vertex.
+//
+// Every device holds two bitmaps of the whole graph: `reached` is what was known to all before this
+// level, `found` has beside it what this device finds. Merging the others' makes them equal again.
+// A device owns whole words of them, from first_word on.
+//
+// Races: none; each word is written by one work-item. What other devices' copies write into `found`
+// lies outside the words that are pulled into.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+${queue.declarations()}
+${visited.declarations()}
+${stage.declarations()}
+#define UNREACHED (${UNREACHED})
+
+% if config.pull:
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_pull(
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    __global const uint *restrict in_indices,
+    __global const word_t *restrict unreachable,    // [own_words] no in-edges, and what lies beyond n
+    const uint first_word,
+    const uint own_words,
+    __global const word_t *reached,                 // [words]
+    __global word_t *found,                         // [words] in/out
+    __global int *predecessors,                     // [vertices of the graph] out, where found; or one
+    volatile __global uint *state,
+    const uint slot)
+{
+    ${lanes.setup()}
+    ${pull.setup()}
+    const uint member = (uint)get_group_id(0);
+    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    now.members = (uint)get_num_groups(0);
+    if (get_global_id(0) == 0) {
+        ${stage.clear_slot("(slot ^ 1u)")}
+        state[FOUND_HUBS] = 0;
+    }
+    __global const word_t *const from_visited = reached + first_word;
+    __global word_t *const to_visited = found + first_word;
+    const uint words = own_words;
+    uint found_count = 0;
+    edges_t found_edges = 0;
+    <%pull:each_unvisited words="words">
+    <%def name="accept(u)">((reached[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+    <%def name="found(v, u)">
+        % if problem.predecessors:
+        predecessors[(first_word << WORD_SHIFT) + ${v}] = (int)${u};
+        % endif
+    </%def>
+    </%pull:each_unvisited>
+}
+% endif
+
+// The bits of a word that are new to this device; then both bitmaps hold them.
+static inline word_t merge_word(const uint w, const uint words, const uint peers,
+                                __global const word_t *inbox, __global word_t *reached,
+                                __global word_t *found) {
+    const word_t before = reached[w];
+    word_t merged = found[w];
+    for (uint peer = 0; peer < peers; ++peer) merged |= inbox[(ulong)peer * words + w];
+    reached[w] = merged;
+    found[w] = merged;
+    return merged & ~before;
+}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_merge(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const uint *restrict indices,
+    const uint n,                                   // vertices of this device
+    const uint level,                               // distance of what is new
+    const uint words,
+    const uint first_word,
+    const uint own_words,
+    __global const word_t *inbox,                   // [peers, words]
+    const uint peers,
+    __global word_t *reached,                       // [words] in/out
+    __global word_t *found,                         // [words] in/out
+    __global int *distances,                        // [n] in/out
+    __global entry_t *queue_to,                     // [n + slack] out
+    __global entry_t *hubs_to,
+    const uint hub_floor,                           // out-degree above which a vertex counts as a hub
+    volatile __global uint *state,
+    const uint slot)                                // whose counters are those of the next frontier
+{
+    ${lanes.setup()}
+    ${queue.setup()}
+    const uint member = (uint)get_group_id(0);
+    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    now.members = (uint)get_num_groups(0);
+    <%share:each_item count="words">
+        if (item - first_word >= own_words) merge_word(item, words, peers, inbox, reached, found);
+    </%share:each_item>
+    % if config.group_size > config.lanes:
+    group_barrier();   // counters of the group's own queue are cleared
+    % endif
+    ${queue.begin_stage()}
+    const int eager = 0;
+    uint found_hubs = 0;
+    <%gather:each_bit words="own_words" word="merge_word(first_word + w, words, peers, inbox, reached, found)">
+        offset_t row0 = 0;
+        uint degree0 = 0;
+        const uint v0 = v;
+        const int claimed0 = active;
+        if (claimed0) distances[v0] = (int)level;
+        ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        % if counts_hubs:
+        found_hubs += claimed0 && degree0 > hub_floor;
+        % endif
+    </%gather:each_bit>
+    % if counts_hubs:
+    found_hubs = lane_reduce_add(found_hubs);
+    if (lane_id() == 0 && found_hubs) atomic_add(state + FOUND_HUBS, found_hubs);
+    % endif
+    ${queue.end_stage("queue_to", "0")}
+}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import clgraph as cg
 from clgraph.cli.main import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +27,24 @@ def test_first_example_in_python(monkeypatch, capsys, tmp_path):
     script.write_text(example, "utf-8")
     runpy.run_path(str(script))
     assert capsys.readouterr().out.startswith("114599 1034\n")
+
+
+EXAMPLES = [
+    pytest.param(example, id=f"{page.stem}-{number}")
+    for page in PAGES[1:]
+    if page.stem != "multi-search"  # has a test of its own, which compares what is printed
+    for number, example in enumerate(blocks(page, "python"))
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_pages_run(example, monkeypatch, tmp_path, any_device):
+    """Each by itself: on a small graph, a machine without a GPU, and a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLGRAPH_DEVICE", "{}:{}".format(*any_device.index))
+    cg.write(cg.generate.road(40, weights=(1, 100)), "roads.gr")
+    example = example.replace('device("gpu")', "device()").replace("kron(20)", "kron(8)")
+    exec(compile(example, "example", "exec"), {})  # noqa: S102 (the text of our own pages)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from clgraph import MultiSearch, MultiSearchConfig, State, energy
 from clgraph.algorithms.multi_search_state import library_snippets
 from clgraph.cli.text import table
 
+from . import machine
 from .graphs import Places, find
 from .problem import pick_sources
 from .search_graphs import CLASSES
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
     from clgraph import Device, Graph
 
-__all__ = ["METHODS", "main", "measure", "render"]
+__all__ = ["COLUMNS", "METHODS", "SCHEMA", "figures_of", "main", "measure", "render"]
+
+SCHEMA = "clgraph-searches/1"
 
 METHODS: dict[str, MultiSearchConfig | str] = {
     **{name: name for name in ("edge-parallel", "work-efficient", "warp-based", "hybrid")},
@@ -86,7 +89,8 @@ def measure(
     Returns
     -------
     dict
-        By name, ``seconds`` (device time, the best of up to three runs) and ``joules`` (or None).
+        By name, ``seconds`` (device time, the best of up to three runs), ``joules`` (or None), and
+        the ``threshold`` and ``balance`` that ran.
 
     Raises
     ------
@@ -104,7 +108,13 @@ def measure(
         times = [plan.run(sources).stats.kernel_ms / 1e3]
         while len(times) < REPEATS and sum(times) < REPEATS_S:
             times.append(plan.run(sources).stats.kernel_ms / 1e3)
-        joules, note = None, ""
+        ran = plan.config
+        row: Row = {
+            "seconds": min(times),
+            "joules": None,
+            "threshold": "inf" if math.isinf(ran.threshold) else ran.threshold,
+            "balance": ran.balance if ran.queued else None,
+        }
         if energy_s > 0:
             taken = energy.per_run(
                 lambda plan=plan: plan.run(sources),  # type: ignore[misc]
@@ -112,8 +122,8 @@ def measure(
                 idle_seconds=0.0,
                 device=device,
             )
-            joules, note = taken.joules_per_run, taken.note
-        rows[name] = {"seconds": min(times), "joules": joules, "note": note}
+            row |= {"joules": taken.joules_per_run, "meter": taken.source, "note": taken.note}
+        rows[name] = row
     return rows
 
 
@@ -132,16 +142,19 @@ def render(results: dict[str, dict[str, Row]], what: str) -> str:
     str
         A line for each graph; a figure that was not measured is a dash.
     """
-    lines = []
-    for graph, rows in results.items():
-        figures = {name: row[what] for name, row in rows.items()}
-        known = [figures[name] for name in ORACLE if figures.get(name) is not None]
-        figures["oracle"] = min(known) if len(known) == 2 else None
-        hybrid, oracle = figures.get("hybrid"), figures["oracle"]
-        saving = None if hybrid is None or oracle is None else 1 - hybrid / oracle
-        cells = [_cell(figures.get(name)) for name in COLUMNS[:-1]]
-        lines.append([graph, *cells, "-" if saving is None else f"{100 * saving:.0f} %"])
+    lines = [[graph, *figures_of(rows, what)] for graph, rows in results.items()]
     return table([what, *COLUMNS], lines)
+
+
+def figures_of(rows: dict[str, Row], what: str) -> list[str]:
+    """Give a line of the table, as text by `COLUMNS`."""
+    figures = {name: row[what] for name, row in rows.items()}
+    known = [figures[name] for name in ORACLE if figures.get(name) is not None]
+    figures["oracle"] = min(known) if len(known) == 2 else None
+    hybrid, oracle = figures.get("hybrid"), figures["oracle"]
+    saving = None if hybrid is None or oracle is None else 1 - hybrid / oracle
+    cells = [_cell(figures.get(name)) for name in COLUMNS[:-1]]
+    return [*cells, "-" if saving is None else f"{100 * saving:.0f} %"]
 
 
 def _cell(value: float | None) -> str:
@@ -175,7 +188,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--searches", type=int, default=1024)
     parser.add_argument("--energy", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--thresholds", action="store_true", help="sweep the hybrid's threshold")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--commit", help="what the record is to say, where it cannot be seen")
+    parser.add_argument("--json", metavar="FILE", help="record, written after every graph")
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     configs = METHODS
@@ -184,13 +198,28 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{threshold:g}": MultiSearchConfig(threshold=threshold, balance="item_thread")
             for threshold in THRESHOLDS
         }
-    results = {}
+    record: Row = {
+        "schema": SCHEMA,
+        "started": time.strftime("%Y-%m-%d %H:%M"),
+        "machine": machine.describe(device, args.commit),
+        "searches": args.searches,
+        "energy_s": args.energy,
+        "graphs": {},
+    }
+    results: dict[str, dict[str, Row]] = {}
     places = Places(args.graph_folder, args.data)
     for name in _names(args.graphs):
         graph = CLASSES[name][1]() if name in CLASSES else find(name, places).graph
         sources = pick_sources(graph.degrees, args.searches, name)
         results[name] = measure(graph, sources, device, configs, args.energy)
-        print(name, json.dumps(results[name]), file=sys.stderr, flush=True)
+        record["graphs"][name] = {
+            "like": CLASSES[name][0] if name in CLASSES else name,
+            "n": graph.n,
+            "m": graph.m,
+            "methods": results[name],
+        }
+        if args.json:
+            Path(args.json).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     if args.thresholds:
         rows = [
             [graph, *(_cell(row["seconds"]) for row in found.values())]
@@ -201,9 +230,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(render(results, "seconds"))
         if args.energy > 0:
             print(render(results, "joules"))
-    if args.json:
-        record = {"device": device.name, "searches": args.searches, "results": results}
-        Path(args.json).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -26,7 +26,12 @@ def test_checklist_18_five_methods_from_one_script(capsys, any_device, tmp_path)
     assert head.split() == ["seconds", *search_table.COLUMNS]
     assert row.split()[0] == "made-up"
     record = json.loads(file.read_text())
-    assert set(record["results"]["made-up"]) == set(search_table.METHODS)
+    methods = record["graphs"]["made-up"]["methods"]
+    assert set(methods) == set(search_table.METHODS)
+    assert (methods["warp-based"]["threshold"], methods["work-efficient"]["threshold"]) == (
+        0,
+        "inf",
+    )
 
 
 @pytest.mark.usefixtures("small")

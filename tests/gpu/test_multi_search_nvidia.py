@@ -58,6 +58,21 @@ def test_betweenness(options, gpu):
         np.testing.assert_allclose(paths, expected, rtol=1e-6, atol=1e-9)
 
 
+def test_betweenness_by_weight(gpu):
+    """Weights that are all alike count the paths of hops; others are added up."""
+    for graph in (cg.generate.kron(8, seed=3), MIXED, MIXED_ONE_WAY):
+        for dtype in (np.int32, np.float64):
+            alike = np.full(graph.m, 3, dtype)
+            thin = cg.Graph(graph.indptr, graph.indices, alike, directed=graph.directed)
+            some = np.arange(0, graph.n, 9)
+            for function in (cg.betweenness_centrality, cg.edge_betweenness_centrality):
+                found = function(thin, some, weighted=True, device=gpu)
+                np.testing.assert_allclose(found, function(graph, some, device=gpu), rtol=1e-6)
+    steps = cg.from_edges([0, 1, 0, 2], [1, 3, 2, 3], np.array([1, 2, 2, 1], np.int32))
+    found = cg.betweenness_centrality(steps, [0], False, weighted=True, device=gpu)
+    assert found[1:].tolist() == [1.5, 1.5, 0]
+
+
 def brandes(graph, sources):
     """Betweenness by matrices: paths and shares level by level."""
     thin = graph.to_scipy().astype(float)

@@ -118,8 +118,8 @@ void sssp(
     const ulong unit,                               // least difference of lengths that counts
     % endif
     % if config.method == "buckets":
-    volatile __global ulong *rings,                 // [BUCKETS * LANES * (ring_mask + 1)], see rings.mako
-    volatile __global uint *ring_state,             // [RING_WORDS + 2 * BUCKETS * LANES]
+    volatile __global ulong *rings,                 // [BUCKETS * RINGS * (ring_mask + 1)], see rings.mako
+    volatile __global uint *ring_state,             // [RING_WORDS + 2 * BUCKETS * RINGS]
     const uint ring_mask,                           // a ring's size, a power of two, less one
     const float per_length,                         // 1 / delta
     % endif

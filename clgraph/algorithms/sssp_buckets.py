@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Rings", "bucket_group", "bucket_hops", "bucket_part", "validate_buckets"]
 
 BUCKETS, REACH, KEEP = 16, 1, 8
+RINGS, FEW_RINGS = 128, 4
 GROUP_SIZE = 256  # local memory for the buffers of more SIMD groups is scarce
 # Many SIMD groups need much to do at once, few had better keep to the order.
 BROAD, SLIM = 64.0, 8.0
@@ -39,7 +40,7 @@ def validate_buckets(config: SSSPConfig) -> None:
         One sentence on the first thing that is not legal.
     """
     check_number("buckets", config.buckets, 4, 64)
-    check_number("reach", config.reach, 0, 3)
+    check_number("reach", config.reach, 0, 31)
     check_number("keep", config.keep, 1, 2**31 - 1)
     if config.buckets and config.buckets & (config.buckets - 1):
         raise InvalidArgumentError(f"buckets={config.buckets} is not a power of two.")
@@ -86,11 +87,13 @@ def bucket_part(config: SSSPConfig, base: Resolved, traits: DeviceTraits) -> dic
             "claims='packed' keeps the stage of a fall, and method='buckets' has no stages; use "
             "'stamped'."
         )
-    lanes = base.lanes
+    lanes, buckets = base.lanes, config.buckets or BUCKETS
     buffer = 4 * lanes if lanes > 1 else 64
     return {
-        "buckets": config.buckets or BUCKETS,
-        "reach": REACH if config.reach is None else config.reach,
+        "buckets": buckets,
+        # What lies ahead of the last of them must have a bucket too.
+        "reach": min(REACH if config.reach is None else config.reach, buckets // 2),
+        "rings": RINGS if traits.grid_barrier else FEW_RINGS,
         "keep": min(config.keep or KEEP, buffer // 2),
         "buffer": buffer,
         "ahead": 4 * lanes if lanes > 1 else 64,
@@ -128,8 +131,8 @@ class Rings:
     """
 
     def __init__(self, memory: Memory, n: int, config: ResolvedPaths) -> None:
-        count = config.buckets * config.lanes
-        size = 1 << (max(ROOM * n // config.lanes, LEAST_RING) - 1).bit_length()
+        count = config.buckets * config.rings
+        size = 1 << (max(ROOM * n // config.rings, LEAST_RING) - 1).bit_length()
         words = FIRST_WORDS + max(config.buckets, LEAST_COUNTS) + 2 * count
         self._arguments: tuple[Argument, ...] = (
             memory.allocate("rings", count * size, np.uint64),

@@ -226,6 +226,7 @@ class ResolvedPaths(Resolved):
     drift_limit: int = 0
     buckets: int = 0
     reach: int = 0
+    rings: int = 0
     keep: int = 0
     ahead: int = 0
     turns: int = 0

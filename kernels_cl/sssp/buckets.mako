@@ -85,7 +85,7 @@ __local key_t all_turn_keys[${config.group_size}];
     __local key_t *const later_keys = all_later_keys + LANE_GROUP * ${config.ahead};
     __local entry_t *const turn = all_turns + LANE_GROUP * LANES;
     __local key_t *const turn_keys = all_turn_keys + LANE_GROUP * LANES;
-    uint home = (member * GROUP_LANES + LANE_GROUP) % LANES;
+    uint home = (member * GROUP_LANES + LANE_GROUP) % RINGS;
     // All of these are the same on all lanes, but for what is counted.
     uint near_first = 0, near_count = 0, later_count = 0, mine = 0, held = 0;
     uint turns = 0, waits = 0, stop = 0, idling = 0, expanded_here = 0;
@@ -97,6 +97,9 @@ __local key_t all_turn_keys[${config.group_size}];
     uint frontier_next = (LANE_GROUP * now.members + member) * LANES;
     % endif
     for (;;) {
+        if (!near_count && later_count && !stop) {
+            ${go_ahead()}
+        }
         if (!near_count) {
             ${flush_later()}
             // Everything that came of these has been counted, in this bucket or above.
@@ -208,20 +211,8 @@ __local key_t all_turn_keys[${config.group_size}];
             prefetch_global(edges + row${k});
         }
         const int ahead = lowered${k} && bucket_of(to${k}, per_length) > mine;
-        const int stays = lowered${k} && !ahead && degree${k};
-        const lanemask_t staying = lane_ballot(stays), leading = lane_ballot(ahead && degree${k});
-        if (stays) {
-            const uint place = near_count + lanemask_count(staying & lane_mask_lt());
-            NEAR(place) = MAKE_ENTRY(v${k}, row${k}, degree${k});
-            NEAR_KEY(place) = to${k};
-        }
-        if (ahead && degree${k}) {
-            const uint place = later_count + lanemask_count(leading & lane_mask_lt());
-            later[place] = v${k};
-            later_keys[place] = to${k};
-        }
-        near_count += lanemask_count(staying);
-        later_count += lanemask_count(leading);
+        ${keep_near(f"(lowered{k} && !ahead && degree{k})", f"v{k}", f"row{k}", f"degree{k}", f"to{k}")}
+        ${keep_later(f"(ahead && degree{k})", f"v{k}", f"to{k}")}
     }
     % endfor
     if (near_count > ${config.buffer - count * config.lanes}u) {
@@ -269,6 +260,76 @@ if (later_count) {
 }
 </%def>
 
+## On to the lowest bucket that this group found anything for, if it may work on that.
+<%def name="go_ahead()">
+{
+    lane_converge();
+    uint nearest = 0xffffffffu, base = 0;
+    for (uint at = lane_id(); at < later_count; at += LANES) nearest = min(nearest, bucket_of(later_keys[at], per_length));
+    nearest = lane_reduce_min(nearest);
+    if (lane_id() == 0) base = load_relaxed(BASE);
+    base = lane_broadcast(base, 0);
+    if (nearest <= base + ${config.reach}u) {
+        uint left = 0;
+        for (uint first_later = 0; first_later < later_count; first_later += LANES) {
+            const int has = first_later + lane_id() < later_count;
+            const uint vertex = has ? later[first_later + lane_id()] : 0u;
+            const key_t key = has ? later_keys[first_later + lane_id()] : KEY_ZERO;
+            const int comes = has && near_count <= LANES && bucket_of(key, per_length) == nearest;
+            int stays = comes && FRESH_KEY_AT(vertex) == key;
+            offset_t row = 0;
+            uint degree = 0;
+            if (comes) {
+                row = indptr[vertex];
+                degree = (uint)(indptr[vertex + 1] - row);
+            }
+            lane_converge();
+            ${keep_near("stays", "vertex", "row", "degree", "key")}
+            const lanemask_t leaving_it = lane_ballot(has && !comes);
+            if (has && !comes) {
+                const uint place = left + lanemask_count(leaving_it & lane_mask_lt());
+                later[place] = vertex;
+                later_keys[place] = key;
+            }
+            left += lanemask_count(leaving_it);
+            lane_converge();
+        }
+        later_count = left;
+        if (lane_id() == 0) {
+            // In this order: the group has a count at every moment.
+            if (atomic_inc(COUNT(nearest)) >= 0x80000000u) atomic_or(STOP, STOP_FULL);
+            atomic_sub(COUNT(mine), held);
+        }
+        mine = nearest;
+        held = 1;
+    }
+}
+</%def>
+
+<%def name="keep_near(stays, vertex, row, degree, key)">
+{
+    const lanemask_t staying = lane_ballot(${stays});
+    if (${stays}) {
+        const uint place = near_count + lanemask_count(staying & lane_mask_lt());
+        NEAR(place) = MAKE_ENTRY(${vertex}, ${row}, ${degree});
+        NEAR_KEY(place) = ${key};
+    }
+    near_count += lanemask_count(staying);
+}
+</%def>
+
+<%def name="keep_later(leads, vertex, key)">
+{
+    const lanemask_t leading = lane_ballot(${leads});
+    if (${leads}) {
+        const uint place = later_count + lanemask_count(leading & lane_mask_lt());
+        later[place] = ${vertex};
+        later_keys[place] = ${key};
+    }
+    later_count += lanemask_count(leading);
+}
+</%def>
+
 ## Take entries from a ring, or decide to leave.
 <%def name="find()">
 {
@@ -281,56 +342,56 @@ if (later_count) {
         const key_t wanted = target < n ? min(FRESH_KEY_AT(target), (key_t)limit) : (key_t)limit;
         last_bucket = bucket_of(wanted, per_length);
     }
+    const uint ring = home;
+    home = (home + 1) % RINGS;
     base = lane_broadcast(base, 0);
     stop = lane_broadcast(stop, 0);
     hungry = lane_broadcast(hungry, 0);
     last_bucket = lane_broadcast(last_bucket, 0);
-    uint lowest = BUCKETS, counted = 0;
-    for (uint b = lane_id(); b < BUCKETS; b += LANES)
-        if (load_relaxed(COUNT(b))) {
-            lowest = min(lowest, (b - base) % BUCKETS);
-            counted += 1;
-        }
-    lowest = lane_reduce_min(lowest);
-    counted = lane_reduce_add(counted);
-    // A group that leaves on a count it read too early or too late is missed by nobody.
-    leaving = stop || lowest == BUCKETS || base + lowest > last_bucket || waits >= ${config.waits}u;
+    leaving = stop || waits >= ${config.waits}u;
+    // Not every time: everyone counts there.
+    int others = 1;   // whether there seems to be more than what will be taken
+    if ((waits & 3u) == 0) {
+        uint lowest = BUCKETS, counted = 0;
+        for (uint b = lane_id(); b < BUCKETS; b += LANES)
+            if (load_relaxed(COUNT(b))) {
+                lowest = min(lowest, (b - base) % BUCKETS);
+                counted += 1;
+            }
+        lowest = lane_reduce_min(lowest);
+        others = lane_reduce_add(counted) > 1;
+        // A group that leaves on a count it read too early or too late is missed by nobody.
+        leaving = leaving || lowest == BUCKETS || base + lowest > last_bucket;
+        if (!leaving && lowest && lane_id() == 0) atomic_max(BASE, base + 1);
+    }
     if (!leaving) {
-        if (lowest && lane_id() == 0) atomic_max(BASE, base + 1);
-        ${rings.take("base", config.reach)}
+        ${rings.take("base", config.reach, "ring")}
         if (share) {
             // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
             uint base_now = 0;
             if (lane_id() == 0) base_now = load_relaxed(BASE);
+            const uint vertex = value ? (uint)value - 1 : 0u;
+            const key_t key = value ? FRESH_KEY_AT(vertex) : KEY_NONE;
+            offset_t row = 0;
+            uint degree = 0;
+            if (value) {
+                row = indptr[vertex];
+                degree = (uint)(indptr[vertex + 1] - row);
+            }
             base_now = lane_broadcast(base_now, 0);
             mine = base_now + (found - base_now) % BUCKETS;
             held = share;
-            const uint vertex = value ? (uint)value - 1 : 0u;
-            const key_t key = value ? FRESH_KEY_AT(vertex) : KEY_NONE;
             int alive = value && (uint)key == (uint)(value >> 32);
             const uint bucket = alive ? bucket_of(key, per_length) : 0u;
             % if keys.bits == 64:
             alive = alive && bucket >= mine;   // else half of another key happens to be the same
             % endif
             // What lies beyond the window waits on, unless there is nothing else.
-            const int ahead = alive && bucket > mine && counted > 1, stays = alive && !ahead;
-            const lanemask_t staying = lane_ballot(stays), leading = lane_ballot(ahead);
-            if (stays) {
-                const offset_t row = indptr[vertex];
-                const uint place = lanemask_count(staying & lane_mask_lt());
-                NEAR(place) = MAKE_ENTRY(vertex, row, (uint)(indptr[vertex + 1] - row));
-                NEAR_KEY(place) = key;
-            }
-            if (ahead) {
-                const uint place = lanemask_count(leading & lane_mask_lt());
-                later[place] = vertex;
-                later_keys[place] = key;
-            }
-            near_count = lanemask_count(staying);
-            later_count = lanemask_count(leading);
+            const int ahead = alive && bucket > mine && others;
+            ${keep_near("(alive && !ahead)", "vertex", "row", "degree", "key")}
+            ${keep_later("ahead", "vertex", "key")}
             waits = 0;
-        }
-        if (!share) {
+        } else {
             for (uint i = 0; i < min(waits, 8u); ++i) spin_hint();
             waits += 1;
         }

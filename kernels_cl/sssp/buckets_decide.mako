@@ -27,7 +27,7 @@ static inline ulong outstanding(volatile __global uint *ring_state, const uint l
 // Entries in rings.
 static inline ulong in_rings(volatile __global uint *ring_state) {
     ulong sum = 0;
-    for (uint ring = 0; ring < BUCKETS * LANES; ++ring) {
+    for (uint ring = 0; ring < BUCKETS * RINGS; ++ring) {
         const ulong word = load_relaxed_ulong((volatile __global ulong *)(ring_state + RING_WORDS) + ring);
         sum += (uint)(word >> 32) - (uint)word;
     }

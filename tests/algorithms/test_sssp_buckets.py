@@ -185,7 +185,7 @@ def test_groups_that_leave_and_come_back(device, plan_with):
     [
         ({"buckets": 12}, "buckets=12 is not a power of two"),
         ({"buckets": 2}, "buckets=2 is out of range"),
-        ({"reach": 4}, "reach=4 is out of range"),
+        ({"reach": 32}, "reach=32 is out of range"),
         ({"keep": 0}, "keep=0 is out of range"),
         ({"method": "near-far", "keep": 3}, "keep=3 is for method='buckets'"),
     ],

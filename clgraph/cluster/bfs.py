@@ -21,6 +21,7 @@ from clgraph.graph import as_graph
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clgraph.cluster.part import Part
     from clgraph.graph import Graph
 
 __all__ = ["DividedBFS"]
@@ -57,6 +58,8 @@ class DividedBFS:
         Where, each with a queue of its own.
     configs : tuple of Resolved
         Every dimension as decided, for each device.
+    parts : tuple of Part
+        What each device holds and runs.
 
     Raises
     ------
@@ -113,6 +116,11 @@ class DividedBFS:
             self.configs,
             predecessors=self.with_predecessors,
         )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each device holds and runs."""
+        return tuple(self._exchange.parts)
 
     def run(self, source: int, *, max_depth: int | None = None) -> DividedResult:
         """Search from one vertex.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs_stages import UNREACHED
-from clgraph.cluster.partition import RANGE_GRAIN, rows_of
+from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.resident import offsets_dtype, unreachable_words
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, WORD_COUNT
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import Division
-    from clgraph.cluster.partition import Ownership
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
@@ -61,6 +60,8 @@ class Part:
     ----------
     distances, predecessors : Allocation
         What was found: of the owned vertices; predecessors as the exchange has it.
+    kernels : list of Kernel
+        What it launches.
 
     Raises
     ------
@@ -93,6 +94,7 @@ class Part:
         self._n = np.uint32(owned.count)
         self._indptr = self._memory.upload("indptr", indptr.astype(offsets_dtype(graph.m)))
         self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
+        self._survey(indices)
         degrees = np.diff(indptr)
         hub_degree = self.config.hub_degree
         hubs = int(np.count_nonzero(degrees >= hub_degree)) if hub_degree else 0
@@ -108,12 +110,16 @@ class Part:
         self._state = self._memory.allocate("state", state_words, np.uint32)
         self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
         self._slots = (np.uint32(0), np.uint32(1))
+        self.kernels: list[Kernel] = []
         self._begin = self._kernel("bfs_parts.cl", "bfs_parts_begin", self.config)
         self._expand = self._kernel("bfs_parts.cl", "bfs_parts_expand", self.config)
 
     @property
     def _word(self) -> np.dtype[Any]:
         return np.dtype(f"u{self.config.word_bits // 8}")
+
+    def _survey(self, indices: NDArray[Any]) -> None:
+        """Note what an exchange needs to know of the heads of edges."""
 
     def _tree(self, n: int) -> int:
         """Entries of `predecessors` for a graph of `n` vertices."""
@@ -139,6 +145,7 @@ class Part:
                 f"take {kernel.local_bytes} bytes of local memory of "
                 f"{self.device.traits.local_bytes}; choose a smaller one."
             )
+        self.kernels.append(kernel)
         return kernel, config.groups or groups
 
     def _launch(self, kernel: tuple[Kernel, int], *args: Argument) -> cl.Event:
@@ -233,15 +240,14 @@ class CandidatePart(Part):
 
     def _room(self, graph: Graph) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
-        heads = self._indices_to_owners(graph)
         if self.config.visited != "bitmap":
-            return heads
-        parts = np.arange(self._parts)
-        return np.minimum(heads, np.maximum(-(-(graph.n - parts) // self._parts), 0))
+            return self._heads
+        shares = Ownership.in_turns(graph.n, self._parts)
+        return np.minimum(self._heads, [share.count for share in shares])
 
-    def _indices_to_owners(self, graph: Graph) -> NDArray[np.int64]:
-        _, indices = rows_of(graph, self.owned)
-        return np.bincount(indices % self._parts, minlength=self._parts).astype(np.int64)
+    def _survey(self, indices: NDArray[Any]) -> None:
+        owners = np.remainder(indices, indices.dtype.type(self._parts))
+        self._heads = np.bincount(owners, minlength=self._parts).astype(np.int64)
 
     def receive_from(self, capacity: int) -> None:
         """Make room for candidates from all other devices."""

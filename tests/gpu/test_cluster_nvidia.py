@@ -1,0 +1,79 @@
+"""A search over all NVIDIA devices there are, or over one that is named twice: whole results."""
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
+
+import clgraph as cg
+
+pytestmark = pytest.mark.gpu
+
+GRAPHS = {
+    "kron-18": lambda: cg.generate.kron(18, seed=2),
+    "rmat-directed": lambda: cg.generate.rmat(14, seed=3),
+    "grid": lambda: cg.generate.grid2d(150, 150),
+    "star": lambda: cg.generate.star(100_000),
+    "random": lambda: cg.generate.random(50_000, 8, seed=4),
+    "no-edges": lambda: cg.from_edges([], [], n=5000),
+}
+FORMS = {
+    "merrill": "merrill-two-phase",
+    "exact-bins": cg.BFSConfig(queue="vertex"),
+    "nothing-culled": cg.BFSConfig(queue="vertex", visited="plain"),
+    "enterprise": "enterprise",
+    "auto": "auto",
+}
+
+
+@pytest.fixture(scope="module")
+def devices(gpu):
+    """Every NVIDIA device, or the only one twice."""
+    found = [device for device in cg.devices() if device.vendor == gpu.vendor and device.is_gpu]
+    return found if len(found) > 1 else [gpu, gpu]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_results(form, devices):
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = cg.DividedBFS(graph, devices, predecessors=True, config=FORMS[form])
+        for source in sources:
+            check_search(graph, source, plan.run(source))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("form", ["exact-bins", "enterprise", "auto"])
+def test_large_graphs(name, form, devices):
+    graph = GRAPHS[name]()
+    plan = cg.DividedBFS(graph, devices, predecessors=True, config=FORMS[form])
+    for source in (0, graph.n // 2, int(np.argmax(graph.degrees))):
+        check_search(graph, source, plan.run(source))
+
+
+@pytest.mark.parametrize("transfers", [None, "host"])
+def test_three_parts_and_a_processor(transfers, devices):
+    """Parts that share a device copy directly, the others through the host."""
+    parts = [devices[0], devices[0], devices[-1], "cpu"]
+    for form in ("exact-bins", "enterprise"):
+        plan = cg.DividedBFS(
+            MIXED, parts, predecessors=True, config=FORMS[form], transfers=transfers
+        )
+        for source in MIXED_SOURCES:
+            check_search(MIXED, source, plan.run(source))
+
+
+def test_a_hundred_repeats_agree(devices):
+    graph = GRAPHS["kron-18"]()
+    source = int(np.argmax(graph.degrees))
+    expected = cg.bfs(graph, source, device=devices[0]).distances
+    for form in ("exact-bins", "enterprise"):
+        plan = cg.DividedBFS(graph, devices, config=FORMS[form])
+        for _ in range(50):
+            np.testing.assert_array_equal(plan.run(source).distances, expected)
+
+
+@pytest.mark.parametrize("form", ["exact-bins", "enterprise"])
+def test_no_kernel_spills(form, devices):
+    plan = cg.DividedBFS(MIXED, devices, predecessors=True, config=FORMS[form])
+    for part in plan.parts:
+        for kernel in part.kernels:
+            assert not kernel.spill_bytes, f"{kernel.name} spills {kernel.spill_bytes} bytes"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.errors import InvalidArgumentError
 
-from . import published
+from . import published, scc_page
 from .findings import findings
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .matrix import matrices
@@ -114,7 +114,7 @@ def recorded(folder: Path = RESULTS) -> list[tuple[str, Record]]:
     return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
 
 
-def page(records: Sequence[tuple[str, Record]]) -> str:
+def page(records: Sequence[tuple[str, Record]], tables: str = "") -> str:
     """Text of the page.
 
     Parameters
@@ -122,6 +122,8 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
     records : sequence of (file name, record)
         Newest first. Of each case of a device and suite the newest is shown; records that have
         none of these are listed.
+    tables : str
+        Sections of programs of their own, that come before the method.
 
     Returns
     -------
@@ -143,7 +145,7 @@ def page(records: Sequence[tuple[str, Record]]) -> str:
         text += _section(device, suite, [item for item in found if item[0] in used], newest)
     if older:
         text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
-    return text + METHOD
+    return text + tables + METHOD
 
 
 def _rank(device: str, suite: str) -> tuple[int, str]:
@@ -305,7 +307,7 @@ def _levels(case: Record) -> str:
 
 def main(argv: Sequence[str]) -> int:
     """Write the page, or with --check only look whether it is up to date."""
-    text = page(recorded())
+    text = page(recorded(), scc_page.section(scc_page.recorded(RESULTS)))
     if "--check" in argv:
         return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
     PAGE.write_text(text, encoding="utf-8")

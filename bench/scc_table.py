@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from clgraph.cli.text import plain, table
 from . import machine
 from .components_peers import strong_labels
 from .graphs import Places, find
+from .scc_page import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +175,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     device = clgraph.device(given.device)
     presets = SCCConfig.presets() if given.presets == "all" else given.presets.split(",")
-    record: dict[str, Any] = {"machine": machine.describe(device, given.commit), "rows": []}
+    record: dict[str, Any] = {
+        "table": f"{TABLE}{', a map' * given.map}",
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine.describe(device, given.commit),
+        "energy_seconds": given.energy_seconds,
+        "rows": [],
+    }
     for name in given.graphs.split(","):
         graph = find(name, Places(graphs=given.folder, data=given.data)).graph
         expected = strong_labels(graph)
@@ -184,7 +192,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _write(given.json, record)
             continue
         for alike in _distinct(presets):
-            row = {"graph": name, "preset": " ".join(alike)} | measure(
+            size = {"graph": name, "preset": " ".join(alike), "n": graph.n, "m": graph.m}
+            row = size | measure(
                 graph,
                 alike[0],
                 device,

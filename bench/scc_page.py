@@ -40,17 +40,35 @@ def recorded(folder: Path) -> list[tuple[str, Record]]:
 
 
 def section(records: Sequence[tuple[str, Record]]) -> str:
-    """Write the newest record of each device as Markdown tables."""
-    newest: dict[str, tuple[str, Record]] = {}
+    """Write tables in Markdown: of each graph and preset on a device the newest row.
+
+    Parameters
+    ----------
+    records : sequence of (file name, record)
+        Newest first, as `recorded` gives them.
+    """
+    devices: dict[str, list[tuple[str, Record]]] = {}
     for name, record in records:
-        newest.setdefault(record["machine"]["device"]["name"], (name, record))
-    return "".join(
-        f"\n## {device}, {TABLE}\n\n"
-        f"`bench/results/{name}`: {record['started'][:16].replace('T', ' ')}, driver "
+        devices.setdefault(record["machine"]["device"]["name"], []).append((name, record))
+    text = ""
+    for device, found in sorted(devices.items()):
+        newest: dict[tuple[str, str], dict[str, Any]] = {}
+        for _, record in found:
+            for row in record["rows"]:
+                newest.setdefault((row["graph"], row["preset"]), row)
+        origins = "".join(_origin(name, record) for name, record in found)
+        text += f"\n## {device}, {TABLE}\n\n{origins}{ABOUT}\n"
+        text += _presets(list(newest.values())) + "\n" + _best(list(newest.values()))
+    return text
+
+
+def _origin(name: str, record: Record) -> str:
+    graphs = ", ".join(dict.fromkeys(row["graph"] for row in record["rows"]))
+    return (
+        f"- `bench/results/{name}` ({graphs}): {record['started'][:16].replace('T', ' ')}, driver "
         f"{record['machine']['device']['driver']}, clgraph at "
-        f"`{(record['machine']['commit'] or 'unknown')[:12]}`.\n"
-        f"{ABOUT}\n{_presets(record['rows'])}\n{_best(record['rows'])}"
-        for device, (name, record) in sorted(newest.items())
+        f"`{(record['machine']['commit'] or 'unknown')[:12]}`, joules over windows of "
+        f"{record['energy_seconds']} s\n"
     )
 
 

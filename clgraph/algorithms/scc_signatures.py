@@ -29,11 +29,11 @@ __all__ = ["Signatures"]
 STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 QUEUE_SLACK = 64  # entries that branch-free appends may touch
-# On an H200, 8, 16, 32 and 64 rounds took 4.9, 4.2, 4.8 and 5.7 ms (a grid with one-way edges) and
-# 16.0, 15.8, 16.8 and 18.6 ms (a power law with chains of small components); looking at all edges
+# On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
+# 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components); looking at all edges
 # in every round took 6.3 and 26.7 ms.
-ROUNDS = 16  # before vertices are contracted
-FULL_EVERY = 16  # divides ROUNDS
+ROUNDS = 12  # before vertices are contracted
+FULL_EVERY = 12  # divides ROUNDS
 TRIM_WORTH = 16  # edges are trimmed while one in so many goes
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows

@@ -276,6 +276,12 @@ def test_wrong_arguments_are_errors_of_one_clear_sentence(name, any_device):
     assert len(str(caught.value)) > 15
 
 
+def test_a_missing_folder_is_named_not_the_file_that_was_to_be_written_first(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        cg.write(WEIGHTED, tmp_path / "none" / "g.mtx")
+    assert caught.value.filename == str(tmp_path / "none")
+
+
 def test_progress_is_told_to_a_callable_or_shown(any_device, capsys):
     said = []
     cg.reachable(WEIGHTED, [0, 1], device=any_device, progress=lambda *words: said.append(words))

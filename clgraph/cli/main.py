@@ -29,6 +29,7 @@ from clgraph.errors import (
     InvalidArgumentError,
     KernelBuildError,
     KernelTimeoutError,
+    OutOfBoundsError,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
-DEVICE_ERRORS = (DeviceNotFoundError, DeviceMemoryError, KernelTimeoutError)
+DEVICE_ERRORS = (DeviceNotFoundError, DeviceMemoryError, KernelTimeoutError, OutOfBoundsError)
 
 
 class Parser(argparse.ArgumentParser):
@@ -126,7 +127,8 @@ def _explain(error: Exception) -> int:
         sys.stderr.write(f"clgraph: {error}\n")  # its lines show the rendered source
         return DEVICE_TROUBLE
     status, text = BAD_INPUT, str(error)
-    if isinstance(error, DEVICE_ERRORS):
+    # What a driver reports while a kernel runs has no class of its own.
+    if isinstance(error, DEVICE_ERRORS) or type(error) is ClgraphError:
         status = DEVICE_TROUBLE
     elif pyopencl is not None and isinstance(error, pyopencl.Error):
         status, text = DEVICE_TROUBLE, f"the OpenCL driver failed: {error}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
@@ -100,7 +100,7 @@ def draw_profiles(
 
     Raises
     ------
-    ClgraphError
+    InvalidArgumentError
         If the file cannot be written.
     """
     from matplotlib.figure import Figure
@@ -116,7 +116,7 @@ def draw_profiles(
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:
-        raise ClgraphError(f"{path} cannot be written: {error}.") from error
+        raise InvalidArgumentError(f"{path} cannot be written: {error}.") from error
 
 
 def _draw(

@@ -91,6 +91,8 @@ def raising(error):
         (errors.DeviceNotFoundError("no GPU;\nthere is: PoCL"), 3),
         (errors.DeviceMemoryError("asked for 5, free 4."), 3),
         (errors.KernelTimeoutError("gave up."), 3),
+        (errors.OutOfBoundsError("left an array."), 3),
+        (errors.ClgraphError("the device gave up on a command."), 3),
         (cl.LogicError("clBuildProgram failed: OUT_OF_RESOURCES"), 3),
         (RuntimeError("a bug"), 1),
         (KeyboardInterrupt(), 130),

@@ -2,6 +2,7 @@
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -306,6 +307,8 @@ def written(path: str) -> Iterator[Any]:
     in_place = target.exists() and not target.is_file()
     if target.is_symlink():
         target = target.resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     beside = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with _compressing(beside, target.suffix.lower(), path) as stream:

@@ -52,9 +52,9 @@ def apsp(
     weighted : bool
         Whether edges are as long as their weights, in whose type the result then is. This takes
         one `clgraph.SSSP` search after the other.
-    method : {"auto", "multi-search", "bit-parallel"}
-        Whether a work-group runs each search, or searches share the bits of words; "auto" takes
-        the latter from 32 sources on.
+    method : {"auto", "multi-search", "bit-parallel", "single"}
+        Whether a work-group runs each search, searches share the bits of words, or `bfs` runs one
+        after the other; "auto" shares from 32 sources on, where the graph is not too deep for it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable, optional

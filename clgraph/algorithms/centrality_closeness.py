@@ -48,7 +48,7 @@ def closeness_centrality(
     weighted : bool
         Whether edges are as long as their weights, which takes one `clgraph.SSSP` search after the
         other; else distances are in hops.
-    method : {"auto", "multi-search", "bit-parallel"}
+    method : {"auto", "multi-search", "bit-parallel", "single"}
         As in `apsp`.
     device : Device or str, optional
         Default is ``clgraph.device()``.

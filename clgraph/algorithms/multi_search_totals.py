@@ -8,10 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from clgraph.algorithms.bfs import BFS
 from clgraph.algorithms.bit_parallel import BitParallel
 from clgraph.algorithms.multi_search import MultiSearch
 from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.errors import InvalidArgumentError
+from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Searcher", "Totals"]
 
-METHODS = ("auto", "multi-search", "bit-parallel")
+METHODS = ("auto", "multi-search", "bit-parallel", "single")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
 MOST_BLOCK = 4096
 LEAST_SHARED = 32  # sources, for searches that share bits
 WIDTH = 512  # searches of a pass, roughly
 LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
+# On one lane (PoCL, two cores) a level of a pass costs as much as ten searches by `BFS`, of road
+# and random geometric graphs (22 against 1.6 ms at 65,536 vertices), and these cost 0.4 ms each
+# before they are faster than a work-group's (Kronecker, scale 15: 1.6 against 4.5 ms; road, 60,920
+# vertices: 2.1 against 2.6; grid, 22,500: 0.8 against 0.5).
+LEVEL_COST = 10
+SINGLE_SIZE = 150_000  # vertices and edges
 
 # Depth of a search from the busiest vertex of a graph.
 _depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
@@ -68,8 +76,9 @@ class Searcher:
         What is searched.
     device : Device
         Where.
-    method : {"auto", "multi-search", "bit-parallel"}
-        A work-group for each search, or all searches in the bits of one.
+    method : {"auto", "multi-search", "bit-parallel", "single"}
+        A work-group for each search, all searches in the bits of one, or `BFS` for one after the
+        other.
     config : MultiSearchConfig or str, optional
         How the former are run.
     transpose : Graph, optional
@@ -94,6 +103,7 @@ class Searcher:
         self._transpose = transpose
         self._plans: dict[str, MultiSearch] = {}
         self._bit_plans: dict[str, BitParallel] = {}
+        self._plan_of_one: BFS | None = None
 
     def totals(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Totals:
         """Sum up each search without keeping its distances."""
@@ -102,7 +112,7 @@ class Searcher:
             # From or to a vertex is the same in an undirected graph, and the latter costs less.
             output = "targets" if everyone and not self.graph.directed else "sources"
             return _as_totals(self._bits(output, sources.size).sums(sources, progress))
-        return self._single_totals(sources, progress)
+        return self._own_totals(sources, progress)
 
     def totals_of_targets(self, progress: Progress | None = None) -> Totals:
         """Sum up the distances towards each vertex, from all vertices, in shared bits."""
@@ -119,6 +129,11 @@ class Searcher:
         """Hop distances int32 [k, n], -1 where there is no path."""
         if self._shares_bits(sources):
             return self._bits("distances", sources.size).distances(sources, progress)
+        if self._one_by_one():
+            rows = np.empty((sources.size, self.graph.n), np.int32)
+            for place, row in enumerate(self._rows(sources, progress)):
+                rows[place] = row
+            return rows
         plan = self._plan("distances", {"distances": State(np.int32, fill=-1)})
         found: NDArray[np.int32] = plan.run(sources, progress=progress)["distances"]
         return found
@@ -129,12 +144,35 @@ class Searcher:
         """Whether each vertex is reached, bool [k, n]."""
         if self._shares_bits(sources):
             return self._bits("marks", sources.size).marks(sources, progress)
+        if self._one_by_one():
+            return self.distances(sources, progress) >= 0
         plan = self._plan("marks", {"marks": State(np.uint8)})
         return plan.run(sources, progress=progress)["marks"].view(np.bool_)
 
-    def _single_totals(
-        self, sources: NDArray[np.int64], progress: Progress | None = None
-    ) -> Totals:
+    def _rows(
+        self, sources: NDArray[np.int64], progress: Progress | None
+    ) -> Iterator[NDArray[np.int32]]:
+        """Distances of one search after the other."""
+        if self._plan_of_one is None:
+            self._plan_of_one = BFS(self.graph, device=self.device)
+        for done, source in enumerate(sources.tolist(), 1):
+            yield self._plan_of_one.run(source).distances
+            tell(progress, done, sources.size, "searches")
+
+    def _totals_one_by_one(self, sources: NDArray[np.int64], progress: Progress | None) -> Totals:
+        figures = np.zeros((3, sources.size), np.int64)
+        harmonic = np.zeros(sources.size)
+        for place, row in enumerate(self._rows(sources, progress)):
+            sizes = np.bincount(row + 1)[1:]
+            hops = np.arange(sizes.size)
+            figures[:, place] = (sizes.sum(), (sizes * hops).sum(), sizes.size - 1)
+            harmonic[place] = (sizes[1:] / hops[1:]).sum()
+        return Totals(figures[0], figures[1], figures[2], harmonic)
+
+    def _own_totals(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Totals:
+        """Sum up searches that each have a traversal of their own."""
+        if self._one_by_one():
+            return self._totals_one_by_one(sources, progress)
         real = np.float64 if self.device.traits.fp64 else np.float32
         state = {"totals": State(np.uint64, size=3), "harmonic": State(real, size=1)}
         found = self._plan("totals", state).run(sources, progress=progress)
@@ -155,15 +193,24 @@ class Searcher:
             return False
         graph = self.graph
         passes = -(-sources.size // WIDTH)
+        if self.device.traits.lanes == 1:
+            return passes * (self.depth() + 1) * LEVEL_COST < sources.size
         looks = LOOK_COST * passes * (self.depth() + 1) * graph.n
         return bool(looks < sources.size * (graph.n + graph.m))
+
+    def _one_by_one(self) -> bool:
+        """Decide how searches are run that share no bits."""
+        if self._method != "auto" or self._config not in (None, "auto"):
+            return self._method == "single"
+        graph = self.graph
+        return self.device.traits.lanes == 1 and graph.n + graph.m > SINGLE_SIZE
 
     def depth(self) -> int:
         """Tell how deep a search from the busiest vertex is; searched for once a graph."""
         depth = _depths.get(self.graph)
         if depth is None:
             busiest = np.array([np.argmax(self.graph.degrees)])
-            depth = _depths[self.graph] = int(self._single_totals(busiest).farthest[0])
+            depth = _depths[self.graph] = int(self._own_totals(busiest).farthest[0])
         return depth
 
     def _bits(self, output: str, searches: int) -> BitParallel:

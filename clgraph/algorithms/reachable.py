@@ -41,7 +41,7 @@ def reachable(
         Where to begin.
     targets : integers [t], optional
         Vertices that are asked for; default every vertex.
-    method : {"auto", "multi-search", "bit-parallel"}
+    method : {"auto", "multi-search", "bit-parallel", "single"}
         As in `apsp`.
     device : Device or str, optional
         Default is ``clgraph.device()``.

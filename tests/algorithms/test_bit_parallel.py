@@ -81,11 +81,31 @@ def test_few_sources_or_deep_graphs_are_searched_singly(any_device):
     def shares(graph, count):
         return Searcher(graph, any_device)._shares_bits(np.zeros(count, np.int64))
 
-    assert not shares(MIXED, 8)
-    assert shares(MIXED, 512)
+    shallow = cg.generate.kron(10, seed=1)
+    assert not shares(shallow, 8)
+    assert shares(shallow, 512)
     path = cg.generate.path(20_000)
     assert not shares(path, 64)
     assert multi_search_totals._depths[path] >= 10_000
+
+
+@pytest.mark.runtimes("pocl")
+def test_single_searches_on_one_lane(device):
+    """There larger graphs are searched by BFS where bits are not shared: faster than by groups."""
+    large = cg.generate.geometric(20_000, seed=2)
+    assert large.n + large.m > multi_search_totals.SINGLE_SIZE
+    some = np.arange(0, large.n, 2000)
+    auto = Searcher(large, device)
+    groups = Searcher(large, device, "multi-search")
+    assert auto._one_by_one()
+    assert not Searcher(MIXED, device)._one_by_one()
+    assert not Searcher(large, device, "auto", "hybrid")._one_by_one()
+    found, expected = auto.totals(some), groups.totals(some)
+    for name in ("reached", "total", "farthest"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_allclose(found.harmonic, expected.harmonic)
+    np.testing.assert_array_equal(auto.distances(some), groups.distances(some))
+    np.testing.assert_array_equal(auto.marks(some), groups.marks(some))
 
 
 def test_what_is_kept_must_be_known(any_device):

@@ -126,7 +126,7 @@ def test_what_scans_leave_is_found_by_the_sequential_search(intel):
 
 
 @on_both
-@pytest.mark.parametrize("preset", METHODS)
+@pytest.mark.parametrize("preset", [*METHODS, "multistep", "devshatwar"])
 def test_a_hundred_repeats_agree(preset, device):
     """Scc checklist 20."""
     graph = random_digraph(300, 2, 11)

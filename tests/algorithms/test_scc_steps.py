@@ -1,5 +1,6 @@
 """The parametric scheme: trimming, forward-backward, colouring, and how their closures run."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -20,11 +21,18 @@ from digraphs import (
 )
 from graphs import graphs
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from searches import MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms import scc_stages, scc_steps
-from clgraph.algorithms.scc_config import STRATEGIES, TABLE_ROWS, TRIM_SIZES, VIRTUAL_WARPS
+from clgraph.algorithms.scc_config import (
+    FINISHES,
+    STRATEGIES,
+    TABLE_ROWS,
+    TRIM_SIZES,
+    VIRTUAL_WARPS,
+)
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 SHAPES = ("mixed-one-way", "random", "comb", "chain-of-2-cycles", "self-loops", "complete", "dag")
@@ -74,6 +82,34 @@ def test_strategies_are_chosen_separately(fb, color, intel):
         assert ("scan" in used) == (strategy != "L")
     assert {row[3] for row in rows if row[1] == "trim"} == {graph.n}
     assert [row for row in rows if row[1] == "color"]
+
+
+@given(
+    graph=graphs(max_vertices=40, directed=True),
+    config=st.builds(
+        cg.SCCConfig,
+        trim=st.sampled_from([0, 1, 2, 5, "full", "adaptive"]),
+        trim_size=st.sampled_from(TRIM_SIZES),
+        forward_backward=st.sampled_from([0, 1, 2, 20]),
+        finish=st.sampled_from(FINISHES),
+        fb_strategy=st.sampled_from(STRATEGIES),
+        coloring_strategy=st.sampled_from(STRATEGIES),
+        scan_budget=st.sampled_from([None, 1]),
+    ),
+)
+@settings(max_examples=200)
+def test_every_combination(intel, graph, config):
+    """Scc checklist 2: the same result for any dimensions of the configuration."""
+    check_components(graph, cg.scc(graph, config=config, device=intel))
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_virtual_warps_on_emulated_lanes(width, intel):
+    """Scc checklist 11: several vertices to a lane group, as 8 lanes and more have them."""
+    closures = {"fb_strategy": "Q_VW", "coloring_strategy": "Q_VW", "virtual_warp": width}
+    config = {"trim": 1, "forward_backward": 2, "finish": "coloring", "synchronisation": "stepped"}
+    for name in ("comb", "random"):
+        steps_of(small(name), intel.emulating(8), **config, **closures)
 
 
 @pytest.mark.parametrize("width", VIRTUAL_WARPS)
@@ -274,6 +310,7 @@ def test_the_rows_of_table_9_3():
     """Scc checklist 18: seventeen rows, of which one may be overridden."""
     assert len(TABLE_ROWS) == 17
     row = cg.SCCConfig.preset("web-berkstan")
+    assert dataclasses.replace(row, trim=2).trim == 2
     assert (row.trim, row.forward_backward) == ("full", 17)
     assert (row.fb_strategy, row.coloring_strategy) == ("L", "L")
     assert set(cg.SCCConfig.presets()) >= {"auto", "multistep", "devshatwar", *TABLE_ROWS}

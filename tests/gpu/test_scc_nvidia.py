@@ -1,11 +1,13 @@
 """Strong and weak components on a real NVIDIA card: whole results, every preset, awkward shapes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
-from digraphs import MILLION, SMALL, check_components, grid, million, random_digraph, small
+from digraphs import MILLION, SMALL, check_components, dag, grid, million, random_digraph, small
 
 import clgraph as cg
-from clgraph.algorithms.scc_config import STRATEGIES
+from clgraph.algorithms.scc_config import STRATEGIES, TRIM_SIZES, VIRTUAL_WARPS
 
 pytestmark = pytest.mark.gpu
 
@@ -53,6 +55,33 @@ def test_scans_lose_no_vertex(strategy, name, gpu):
     plan = cg.SCC(graph, config=config, device=gpu)
     for _ in range(3):
         check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("width", VIRTUAL_WARPS)
+def test_virtual_warps(width, gpu):
+    """Scc checklist 11: each number of lanes that share a vertex."""
+    config = dataclasses.replace(cg.SCCConfig.preset("devshatwar"), virtual_warp=width)
+    for name in ("mixed-one-way", "grid", "comb"):
+        check_components(small(name), cg.scc(small(name), config=config, device=gpu))
+
+
+@pytest.mark.parametrize("size", TRIM_SIZES)
+@pytest.mark.parametrize("trim", [1, "full", "adaptive"])
+def test_trimming(trim, size, gpu):
+    """Issue 5: trim-1, trim-2 and trim-3, before signatures."""
+    config = cg.SCCConfig(trim=trim, trim_size=size, finish="signatures")
+    for make in (lambda: small("comb"), LARGE["random-sparse"], LARGE["grid"]):
+        graph = make()
+        check_components(graph, cg.scc(graph, config=config, device=gpu))
+
+
+def test_auto_follows_what_is_live_after_trimming(gpu):
+    """Issue 5, auto: a graph without cycles is trimmed away, one without ends is not trimmed."""
+    plan = cg.SCC(dag(200_000, 4, 6), device=gpu)
+    assert plan.method == "signatures"
+    assert [step["step"] for step in plan.run().stats.steps] == ["prepare", "list", "trim"]
+    steps = cg.scc(grid(300, 200, 7, two_way=1.0), device=gpu).stats.steps
+    assert "trim" not in {step["step"] for step in steps}
 
 
 @pytest.mark.parametrize("name", MILLION)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.errors import InvalidArgumentError
 
-from . import published, scc_page
+from . import published, scc_page, searches_page
 from .findings import findings
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .matrix import matrices
@@ -307,7 +307,8 @@ def _levels(case: Record) -> str:
 
 def main(argv: Sequence[str]) -> int:
     """Write the page, or with --check only look whether it is up to date."""
-    text = page(recorded(), scc_page.section(scc_page.recorded(RESULTS)))
+    tables = "".join(part.section(part.recorded(RESULTS)) for part in (scc_page, searches_page))
+    text = page(recorded(), tables)
     if "--check" in argv:
         return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
     PAGE.write_text(text, encoding="utf-8")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import clgraph as cg
-from bench import search_table
+from bench import search_table, searches_page
 
 
 @pytest.fixture
@@ -28,10 +28,13 @@ def test_checklist_18_five_methods_from_one_script(capsys, any_device, tmp_path)
     record = json.loads(file.read_text())
     methods = record["graphs"]["made-up"]["methods"]
     assert set(methods) == set(search_table.METHODS)
-    assert (methods["warp-based"]["threshold"], methods["work-efficient"]["threshold"]) == (
-        0,
-        "inf",
-    )
+    ran = [methods[name]["threshold"] for name in ("warp-based", "work-efficient")]
+    assert ran == [0, "inf"]
+    page = searches_page.section(searches_page.recorded(tmp_path))
+    assert "table.json` (made-up)" in page
+    assert "| made-up | made-up | 256 |" in page
+    assert "In seconds the paper's finding" in page
+    assert "In joules the paper's finding" not in page  # nothing was measured
 
 
 @pytest.mark.usefixtures("small")

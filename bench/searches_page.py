@@ -1,0 +1,116 @@
+"""Methods of simultaneous searches by graph, as a part of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .search_table import COLUMNS, ORACLE, SCHEMA, figures_of
+from .text import figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from .records import Record
+
+__all__ = ["recorded", "section"]
+
+ABOUT = """
+The table of the paper that defines the abstraction ([multi-search.md](multi-search.md)): searches
+for sums of distances, all in one launch, by each of its methods on graphs of its classes
+(`bench/search_graphs.py`: small ones, so that edge-parallel ends too). The oracle is the better of
+edge-parallel and work-efficient, chosen after the fact; savings are those of the hybrid (threshold
+16) over it. `fitted` is the hybrid with the threshold T that the degrees suggest, `auto` the
+default of `clgraph.MultiSearch`. Seconds are device times, the best of up to three launches; joules
+are those of the whole device, idle power and the host's share of the time included, over a window
+of launches.
+"""
+
+
+def recorded(folder: Path) -> list[tuple[str, Record]]:
+    """List records of `bench.search_table` in a folder as file name and record, newest first."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict) and record.get("schema") == SCHEMA:
+            found.append((path.name, record))
+    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+
+
+def section(records: Sequence[tuple[str, Record]]) -> str:
+    """Write tables in Markdown: of each graph on a device the newest.
+
+    Parameters
+    ----------
+    records : sequence of (file name, record)
+        Newest first, as `recorded` gives them.
+    """
+    devices: dict[str, list[tuple[str, Record]]] = {}
+    for name, record in records:
+        devices.setdefault(record["machine"]["device"]["name"], []).append((name, record))
+    text = ""
+    for device, found in sorted(devices.items()):
+        newest: dict[str, dict[str, Any]] = {}
+        for _, record in found:
+            for graph, row in record["graphs"].items():
+                newest.setdefault(graph, row)
+        origins = "".join(_origin(name, record) for name, record in found)
+        text += f"\n## {device}, simultaneous searches by method\n\n{origins}{ABOUT}"
+        for what in ("seconds", "joules"):
+            text += _table(newest, what) + _finding(newest, what)
+    return text
+
+
+def _origin(name: str, record: Record) -> str:
+    machine = record["machine"]
+    return (
+        f"- `bench/results/{name}` ({', '.join(record['graphs'])}): {record['started'][:16]}, "
+        f"driver {machine['device']['driver']}, clgraph at "
+        f"`{(machine['commit'] or 'unknown')[:12]}`, {record['searches']:,} searches, joules over "
+        f"windows of {record['energy_s']} s\n"
+    )
+
+
+def _known(graphs: dict[str, dict[str, Any]], what: str) -> dict[str, dict[str, Any]]:
+    """Give the graphs of which every method has a figure."""
+    return {
+        name: row["methods"]
+        for name, row in graphs.items()
+        if all(method[what] is not None for method in row["methods"].values())
+    }
+
+
+def _table(graphs: dict[str, dict[str, Any]], what: str) -> str:
+    head = [what, "like", "n", "m", *COLUMNS, "T"]
+    lines = [_line(head), "|---|---|" + "--:|" * (len(head) - 2)]
+    for name, methods in _known(graphs, what).items():
+        row = graphs[name]
+        cells = [name, row["like"], f"{row['n']:,}", f"{row['m']:,}", *figures_of(methods, what)]
+        lines.append(_line([*cells, str(methods["fitted"].get("threshold", "-"))]))
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.strip() for cell in cells) + " |"
+
+
+def _finding(graphs: dict[str, dict[str, Any]], what: str) -> str:
+    """Say where the hybrid saves over the oracle, and how the default compares with it."""
+    saves: list[str] = []
+    loses: list[str] = []
+    ratios: dict[str, float] = {}
+    for name, methods in _known(graphs, what).items():
+        oracle = min(methods[method][what] for method in ORACLE)
+        (saves if methods["hybrid"][what] < oracle else loses).append(name)
+        ratios[name] = methods["auto"][what] / oracle
+    if not ratios:
+        return ""
+    worst = max(ratios, key=lambda name: ratios[name])
+    mean = sum(ratios.values()) / len(ratios)
+    return (
+        f"\nIn {what} the paper's finding, that its hybrid saves over the oracle, holds for "
+        f"{', '.join(saves) or 'none'}, and not for {', '.join(loses) or 'none'}. The default "
+        f"takes {figure(mean)} times the oracle's {what} on average and {figure(ratios[worst])} "
+        f"times at most ({worst}).\n"
+    )

@@ -60,8 +60,9 @@ void bfs_parts_contract(
     <%tiles:each_tile count="arrivals" size="LANES">
         const uint at = tile_begin + lane_id();
         int active0 = at < tile_end;
-        candidate_t candidate = MAKE_CANDIDATE(0u, 0u);
-        if (active0) candidate = at < kept_count ? kept[kept_begin + at] : inbox[at - kept_count];
+        __global const candidate_t *const place =
+            at < kept_count ? kept + kept_begin + at : inbox + (active0 ? at - kept_count : 0u);
+        const candidate_t candidate = *place;
         const uint v0 = CANDIDATE_VERTEX(candidate), u0 = CANDIDATE_PARENT(candidate);
         ${visiting.visit_edges(1, "level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
     </%tiles:each_tile>

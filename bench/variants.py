@@ -1,0 +1,274 @@
+"""What each feature of the published searches is worth: variants of a search in turn.
+
+``python -m bench.variants --device nvidia --graphs DIR --study enterprise`` prints a table for each
+graph: medians over the sources of the time, its ratio to the first variant, millions of edges a
+second, joules, the redundant expansion factor, and how sources were pulled. ``--json FILE`` keeps
+them. Every result is compared with the first variant's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph import BFS, BFSConfig, energy
+from clgraph import device as find_device
+from clgraph.errors import ClgraphError
+
+from .graphs import Places, find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from clgraph import Device, Graph
+
+__all__ = ["STUDIES", "frontiers", "main", "measure"]
+
+SEED = 12345
+_STATUS: dict[str, Any] = {"queue": "status"}
+_QUEUE: dict[str, Any] = {"queue": "vertex", "direction": "push", "visited": "plain"}
+_4K: dict[str, Any] = {"rules": "bfs-4k", "discover": 0, "hub_degree": 0, "duplicates": "keep"}
+
+# By study: variants by name, the first of which the others are compared with.
+STUDIES: dict[str, dict[str, dict[str, Any]]] = {
+    # Baseline, streamlined queues, workload balancing, hub cache; hubs against edges as the rule.
+    "enterprise": {
+        "BL": {**_STATUS, "generation": "none", "classes": 1, "hub_cache": 0},
+        "TS": {**_STATUS, "classes": 1, "hub_cache": 0},
+        "WB": {**_STATUS, "hub_cache": 0},
+        "HC": {**_STATUS, "hub_cache": 1024},
+        "HC alpha": {**_STATUS, "hub_cache": 1024, "switching": "edges"},
+        "HC bytes": {**_STATUS, "hub_cache": 1024, "status_bits": 8},
+        "HC bins": {**_STATUS, "hub_cache": 1024, "generation": "bins"},
+    },
+    "merrill": {
+        name.removeprefix("merrill-"): BFSConfig.PRESETS[name]
+        for name in BFSConfig.presets()
+        if name.startswith("merrill")
+    },
+    "culling": {
+        "none": {**_QUEUE, "balance": "cws"},
+        "mask": {**_QUEUE, "balance": "cws", "visited": "mask"},
+        "SIMD groups": {**_QUEUE, "balance": "cws", "duplicates": "lookup_lanes"},
+        "history": {**_QUEUE, "balance": "cws", "history": 1024},
+        "all": {**BFSConfig.PRESETS["merrill-expand-contract"]},
+    },
+    "gathering": {
+        "one by one": {**_QUEUE, "balance": "item_thread"},
+        "SIMD group": {**_QUEUE, "balance": "cws", "group_threshold": 2**31 - 1},
+        "scan": {
+            **_QUEUE,
+            "balance": "cws",
+            "group_threshold": 2**31 - 1,
+            "lane_threshold": 2**31 - 1,
+        },
+        "all three": {**_QUEUE, "balance": "cws"},
+        "any order": {**_QUEUE, "balance": "cws", "group_scan": "unordered"},
+    },
+    "helix": {
+        "CSR": {**_QUEUE, "rows": "csr"},
+        "CSR-M": {**_QUEUE, "rows": "pairs"},
+        "ballot": {**_QUEUE, "update": "ballot"},
+        "registers": {**_QUEUE, "update": "registers"},
+        "hashed at load": {**_QUEUE, "duplicates": "load_lanes"},
+        "hashed at look-up": {**_QUEUE, "duplicates": "lookup_lanes"},
+        "exact": {**_QUEUE, "visited": "labels"},
+        "mask": {**_QUEUE, "visited": "mask"},
+    },
+    # Virtual groups, edge discovery, hubs apart, duplicates dropped, one after another.
+    "bfs-4k": {
+        "VW": _4K,
+        "+ED": {**_4K, "discover": None},
+        "+DP": {**_4K, "discover": None, "hub_degree": None},
+        "+hash": {"rules": "bfs-4k"},
+        "static width": {**_QUEUE, "balance": "vwarp"},
+        "a vertex an item": {**_QUEUE, "balance": "item_thread"},
+        "all vertices": {**_STATUS, "generation": "none", "classes": 1, "direction": "push"},
+    },
+}
+
+
+def measure(
+    graph: Graph,
+    variants: Mapping[str, Mapping[str, Any]],
+    device: Device,
+    *,
+    sources: int = 16,
+    passes: int = 3,
+    predecessors: bool = False,
+    energy_s: float = 0.0,
+) -> dict[str, dict[str, Any]]:
+    """Search with every variant in turn.
+
+    Parameters
+    ----------
+    graph : Graph
+        What is searched, from `sources` seeded vertices that have edges.
+    variants : mapping
+        Dimensions of `BFSConfig` by name.
+    device : Device
+        Where.
+    sources, passes : int
+        The time of a source is its median over the passes.
+    predecessors : bool
+        Whether trees are labelled.
+    energy_s : float
+        Seconds of the window in which joules are measured; 0 for none.
+
+    Returns
+    -------
+    dict
+        By variant, or the reason why it did not run: ``ms`` and ``quartiles`` over the sources,
+        ``mteps`` (their harmonic mean), ``redundancy`` (edges expanded over edges to expand),
+        ``pulled`` (levels that pulled, of all), ``joules`` and ``watts``.
+    """
+    able = np.flatnonzero(graph.degrees > 0)
+    rng = np.random.default_rng(SEED)
+    chosen = rng.choice(able, min(sources, able.size), replace=False).tolist()
+    plans: dict[str, BFS] = {}
+    found: dict[str, dict[str, Any]] = {}
+    for name, dimensions in variants.items():
+        try:
+            config = BFSConfig(**dimensions)
+            plans[name] = BFS(graph, predecessors=predecessors, config=config, device=device)
+        except ClgraphError as reason:
+            found[name] = {"reason": str(reason)}
+    times: dict[str, list[list[float]]] = {name: [[] for _ in chosen] for name in plans}
+    told: dict[str, list[Any]] = {name: [] for name in plans}
+    for turn in range(passes + 1):  # the first one warms up and is checked
+        for place, source in enumerate(chosen):
+            first = None
+            for name, plan in plans.items():
+                result = plan.run(source)
+                if turn:
+                    times[name][place].append(result.stats.kernel_ms)
+                    continue
+                told[name].append(_account(result))
+                first = result.distances if first is None else first
+                if not np.array_equal(result.distances, first):
+                    raise ClgraphError(f"{name} from {source} differs from {next(iter(plans))}.")
+    for name, plan in plans.items():
+        medians = [statistics.median(each) for each in times[name]]
+        edges, needed, pulled, levels = np.sum(told[name], axis=0)
+        taken = None
+        if energy_s:
+            taken = energy.per_run(
+                partial(_next_search, plan, itertools.cycle(chosen)),
+                min_seconds=energy_s,
+                device=device,
+            )
+        found[name] = {
+            "ms": statistics.median(medians),
+            "quartiles": np.quantile(medians, [0.25, 0.75]).tolist(),
+            "mteps": 1e-3
+            / np.mean([ms / max(row[1], 1) for ms, row in zip(medians, told[name], strict=True)]),
+            "redundancy": float(edges / max(needed, 1)),
+            "pulled": f"{int(pulled)} of {int(levels)}",
+            "joules": taken.joules_per_run if taken else None,
+            "watts": taken.mean_watts if taken else None,
+        }
+    return found
+
+
+def _next_search(plan: BFS, sources: Iterator[int]) -> None:
+    plan.run(next(sources))
+
+
+def _account(result: Any) -> tuple[int, int, int, int]:
+    """Edges expanded, edges to expand, levels that pulled and levels."""
+    stats = result.stats
+    directions = stats.per_level["direction"]
+    return (
+        int(stats.expanded_edges.sum()),
+        stats.edges_traversed,
+        int(np.count_nonzero(directions == "pull")),
+        int(directions.size),
+    )
+
+
+def frontiers(graph: Graph, source: int, device: Device) -> list[tuple[int, int, int]]:
+    """Sizes of the frontiers of each level: edges, different vertices among these, new vertices."""
+    distances = BFS(graph, device=device).run(source).distances
+    rows = np.repeat(distances, graph.degrees)
+    sizes = []
+    for level in range(int(distances.max()) + 1):
+        heads = graph.indices[rows == level]
+        sizes.append(
+            (heads.size, np.unique(heads).size, int(np.count_nonzero(distances == level + 1)))
+        )
+    return sizes
+
+
+def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
+    head = (
+        "variant",
+        "ms",
+        "quartiles",
+        "over the first",
+        "MTEPS",
+        "redundancy",
+        "pulled",
+        "J",
+        "W",
+    )
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    base = next((row["ms"] for row in found.values() if "ms" in row), None)
+    for name, row in found.items():
+        if "reason" in row:
+            lines.append(f"| {name} | {row['reason']} |")
+            continue
+        low, high = row["quartiles"]
+        joules = "-" if row["joules"] is None else f"{row['joules']:.3g}"
+        watts = "-" if row["watts"] is None else f"{row['watts']:.0f}"
+        lines.append(
+            f"| {name} | {row['ms']:.3g} | {low:.3g}-{high:.3g} | {row['ms'] / base:.3g} | "
+            f"{row['mteps']:,.0f} | {row['redundancy']:.3f} | {row['pulled']} | {joules} | "
+            f"{watts} |"
+        )
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure studies on graphs and print a table of each."""
+    parser = argparse.ArgumentParser(prog="python -m bench.variants", description=__doc__)
+    parser.add_argument("--device")
+    parser.add_argument("--graphs", type=Path, help="folder of NAME.bcsr graphs")
+    parser.add_argument("--data", type=Path, help="folder of real graphs")
+    parser.add_argument("--on", default="kron16,rgg16", help="names of graphs")
+    parser.add_argument("--study", default=",".join(STUDIES), help="names of studies")
+    parser.add_argument("--sources", type=int, default=16)
+    parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--predecessors", action="store_true")
+    parser.add_argument("--energy-seconds", type=float, default=0.0)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(argv)
+    device = find_device(given.device)
+    kept: dict[str, Any] = {"device": device.name, "studies": {}}
+    for name in given.on.split(","):
+        graph = find(name, Places(graphs=given.graphs, data=given.data)).graph
+        for study in given.study.split(","):
+            found = measure(
+                graph,
+                STUDIES[study],
+                device,
+                sources=given.sources,
+                passes=given.passes,
+                predecessors=given.predecessors,
+                energy_s=given.energy_seconds,
+            )
+            kept["studies"].setdefault(study, {})[name] = found
+            print(f"\n{study} on {name}, {device.name}:\n\n{_table(found)}", flush=True)
+            if given.json:
+                given.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,54 @@
+"""Studies of single features: what the papers' own ablations measure."""
+
+import json
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from bench import variants
+
+GRAPH = cg.generate.kron(9, seed=2)
+
+
+def test_every_variant_is_a_configuration():
+    """bfs-merrill 22, bfs-enterprise 23, bfs-4k's ablation and baselines, bfs-helix 19 and 26."""
+    for study in variants.STUDIES.values():
+        for dimensions in study.values():
+            cg.BFSConfig(**dimensions)
+    assert {"expand-contract", "hybrid"} < set(variants.STUDIES["merrill"])
+    assert {"BL", "TS", "WB", "HC", "HC alpha"} < set(variants.STUDIES["enterprise"])
+    assert {"VW", "+ED", "+DP", "+hash"} < set(variants.STUDIES["bfs-4k"])
+    assert {"CSR", "CSR-M"} < set(variants.STUDIES["helix"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", variants.STUDIES)
+def test_every_study_runs(study, intel):
+    found = variants.measure(GRAPH, variants.STUDIES[study], intel, sources=3, passes=1)
+    assert set(found) == set(variants.STUDIES[study])
+    for row in found.values():
+        assert row["ms"] > 0
+
+
+@pytest.mark.usefixtures("intel")
+def test_a_table_and_a_record(tmp_path, capsys, monkeypatch):
+    """bfs-enterprise 14 and 23: gamma against alpha, and the gain of each feature, as a table."""
+    record = tmp_path / "found.json"
+    few = {name: variants.STUDIES["enterprise"][name] for name in ("TS", "HC alpha")}
+    monkeypatch.setitem(variants.STUDIES, "enterprise", few)
+    arguments = ["--on", "rmat14", "--study", "enterprise", "--sources", "2", "--passes", "1"]
+    assert variants.main([*arguments, "--device", "intel", "--json", str(record)]) == 0
+    printed = capsys.readouterr().out
+    assert "| HC alpha |" in printed
+    found = json.loads(record.read_text())["studies"]["enterprise"]["rmat14"]
+    assert found["TS"]["redundancy"] == pytest.approx(1)
+
+
+def test_sizes_of_frontiers(any_device):
+    """bfs-merrill 22, its figure 3: edges, different vertices among them, new vertices by level."""
+    graph = cg.from_edges([0, 0, 1, 2], [1, 2, 3, 3], n=4)
+    assert variants.frontiers(graph, 0, any_device) == [(2, 2, 2), (2, 1, 1), (0, 0, 0)]
+    sizes = np.array(variants.frontiers(GRAPH, int(np.argmax(GRAPH.degrees)), any_device))
+    assert (sizes[:, 0] >= sizes[:, 1]).all()
+    assert (sizes[:, 1] >= sizes[:, 2]).all()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["OrderedBetweenness"]
 
 GROUP_SIZE = 512  # two to four of them share a multiprocessor of the large cards
-BATCH = 4  # edges of a lane whose places are looked up together
+BATCH = 2  # edges of a lane whose places are looked up together; with four, as fast, it spills
 
 
 @dataclass(frozen=True, slots=True)

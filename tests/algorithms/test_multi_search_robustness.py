@@ -52,6 +52,27 @@ def test_no_stray_access_and_no_race(name, tmp_path):
     run_under_oclgrind(SEARCHES, json.dumps(CASES[name]), log_folder=tmp_path)
 
 
+PATHS = """
+import numpy as np
+import clgraph as cg
+
+rng = np.random.default_rng(2)
+src = np.concatenate([rng.integers(0, 30, 60), np.zeros(40, np.int64), [7, 7]])
+dst = np.concatenate([rng.integers(0, 30, 60), rng.integers(0, 40, 40), [7, 7]])
+alike = np.ones(src.size, np.int32)
+graph = cg.from_edges(src, dst, alike, n=42, symmetrize=True, dedup=True)
+sources = np.arange(0, 42, 5)
+found = cg.betweenness_centrality(graph, sources, method="ordered")
+weighted = cg.betweenness_centrality(graph, sources, weighted=True)
+expected = cg.betweenness_centrality(graph, sources, method="multi-search")
+assert np.allclose(found, expected) and np.allclose(weighted, expected)
+"""
+
+
+def test_no_stray_access_where_paths_are_counted(tmp_path):
+    run_under_oclgrind(PATHS, log_folder=tmp_path)
+
+
 def test_no_stray_access_with_several_work_items(tmp_path):
     """A look at a visited mark before it is claimed is a race by design, so races are not asked."""
     case = {"group_size": 4, "threshold": 6}

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from scipy.sparse.csgraph import shortest_path
 from searches import MIXED, MIXED_ONE_WAY, MIXED_SOURCES, expected_distances
@@ -41,6 +42,14 @@ def test_kernels_fit_their_registers(gpu):
     plan = cg.MultiSearch(MIXED, **DISTANCES, config="hybrid", device=gpu)
     assert plan._kernel.registers is not None
     assert plan._kernel.spill_bytes == 0
+
+
+def test_checklist_10_rows_are_read_by_the_non_coherent_path(gpu):
+    plan = cg.MultiSearch(MIXED, **DISTANCES, config="hybrid", device=gpu)
+    program = cl.Program(gpu.context, plan._source).build(options=list(gpu.traits.build_options))
+    text = program.binaries[0].decode(errors="replace")
+    loads = [line for line in text.splitlines() if "ld.global.nc.u32" in line]
+    assert len(loads) >= 2  # of rows, and of their heads
 
 
 @pytest.mark.parametrize(

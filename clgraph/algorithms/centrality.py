@@ -100,8 +100,8 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 
     Notes
     -----
-    O(k (n + m)) work, 24 bytes per vertex and search at a time in float64. Sums are added in the
-    order in which searches end, so the last digits may differ from run to run.
+    O(k (n + m)) work, 17 to 36 bytes per vertex and search at a time in float64. Sums are added in
+    the order in which searches end, so the last digits may differ from run to run.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The worked examples of docs/multi-search.md print what they say."""
+"""The worked examples of docs/multi-search.md print what they say (multi-search checklist 17)."""
 
 import re
 from pathlib import Path

@@ -88,6 +88,7 @@ def clock():
 
 
 def test_constant_power_is_exact(clock):
+    """Multi-search checklist 22: joules come with watts and the number of samples."""
     meter = FakeMeter(clock, 80.0)
     with measure(meter=meter, timebase=clock) as e:
         clock.sleep(3.0)
@@ -117,6 +118,7 @@ def test_load_in_the_window_only(clock):
 
 
 def test_power_readings_are_integrated(clock):
+    """Multi-search checklist 20: a ramp of power, whose integral is known."""
     meter = FakeMeter(clock, lambda t: 50.0 + 10.0 * (t - 100.0), update_s=0.01, counts=False)
     meter.source = "nvml-power"
     with measure(meter=meter, timebase=clock, idle_seconds=0) as e:
@@ -204,6 +206,7 @@ def meterless(monkeypatch):
 
 @pytest.mark.usefixtures("meterless")
 def test_no_meter_gives_none_and_says_so_once(caplog):
+    """Multi-search checklist 21: a device without a meter."""
     calls = []
     with caplog.at_level(logging.WARNING, "clgraph"):
         for _ in range(2):
@@ -309,6 +312,8 @@ def test_idle_seconds_are_checked(clock):
 
 
 def test_the_thread_samples_in_real_time_and_ends():
+    """Multi-search checklist 20: beside whatever runs in the block."""
+
     class Quick:
         source, note, update_s, poll_s = "rapl", "made up", 0.001, 0.005
         looks = 0
@@ -348,6 +353,7 @@ def test_interpolate_counter_knows_no_more_than_it_saw():
     ],
 )
 def test_integrate_power_of_a_triangle(start, end, joules):
+    """Multi-search checklist 20: the rule itself, with the ends cut."""
     times, watts = np.array([0.0, 1.0, 2.0]), np.array([0.0, 20.0, 0.0])
     assert integrate_power(times, watts, start, end) == pytest.approx(joules)
 

@@ -79,13 +79,14 @@ class BufferPool:
         self._memory = memory
         self._shape = (n, level_capacity)
         self._kinds: dict[str, Any] = {"predecessors": predecessors, "dtype": dtype}
-        self._all: list[SearchBuffers] = []
+        # Weakly, so that buffers which Ctrl-C loses on their way to a result are freed.
+        self._all: weakref.WeakSet[SearchBuffers] = weakref.WeakSet()
         self._free: list[SearchBuffers] = []
         self._free.append(self._new())
 
     def _new(self) -> SearchBuffers:
         buffers = SearchBuffers(self._memory, *self._shape, **self._kinds)
-        self._all.append(buffers)
+        self._all.add(buffers)
         return buffers
 
     def take(self) -> SearchBuffers:
@@ -97,7 +98,7 @@ class BufferPool:
         try:
             return self._new()
         except DeviceMemoryError:
-            for buffers in self._all:
+            for buffers in list(self._all):
                 found = buffers.owner() if buffers.owner else None
                 if found is not None:
                     found.detach()
@@ -127,11 +128,13 @@ class Findings:
         Level records that the search wrote, unless their buffer was too short.
     """
 
+    _buffers: SearchBuffers | None = None  # also where Ctrl-C comes before __init__ is over
+
     def __init__(self, graph: Graph, buffers: SearchBuffers, pool: BufferPool, rows: int) -> None:
         self._graph = graph
         self._rows = rows
-        self._buffers: SearchBuffers | None = buffers
         self._pool = pool
+        self._buffers = buffers
         buffers.owner = weakref.ref(self)
 
     def __del__(self) -> None:

@@ -1,9 +1,16 @@
 """Ctrl-C during a long search is answered at once and leaves a plan that works."""
 
 import json
+import signal
+import time
 
+import numpy as np
 import pytest
 from runtimes import POCL, clean_environment, driver_library, run_python
+from searches import MIXED_ONE_WAY
+
+import clgraph as cg
+from clgraph.primitives import Expand
 
 ANSWER_LIMIT_S = 0.5
 SEARCH = """
@@ -68,3 +75,70 @@ def test_a_search_of_ten_million_levels(options):
     assert max(found["delays"]) < ANSWER_LIMIT_S
     assert found["launches"] > 1
     assert found["left_bytes"] == 0
+
+
+HOPS = {
+    "state": {"hops": cg.State("int32", fill=-1)},
+    "init": "if (lid == 0) hops[src] = 0;",
+    "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+}
+WEIGHTED = cg.Graph(
+    MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, np.arange(MIXED_ONE_WAY.m, dtype=np.int32)
+)
+PLANS = {
+    "bfs": lambda d: (cg.BFS(WEIGHTED, device=d), lambda plan: plan.run(0).distances),
+    "sssp": lambda d: (cg.SSSP(WEIGHTED, device=d), lambda plan: plan.run(0).distances),
+    "self-tuning": lambda d: (
+        cg.SSSP(WEIGHTED, config="self-tuning", device=d),
+        lambda plan: plan.run(0).distances,
+    ),
+    "scc": lambda d: (
+        cg.SCC(WEIGHTED, config="multistep", device=d),
+        lambda plan: plan.run().labels,
+    ),
+    "components": lambda d: (
+        cg.ConnectedComponents(WEIGHTED, device=d),
+        lambda plan: plan.run().labels,
+    ),
+    "multi": lambda d: (
+        cg.MultiSearch(WEIGHTED, device=d, **HOPS),
+        lambda plan: plan.run(range(20))["hops"],
+    ),
+    "expand": lambda d: (
+        Expand(WEIGHTED.degrees, device=d),
+        lambda plan: np.array([plan.run().units]),
+    ),
+}
+
+
+# An alarm may fall into a finalizer or beside a file that is just being opened.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", PLANS)
+def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
+    """An alarm stands for Ctrl-C, since it can come at a chosen time."""
+    plan, run = PLANS[name](any_device)
+    expected = run(plan)
+    start = time.perf_counter()
+    run(plan)
+    takes = time.perf_counter() - start
+    rng = np.random.default_rng(7)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupts = 0
+    try:
+        for _ in range(30):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
+                run(plan)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupts += 1
+            np.testing.assert_array_equal(run(plan), expected)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupts

@@ -10,6 +10,7 @@ from searches import MIXED, MIXED_SOURCES, check_search, expected_distances
 
 import clgraph as cg
 from clgraph.device import Memory
+from clgraph.primitives import Expand
 
 RUNS = 1000
 THREADS = 4
@@ -66,6 +67,51 @@ def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
     assert refused["indices"] == 9000 * 4
     assert refused["distances"] == 3000 * 4
     assert {"state", "queue_even", "queue_odd"} <= set(refused)
+
+
+WORK = {
+    "sssp": lambda graph, device: cg.SSSP(graph, device=device).run(0).reached,
+    "scc": lambda graph, device: cg.SCC(graph, device=device, config="multistep").run().count,
+    "components": lambda graph, device: cg.connected_components(graph, device=device).count,
+    "apsp": lambda graph, device: cg.apsp(graph, [0, 1], device=device).shape,
+    "closeness": lambda graph, device: cg.closeness_centrality(graph, [0, 1], device=device).shape,
+    "betweenness": lambda graph, device: cg.betweenness_centrality(graph, [0], device=device).shape,
+    "expand": lambda graph, device: Expand(graph.degrees, device=device).run().units,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_nothing_is_kept_of_what_did_not_fit(name, any_device, used_bytes, monkeypatch):
+    """Wherever room ends, there is one kind of error, and afterwards all is as before."""
+    weights = np.arange(1, 9001)
+    edges = np.random.default_rng(9).integers(0, 3000, (2, 9000))
+    expected = WORK[name](cg.from_edges(*edges, weights, n=3000), any_device)
+    before = used_bytes()
+    refusals = []
+    for extra in np.geomspace(1e3, 30e6, 14):
+        graph = cg.from_edges(*edges, weights, n=3000)
+        monkeypatch.setenv(LIMIT, str(before + int(extra)))
+        try:
+            assert WORK[name](graph, any_device) == expected
+        except cg.DeviceMemoryError as error:
+            refusals.append(str(error))
+        monkeypatch.delenv(LIMIT)
+        del graph
+        assert used_bytes() == before
+    assert 0 < len(refusals) < 14
+    assert all(re.search(r"\d+ bytes.* free", text) for text in refusals), refusals
+
+
+def test_buffers_that_an_interrupt_loses_are_freed(any_device, used_bytes):
+    plan = cg.BFS(MIXED, device=any_device)
+    plan.run(0)
+    before = used_bytes()
+    pool = plan._buffers.pool
+    for _ in range(10):
+        pool.take()  # and Ctrl-C comes before it is known to whom they belong
+    assert used_bytes() < before
+    check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))
+    assert used_bytes() <= before
 
 
 def test_a_graph_that_did_not_fit_does_later(any_device, used_bytes, monkeypatch):

@@ -85,9 +85,10 @@ def _parameters(config: dict[str, Any]) -> list[str]:
     """Trimming, pairs, closures of both steps, finish; what is not given is the device's."""
     closed = config["finish"] is not None and _is_scheme({"config": config})
     default = "L" if closed else "-"
+    pairs = "all" if config["finish"] == "forward-backward" else config["forward_backward"]
     return [
         "-" if config["trim"] is None else str(config["trim"]),
-        "-" if config["forward_backward"] is None else str(config["forward_backward"]),
+        "-" if pairs is None else str(pairs),
         config["fb_strategy"] or default,
         config["coloring_strategy"] or default,
         config["finish"] or "auto",

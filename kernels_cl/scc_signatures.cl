@@ -220,10 +220,11 @@ void scc_signatures(
         next.mode = LIST;
         next.hubs = 1;
     } else if (now.mode == LIST || now.mode == TRIM) {
-        // Trimming goes on while it takes out one in ${trim_worth} edges; round 0 has only looked at them.
-        const uint before = now.mode == LIST ? m : now.length;
+        // Round 0 of trimming has only looked at the edges.
         const int marked = now.mode == TRIM && now.level == 0;
-        next.mode = queued == 0 ? MODE_DONE : marked || (before - queued) >= before / ${trim_worth}u + 1u ? TRIM : SPREAD;
+        const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
+        const uint gone = (now.mode == LIST ? m : now.length) - queued;
+        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : SPREAD;
         next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
         next.queue ^= 1;
         next.length = queued;

@@ -89,7 +89,10 @@ class SCC:
     by one work-item, O(n + m), with 36 bytes per vertex beside the graph. On other devices it is
     the propagation of two-sided signatures, O((n + m) log n) expected where chains of signatures
     are short, with 48 bytes per vertex and 16 per edge; it needs the transpose, which is built once
-    and kept with the graph. A plan serves one thread at a time; others wait.
+    and kept with the graph. Vertices without edges in or out are left out of it, and if that leaves
+    out one edge in four, edges are trimmed as long as one in eight of those left goes: an acyclic
+    graph is done then. Where edges do not fit the device, "auto" colours instead. A plan serves one
+    thread at a time; others wait.
 
     References
     ----------

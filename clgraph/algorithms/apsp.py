@@ -57,7 +57,7 @@ def apsp(
         after the other; "auto" shares from 32 sources on, where the graph is not too deep for it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with sources done, sources in all, and what is done.
 
     Returns

@@ -47,7 +47,7 @@ class BFS:
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
@@ -250,7 +250,7 @@ def bfs(
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     verify : bool
         Whether to check the result on the device.

@@ -46,7 +46,7 @@ class BFSBuffers:
         Work-groups of a launch.
     predecessors : bool
         Whether searches label a tree.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
 
     Attributes

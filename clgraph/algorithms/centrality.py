@@ -79,7 +79,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         How the first are run; with one "auto" takes no other.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
 
     Returns

@@ -52,7 +52,7 @@ def closeness_centrality(
         As in `apsp`.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
 
     Returns

@@ -120,7 +120,7 @@ class OrderedBetweenness:
             Where searches begin.
         limits : dict
             "high" and "factor": path counts above the former have the next level scaled.
-        progress : callable, optional
+        progress : callable or True, optional
             Called with searches done, searches in all, and what is done.
 
         Returns

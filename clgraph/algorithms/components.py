@@ -56,7 +56,7 @@ class ConnectedComponents:
         Directed or undirected; directions and weights are ignored.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
@@ -200,7 +200,7 @@ def connected_components(
         the weakly connected components. See `scc` for the strongly connected ones.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     verify : bool
         Whether to check the result on the device.

@@ -59,7 +59,7 @@ def eccentricity(
         As in `apsp`.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
 
     Returns
@@ -118,7 +118,7 @@ def diameter(
         Whether edges are as long as their weights; this takes a search from every vertex.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with vertices whose eccentricity cannot matter any more, n, and what is done.
 
     Returns

@@ -74,7 +74,7 @@ class MultiSearch:
         How searches are run: a configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
@@ -263,7 +263,7 @@ class MultiSearch:
         arguments : dict, optional
             What snippets read in this run instead of what the plan was given by the same names:
             numbers for numbers and arrays for arrays, of the same types, of any size.
-        progress : callable, optional
+        progress : callable or True, optional
             Called with searches done, searches in all, and what is done, after every launch.
 
         Returns

@@ -45,7 +45,7 @@ def reachable(
         As in `apsp`.
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with sources done, sources in all, and what is done.
 
     Returns

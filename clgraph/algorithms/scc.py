@@ -56,7 +56,7 @@ class SCC:
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
@@ -260,7 +260,7 @@ def scc(
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     verify : bool
         Whether to check the result on the device.

@@ -64,7 +64,7 @@ class SSSP:
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
@@ -366,7 +366,7 @@ def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
         Default is ``clgraph.device()``.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     verify : bool
         Whether to check the result on the device.

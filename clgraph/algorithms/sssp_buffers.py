@@ -48,7 +48,7 @@ class PathBuffers:
         Where.
     predecessors : bool
         Whether searches label a tree.
-    progress : callable, optional
+    progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
 
     Attributes

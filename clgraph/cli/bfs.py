@@ -5,25 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
-from clgraph.cli.searching import (
-    add_search,
-    check_output,
-    energy_of,
-    joules_text,
-    labelled,
-    levels_record,
-    levels_table,
-    place_record,
-    place_text,
-    read_graph,
-    repeated,
-    speed_text,
-    start_text,
-    times_text,
-    write_result,
-)
 from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
@@ -44,18 +28,18 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument(
         "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
-    add_search(parser)
+    searching.add_search(parser)
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
 
 
 def _run(args: argparse.Namespace) -> Record:
-    check_output(args.output)
+    searching.check_output(args.output)
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
-    graph, read_s = read_graph(args)
+    graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
-        args.source = labelled(graph, args.source_label)
+        args.source = searching.labelled(graph, args.source_label)
     began = time.perf_counter()
     with Progress() as progress:
         plan = clgraph.BFS(
@@ -76,10 +60,10 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
     def once() -> BFSResult:
         return plan.run(args.source, max_depth=args.max_depth)
 
-    result, times = repeated(once, args.repeat)
+    result, times = searching.repeated(once, args.repeat)
     stats = result.stats
     record: Record = {
-        **place_record(graph, device),
+        **searching.place_record(graph, device),
         "preset": args.config or "auto",
         "config": stats.config if isinstance(stats.config, dict) else str(stats.config),
         "mode": stats.mode,
@@ -95,12 +79,12 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         else None,
     }
     if args.levels:
-        record["levels"] = levels_record(stats.per_level)
+        record["levels"] = searching.levels_record(stats.per_level)
     if args.output is not None:
-        write_result(args.output, graph, result, args.source)
+        searching.write_result(args.output, graph, result, args.source)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = energy_of(once, device)
+        record["energy"] = searching.energy_of(once, device)
     return record
 
 
@@ -108,28 +92,23 @@ def _render(record: Record) -> str:
     graph = record["graph"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     lines = [
-        *place_text(record),
+        *searching.place_text(record),
         ("config", _config(record)),
-        ("source", start_text(record)),
+        ("source", searching.start_text(record)),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %), depth {record['depth']:,}",
         ),
-        *times_text(record),
+        *searching.times_text(record),
     ]
     if record["mteps"] is not None:
-        lines.append(
-            (
-                "speed",
-                f"{speed_text(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
-            )
-        )
+        lines.append(("speed", searching.speed_text(record)))
     if "energy" in record:
-        lines.append(("energy", joules_text(record["energy"])))
+        lines.append(("energy", searching.joules_text(record["energy"])))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)
-    return text + "\n\n" + levels_table(record["levels"]) if "levels" in record else text
+    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
 
 
 def _config(record: Record) -> str:

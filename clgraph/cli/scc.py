@@ -5,20 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
-from clgraph.cli.searching import (
-    add_running,
-    check_output,
-    energy_of,
-    joules_text,
-    place_record,
-    place_text,
-    read_graph,
-    repeated,
-    times_text,
-    write_columns,
-)
 from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
@@ -32,7 +21,7 @@ __all__ = ["COMMAND", "COMPONENTS_COMMAND"]
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
-    add_running(parser)
+    searching.add_running(parser)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,14 +30,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    check_output(args.output)
+    searching.check_output(args.output)
     import clgraph
 
     strong = args.command == COMMAND.name
     if strong:
         clgraph.SCCConfig.of(args.config)  # before the file is read
     device = clgraph.device(args.device)
-    graph, read_s = read_graph(args)
+    graph, read_s = searching.read_graph(args)
     began = time.perf_counter()
     plan: SCC | ConnectedComponents
     with Progress() as progress:
@@ -67,11 +56,11 @@ def _run(args: argparse.Namespace) -> Record:
 def _decompose(
     plan: SCC | ConnectedComponents, graph: Graph, device: Device, args: argparse.Namespace
 ) -> Record:
-    result, times = repeated(plan.run, args.repeat)
+    result, times = searching.repeated(plan.run, args.repeat)
     stats = result.stats
     median_ms = times["kernel_ms"]
     record: Record = {
-        **place_record(graph, device),
+        **searching.place_record(graph, device),
         "preset": getattr(args, "config", None) or "auto",
         "config": stats.config,
         "method": stats.method,
@@ -86,17 +75,19 @@ def _decompose(
     }
     if args.output is not None:
         columns = {"labels": result.labels}
-        write_columns(args.output, graph, columns, ["component"], vertex_labels=graph.labels)
+        searching.write_columns(
+            args.output, graph, columns, ["component"], vertex_labels=graph.labels
+        )
         record["output"] = args.output
     if args.energy:
-        record["energy"] = energy_of(plan.run, device)
+        record["energy"] = searching.energy_of(plan.run, device)
     return record
 
 
 def _render(record: Record) -> str:
     kind = "strongly connected" if record["connection"] == "strong" else "connected"
     lines = [
-        *place_text(record),
+        *searching.place_text(record),
         ("config", f"{record['preset']}, {record['method']}, {record['mode']}"),
         (
             "found",
@@ -104,12 +95,12 @@ def _render(record: Record) -> str:
             f"{100 * record['largest_share']:.1f} % of the vertices, single vertices are "
             f"{100 * record['trivial_share']:.1f} %",
         ),
-        *times_text(record, "run"),
+        *searching.times_text(record, "run"),
     ]
     if record["mteps"] is not None:
         lines.append(("speed", f"{record['mteps']:,.1f} million edges per second"))
     if "energy" in record:
-        lines.append(("energy", joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

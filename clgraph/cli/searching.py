@@ -293,9 +293,11 @@ def start_text(record: Record) -> str:
     return f"{record['source']:,}" + (f" (called {label} in the file)" if label is not None else "")
 
 
-def speed_text(mteps: float) -> str:
-    """Edges per second, readable."""
-    return f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
+def speed_text(record: Record) -> str:
+    """Edges per second of a search, and how many they were."""
+    mteps, edges = record["mteps"], record["edges_traversed"]
+    speed = f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
+    return f"{speed} ({edges:,} edges traversed)"
 
 
 def joules_text(energy: Record, one: str = "search", many: str = "searches") -> str:

@@ -5,25 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
-from clgraph.cli.searching import (
-    add_search,
-    check_output,
-    energy_of,
-    joules_text,
-    labelled,
-    levels_record,
-    levels_table,
-    place_record,
-    place_text,
-    read_graph,
-    repeated,
-    speed_text,
-    start_text,
-    times_text,
-    write_result,
-)
 from clgraph.cli.text import pairs
 from clgraph.cli.tuning import add_tuning, check_trace, trace_of, tuned_config
 from clgraph.errors import InvalidArgumentError
@@ -50,7 +34,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument(
         "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
-    add_search(parser)
+    searching.add_search(parser)
     parser.add_argument(
         "--delta", type=float, help="how much the bound of near and far rises at a time"
     )
@@ -62,15 +46,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    check_output(args.output)
+    searching.check_output(args.output)
     check_trace(args.trace)
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
     config = _config_of(args)
-    graph, read_s = read_graph(args)
+    graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
-        args.source = [labelled(graph, args.source_label)]
+        args.source = [searching.labelled(graph, args.source_label)]
     args.source = args.source or [0]
     began = time.perf_counter()
     with Progress() as progress:
@@ -113,11 +97,11 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
             max_distance=args.max_distance,
         )
 
-    result, times = repeated(once, args.repeat)
+    result, times = searching.repeated(once, args.repeat)
     stats = result.stats
     first = args.source[0]
     record: Record = {
-        **place_record(graph, device),
+        **searching.place_record(graph, device),
         "preset": "self-tuning" if stats.config["set_point"] else args.config or "auto",
         "config": stats.config,
         "mode": stats.mode,
@@ -141,15 +125,15 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
         if args.predecessors:
             record["path"] = result.path(args.target)
     if args.levels:
-        record["levels"] = levels_record(stats.per_level)
+        record["levels"] = searching.levels_record(stats.per_level)
     if args.trace is not None:
         trace_of(args.trace, plan, result, args.source)
         record["trace"] = args.trace
     if args.output is not None:
-        write_result(args.output, graph, result, args.source)
+        searching.write_result(args.output, graph, result, args.source)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = energy_of(once, device)
+        record["energy"] = searching.energy_of(once, device)
     return record
 
 
@@ -158,7 +142,7 @@ def _render(record: Record) -> str:
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     begun = record["source"]
     lines = [
-        *place_text(record),
+        *searching.place_text(record),
         (
             "config",
             f"{record['preset']}, {record['mode']} ({config['method']}"
@@ -166,14 +150,14 @@ def _render(record: Record) -> str:
         ),
         (
             "source",
-            start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
+            searching.start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
         ),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %) in {record['stages']:,} stages, "
             f"{record['relaxations']:,} relaxations",
         ),
-        *times_text(record),
+        *searching.times_text(record),
     ]
     if "target_distance" in record:
         distance = record["target_distance"]
@@ -183,14 +167,9 @@ def _render(record: Record) -> str:
     if record.get("path"):
         lines.append(("path", " ".join(map(str, record["path"]))))
     if record["mteps"] is not None:
-        lines.append(
-            (
-                "speed",
-                f"{speed_text(record['mteps'])} ({record['edges_traversed']:,} edges traversed)",
-            )
-        )
+        lines.append(("speed", searching.speed_text(record)))
     if "energy" in record:
-        lines.append(("energy", joules_text(record["energy"])))
+        lines.append(("energy", searching.joules_text(record["energy"])))
     if config["set_point"]:
         lines.insert(2, ("set-point", f"{config['set_point']:,.0f} edges per step"))
     if "trace" in record:
@@ -198,7 +177,7 @@ def _render(record: Record) -> str:
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)
-    return text + "\n\n" + levels_table(record["levels"]) if "levels" in record else text
+    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
 
 
 COMMAND = Command(

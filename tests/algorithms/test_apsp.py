@@ -108,12 +108,12 @@ def test_known_diameters(name, any_device):
 
 
 def test_a_diameter_by_few_searches(any_device):
-    grid = cg.generate.road(50, seed=3)
-    labels = connected_components(grid.to_scipy())[1]
-    bounds = MutualBounds(grid, any_device, labels)
-    expected = max(cg.eccentricity(grid, disconnected="ignore", device=any_device))
-    assert bounds.narrow(None) == expected
-    assert bounds.searches < 100
+    for graph in (cg.generate.road(50, seed=3), cg.generate.geometric(3000, seed=1)):
+        labels = connected_components(graph.to_scipy())[1]
+        bounds = MutualBounds(graph, any_device, labels)
+        expected = max(cg.eccentricity(graph, disconnected="ignore", device=any_device))
+        assert bounds.narrow(None) == expected
+        assert bounds.searches < 100
 
 
 def test_strongly_connected_digraphs(any_device):

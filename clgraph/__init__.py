@@ -23,7 +23,7 @@ from clgraph.algorithms.scc import SCC, SCCResult, scc
 from clgraph.algorithms.scc_condensation import Condensation, condensation
 from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
-from clgraph.cluster import DividedBFS
+from clgraph.cluster import DividedBFS, DividedSearches
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -63,6 +63,7 @@ __all__ = [
     "DeviceMemoryError",
     "DeviceNotFoundError",
     "DividedBFS",
+    "DividedSearches",
     "Graph",
     "GraphFormatError",
     "InvalidArgumentError",

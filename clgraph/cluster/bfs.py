@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs_config import BFSConfig
 from clgraph.cluster.config import Division
+from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
 from clgraph.cluster.transport import Transport
-from clgraph.device import Device
-from clgraph.device import device as find_device
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.cluster.part import Part
+    from clgraph.device import Device
     from clgraph.graph import Graph
 
 __all__ = ["DividedBFS"]
-
-MOST_DEVICES = 64
 
 
 class DividedBFS:
@@ -101,7 +98,7 @@ class DividedBFS:
         self.graph = as_graph(graph)
         self.with_predecessors = bool(predecessors)
         division = Division.of(self.graph, BFSConfig.of(config))
-        self.devices = tuple(device.beside() for device in _checked(devices))
+        self.devices = tuple(device.beside() for device in checked_devices(devices))
         self.configs = tuple(
             division.resolved(self.graph, device, predecessors=self.with_predecessors)
             for device in self.devices
@@ -169,17 +166,3 @@ class DividedBFS:
             total_ms=1e3 * (end - start),
         )
         return DividedResult(findings, stats, source)
-
-
-def _checked(devices: Sequence[Device | str]) -> list[Device]:
-    """Find the devices that are named."""
-    if isinstance(devices, (str, Device)):
-        raise InvalidArgumentError(
-            f"devices={devices!r} is not a sequence of devices; pass at least one in a list."
-        )
-    if not 1 <= len(devices) <= MOST_DEVICES:
-        raise InvalidArgumentError(
-            f"devices={devices!r} is not a sequence of devices; pass at least one in a list, and "
-            f"at most {MOST_DEVICES}."
-        )
-    return [find_device(device) for device in devices]

@@ -71,6 +71,22 @@ def test_a_hundred_repeats_agree(devices):
             np.testing.assert_array_equal(plan.run(source).distances, expected)
 
 
+def test_many_searches(devices):
+    graph = GRAPHS["random"]()
+    declared = {
+        "state": {"hops": cg.State("int32", fill=-1), "reached": cg.State("uint32", per="run")},
+        "init": "if (lid == 0) { hops[src] = 0; ADD(reached, src, 1u); }",
+        "visit": "if (FIRST(v)) { hops[v] = level + 1; ADD(reached, v, 1u); ENQ(v); }",
+    }
+    plan = cg.DividedSearches(graph, devices, totals={"reached": np.add}, **declared)
+    sources = np.arange(0, graph.n, 500)
+    result = plan.run(sources)
+    single = cg.BFS(graph, device=devices[0])
+    for source, hops in zip(sources, result["hops"], strict=True):
+        np.testing.assert_array_equal(hops, single.run(int(source)).distances)
+    np.testing.assert_array_equal(result["reached"], (result["hops"] >= 0).sum(axis=0))
+
+
 @pytest.mark.parametrize("form", ["exact-bins", "enterprise"])
 def test_no_kernel_spills(form, devices):
     plan = cg.DividedBFS(MIXED, devices, predecessors=True, config=FORMS[form])

@@ -1,0 +1,38 @@
+"""The devices of a cluster, as a caller names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clgraph.device import Device
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["checked_devices"]
+
+MOST_DEVICES = 64
+
+
+def checked_devices(devices: Sequence[Device | str]) -> list[Device]:
+    """Find the devices that are named; one may be named several times.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `devices` is no sequence, or has none or more than 64.
+    DeviceNotFoundError
+        If there is no such device.
+    """
+    if isinstance(devices, (str, Device)):
+        raise InvalidArgumentError(
+            f"devices={devices!r} is not a sequence of devices; pass at least one in a list."
+        )
+    if not 1 <= len(devices) <= MOST_DEVICES:
+        raise InvalidArgumentError(
+            f"devices={devices!r} is not a sequence of devices; pass at least one in a list, and "
+            f"at most {MOST_DEVICES}."
+        )
+    return [find_device(device) for device in devices]

@@ -7,6 +7,7 @@
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="candidates" file="/frontier/edges.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].queue, 'edge_queue') + '.mako'}"/>
 // Breadth-first search: hop distances and optionally one shortest-path tree from a source.
 // How a level finds the next one, and what its frontier looks like, is in the files of bfs/.
@@ -27,6 +28,9 @@ ${stage.declarations()}
 
 % if config.queue == "status":
 ${form.declarations()}
+% endif
+% if config.hub_bins:
+${bins.declarations()}
 % endif
 #define UNREACHED (${UNREACHED})
 % if config.counts:
@@ -60,6 +64,9 @@ void bfs(
     __global entry_t *queue_odd,                    // [n + slack]
     __global entry_t *hubs_even,                    // [number of hubs + lanes]
     __global entry_t *hubs_odd,
+    % if config.hub_bins:
+    __global const uint *restrict bin_begins,       // [bins + 1] see bins.mako
+    % endif
     % if not config.exact:
     const uint queue_capacity,                      // entries, where they may be more than n
     const uint hub_capacity,

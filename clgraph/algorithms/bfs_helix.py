@@ -63,8 +63,8 @@ class HelixChoice:
     def dimensions(self, lanes: int, group_size: int, resident: int) -> dict[str, Any]:
         """Give the choice in terms of `clgraph.engine.config.TraversalConfig`.
 
-        Scans with rows for work-groups are ``cws``. Bins, and rows for work-groups beside groups of
-        lanes, become vertices that the whole grid shares, two edges a lane at a time as in bins.
+        Scans with rows for work-groups are ``cws``. Rows for work-groups beside groups of lanes
+        become vertices that the whole grid shares.
         """
         scan = self.balance == "scan"
         by_group = scan and self.gather_group
@@ -84,6 +84,7 @@ class HelixChoice:
             "balance": balance,
             "virtual_warp": self.width or None,
             "wide": lanes + 1 if scan and self.gather_lanes else 0,
+            "hub_bins": True if self.bins and self.queue == "vertex" else None,
             "hub_degree": hubs if apart and self.queue == "vertex" else 0,
             "queue": self.queue,
             "synchronisation": "persistent" if self.single else "stepped",

@@ -11,12 +11,14 @@ from clgraph.algorithms.bfs_stages import TALLY_COUNT, TALLY_WORDS
 from clgraph.engine.legal import CANDIDATES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device import Allocation, Memory
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["StatusQueues", "candidate_queues", "prefix_sums", "vertex_queues"]
+__all__ = ["StatusQueues", "candidate_queues", "hub_bin_begins", "prefix_sums", "vertex_queues"]
 
 QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
@@ -31,6 +33,9 @@ def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argume
     percent = 100 if config.exact else config.queue_percent
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = hubs * percent // 100 + QUEUE_SLACK
+    begins = hub_bin_begins(graph, config, percent)
+    if config.hub_bins:
+        hub_room = int(begins[-1])
     alternates = config.queue in {"vertex", "status"}
 
     def entries(name: str, count: int) -> Allocation:
@@ -42,9 +47,25 @@ def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argume
         entries("hubs_even", hub_room),
         entries("hubs_odd", hub_room if alternates else 1),
     ]
+    if config.hub_bins:
+        queues.append(memory.upload("bin_begins", begins.astype(np.uint32)))
     if not config.exact:
         queues += [np.uint32(room), np.uint32(hub_room)]
     return queues
+
+
+def hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.int64]:
+    """Find where each bin of hubs begins in their queue, int64 [bins + 1].
+
+    A bin has room for every vertex of its degrees; see ``/balance/bins.mako``.
+    """
+    if not config.hub_bins:
+        return np.zeros(1, np.int64)
+    degrees = graph.degrees[graph.degrees >= config.hub_degree]
+    digits = np.frexp(degrees.astype(np.float64))[1] - 1  # exact: degrees are below 2**53
+    bins = np.minimum(digits - config.hub_bits, config.hub_bins - 1)
+    rooms = np.bincount(bins, minlength=config.hub_bins) * percent // 100 + 1
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(rooms)])
 
 
 def candidate_queues(

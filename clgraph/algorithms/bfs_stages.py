@@ -6,6 +6,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.state import (
+    BIN_WORDS,
+    BINS_AT,
     COUNTERS,
     COUNTERS_AT,
     SLOT_WORDS,
@@ -72,6 +74,12 @@ def kernel_parameters(
     """Give what ``bfs.cl`` is rendered with for a kernel of these stages."""
     arranges = config.scope == "grid"
     all_stages = stages_of(config)
+    words: dict[str, int] = STATE_WORDS
+    slot: tuple[str, ...] = SLOT_WORDS
+    if arranges:
+        words, slot = words | UNIT_WORDS, (*slot, *UNIT_WORDS)
+    if config.hub_bins:
+        words, slot = words | BIN_WORDS | {"BINS": BINS_AT}, (*slot, *BIN_WORDS)
     return {
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
@@ -86,6 +94,6 @@ def kernel_parameters(
         "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,
         "tally_words": TALLY_WORDS,
         "tally_count": TALLY_COUNT,
-        "state_words": STATE_WORDS | (UNIT_WORDS if arranges else {}),
-        "slot_words": SLOT_WORDS + (tuple(UNIT_WORDS) if arranges else ()),
+        "state_words": words,
+        "slot_words": slot,
     }

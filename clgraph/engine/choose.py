@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.balancers import BALANCERS, Balance, balance_sizes
 from clgraph.engine.forms import Form, form_of
+from clgraph.engine.state import MOST_BINS
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Resolved(Form, Balance):
     wide: int
     hub_degree: int
     hub_batch: int
+    hub_bins: int
+    hub_bits: int
     pull: bool
     pull_tile: int
     pull_probes: int
@@ -160,6 +163,7 @@ def resolve(
     # Kernels for graphs without hubs are rendered without them, which saves registers.
     if max_degree is not None and max_degree < hub_degree:
         hub_degree = 0
+    hub_degree, hub_bins, hub_bits = _bins(config, traits, group_size, hub_degree, max_degree)
     membership = config.membership or ("fixed" if traits.grid_barrier else "open")
     # Groups that keep their frontiers must all be there, with room for them and nobody's help.
     can_hold = (
@@ -184,6 +188,7 @@ def resolve(
     has_solo = (
         form.queue == "vertex"
         and (form.exact or config.solo is True)
+        and not hub_bins
         # One work-item alone appends without looking how much room there is.
         and not (alone and (form.rows == "pairs" or form.queue_percent < 100))
     )
@@ -209,6 +214,8 @@ def resolve(
         hub_degree=hub_degree,
         # Two edges of a hub a lane at a time, so an even number.
         hub_batch=(config.hub_batch or 0) + (config.hub_batch or 0) % 2,
+        hub_bins=hub_bins,
+        hub_bits=hub_bits,
         pull=form.direction == "switching",
         pull_tile=16,
         pull_probes=config.pull_probes or 16,
@@ -251,6 +258,25 @@ def _usual_balance(
     few = mean_degree <= FEW_EDGES
     hubs = max_degree is not None and max_degree >= _hub_degree(traits)
     return "warp_search_local" if few or hubs else "warp_search"
+
+
+def _bins(
+    config: TraversalConfig,
+    traits: DeviceTraits,
+    group_size: int,
+    hub_degree: int,
+    max_degree: int | None,
+) -> tuple[int, int, int]:
+    """Give the least degree of a hub, the number of bins and the first one's binary digits.
+
+    The last bin begins at the resident work-items, if any vertex has so many edges.
+    """
+    if not (config.hub_bins and hub_degree):
+        return hub_degree, 0, 0
+    bits = max((hub_degree - 1).bit_length(), traits.lanes.bit_length() - 1)
+    resident = traits.compute_units * max(traits.threads_per_unit, group_size)
+    top = min(resident, 2**31 - 1 if max_degree is None else max_degree).bit_length() - 1
+    return 1 << bits, min(max(top - bits + 1, 1), MOST_BINS), bits
 
 
 def _check_sums(balance: dict[str, Any], m: int) -> None:

@@ -122,6 +122,9 @@ class TraversalConfig(Presets):
         Work-groups in a launch.
     hub_degree : int, optional
         Vertices of this degree and above are spread over the whole grid; 0 for none.
+    hub_bins : bool, optional
+        Whether they are kept in a queue for each power of two of their degree and get as many
+        work-items each, the degree above rounded up to such a power, instead of two edges a lane.
     wide : int, optional
         Rows of this many edges and above are walked by a whole SIMD group (``warp_search``); 0
         for none.
@@ -224,6 +227,7 @@ class TraversalConfig(Presets):
     group_size: int | None = None
     groups: int | None = None
     hub_degree: int | None = None
+    hub_bins: bool | None = None
     wide: int | None = None
     alpha: int | None = None
     pull_floor: int | None = None
@@ -299,7 +303,7 @@ class TraversalConfig(Presets):
             raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
         if self.status_bits not in {None, 8, 32}:
             raise InvalidArgumentError(f"status_bits={self.status_bits} is neither 8 nor 32.")
-        for name in ("solo", "held", "extended", "counts"):
+        for name in ("solo", "held", "extended", "counts", "hub_bins"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")

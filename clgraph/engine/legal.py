@@ -108,6 +108,16 @@ RULES = (
         "queue={queue!r} does not have; choose hub_degree=0 or queue='vertex'.",
     ),
     Rule(
+        {"hub_bins": (True,), "queue": (*CANDIDATES, "status")},
+        "hub_bins=True is about hubs beside a queue of vertices, which queue={queue!r} does not "
+        "have; choose queue='vertex' or leave hub_bins out.",
+    ),
+    Rule(
+        {"hub_bins": (True,), "solo": (True,)},
+        "hub_bins=True keeps hubs in several queues, but solo=True hands them on in one; leave one "
+        "of them out.",
+    ),
+    Rule(
         {"distribution": ("claimed",), "hub_degree": (SOME,)},
         "hub_degree={hub_degree} spreads hubs by position, so distribution='claimed' cannot serve "
         "them; choose distribution='static' or hub_degree=0.",

@@ -8,8 +8,11 @@ import numpy as np
 from clgraph.engine.balancers import BALANCER_COUNTERS
 
 __all__ = [
+    "BINS_AT",
+    "BIN_WORDS",
     "COUNTERS",
     "COUNTERS_AT",
+    "MOST_BINS",
     "NO_STAGE",
     "SLOT_WORDS",
     "STATE_WORDS",
@@ -82,8 +85,13 @@ COUNTERS = (
     "INDUCED_STORES",  # registers of a SIMD group stored side by side
     "DROPPED",  # lanes whose vertex another was found to hold
     "CONFLICTS",  # lanes that found another vertex in their slot
+    "HUB_ROUNDS",  # times a SIMD group took edges of a vertex out of a bin
 )
 COUNTERS_AT = 4 * _LINE + 8
+# Vertices in each bin by degree: see bins.mako. The first of a stage too; BINS is kept by deciders.
+MOST_BINS = 8
+BIN_WORDS = {f"NEXT_BIN_{bin_}": 8 * _LINE + 8 + bin_ for bin_ in range(MOST_BINS)}
+BINS_AT = COUNTERS_AT + len(COUNTERS)
 WORD_COUNT = 5 * _LINE + 2 * _SLOT_STRIDE
 
 

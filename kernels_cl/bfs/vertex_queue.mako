@@ -20,6 +20,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="arrange" file="/balance/arrange.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
@@ -85,7 +86,15 @@ group_barrier();
         </%def>
         </%advance:each_edge>
         % endif
-        % if config.hub_degree:
+        % if config.hub_bins:
+        if (now.hubs) {
+            <%bins:each_edge hubs="hubs_from">
+            <%def name="visit(count)">
+                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            </%def>
+            </%bins:each_edge>
+        }
+        % elif config.hub_degree:
         if (now.hubs) {
             <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
             <%def name="visit(count)">
@@ -197,10 +206,18 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         edges = (ulong)(${rows.past("source")} - row);
         hubs = edges >= ${config.hub_degree or 2**32}ul;
         found = 1 - hubs;
+        % if config.hub_bins:
+        ${bins.begin_with("hubs_even", "hubs", "edges", "MAKE_ENTRY(source, row, (uint)edges)")}
+        if (!hubs) queue_even[0] = MAKE_ENTRY(source, row, (uint)edges);
+        % else:
         (hubs ? hubs_even : queue_even)[0] = MAKE_ENTRY(source, row, (uint)edges);
+        % endif
     } else if (weigh) {
         fence_device();
         hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+        % if config.hub_bins:
+        ${bins.conclude()}
+        % endif
         edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
         ${level.load_totals()}
         % if config.held:
@@ -248,6 +265,9 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     ${level.finish("next")}
     stage_alone = (flags & FLAG_SOLO) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
                   next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
+    % if config.hub_bins:
+    fence_device();   // the bins' words before the stage that reads them
+    % endif
 </%def>
 
 ## By the same work-item, while the next stage is already running.

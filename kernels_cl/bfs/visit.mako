@@ -7,6 +7,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
+<%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
@@ -54,7 +55,10 @@
     % if config.hub_degree:
     if (claimed${k} && degree${k} >= ${config.hub_degree}u) {
         queued${k} = 0;
-        % if config.exact:
+        % if config.hub_bins:
+        atomic_inc(${hub_slot});
+        ${bins.keep("hubs_to", f"degree{k}", f"MAKE_ENTRY(v{k}, row{k}, degree{k})")}
+        % elif config.exact:
         hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(v${k}, row${k}, degree${k});
         % else:
         const uint hub_at = atomic_inc(${hub_slot});

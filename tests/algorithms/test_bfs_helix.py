@@ -5,6 +5,7 @@ Elsewhere: scans (20) in test_primitives_group.py and test_primitives_lanes.py, 
 command line (24 to 26) in tests/bench and tests/cli.
 """
 
+import dataclasses
 import logging
 
 import numpy as np
@@ -21,6 +22,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.algorithms.bfs_helix import are_labels_random, helix_choice
+from clgraph.engine.choose import resolve
 
 ONE_RUNTIME = pytest.mark.runtimes("pocl")  # whose builds are the quickest
 SLOW = pytest.mark.slow
@@ -84,13 +86,79 @@ def test_checklist_4_5_9_and_10_scans_with_gathering(gather, intel):
 @pytest.mark.parametrize("degree", [63, 64, 65])
 def test_checklist_11_vertices_apart(degree, intel):
     """Vertices of 2**6 edges and more are spread over the grid; the same levels on either side."""
-    roots = np.arange(1, 4)
-    leaves = np.arange(3 * degree) + 4
-    src = np.concatenate([np.zeros_like(roots), np.repeat(roots, degree)])
-    graph = cg.from_edges(src, np.concatenate([roots, leaves]), n=int(leaves[-1]) + 1)
+    graph = roots_of([degree] * 3)
     config = {"hub_degree": 64, "solo": False, "visited": "mask", "direction": "push"}
     result = searched(graph, 0, intel, **config)
     assert result.stats.expanded_edges.tolist() == [3, 3 * degree, 0]
+
+
+def roots_of(degrees):
+    """A source, a vertex of each degree below it, and their leaves."""
+    roots = np.arange(1, len(degrees) + 1)
+    leaves = np.arange(sum(degrees)) + len(degrees) + 1
+    src = np.concatenate([np.zeros_like(roots), np.repeat(roots, degrees)])
+    return cg.from_edges(src, np.concatenate([roots, leaves]), n=int(leaves[-1]) + 1)
+
+
+def test_checklist_11_bins(intel):
+    """Degrees of 2**k - 1, 2**k and 2**k + 1 are in the right bin, with two edges an item."""
+    degrees = [d + k for d in (64, 128, 256) for k in (-1, 0, 1)]
+    graph, lanes = roots_of(degrees), intel.traits.lanes
+    config = {"hub_degree": 64, "hub_bins": True, "direction": "push", "counts": True}
+    config["group_size"] = 512  # so that more than 256 work-items are resident
+    plan = cg.BFS(graph, config=cg.BFSConfig(**config), device=intel)
+    assert (plan.config.hub_bins, plan.config.hub_bits) == (3, 6)
+    check_search(graph, 0, plan.run(0, max_depth=1), max_depth=1)
+    held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
+    begins = held["bin_begins"].read()
+    words = {"vertex": 1, "row": 2, "full": 4}[plan.config.entry]
+    rows = held["hubs_odd"].read().reshape(-1, words)
+    for bin_, expected in enumerate(([64, 65, 127], [128, 129, 255], [256, 257])):
+        found = rows[begins[bin_] :][: len(expected)]
+        assert sorted(found[:, 1].tolist()) == expected
+    result = plan.run(0)
+    check_search(graph, 0, result)
+    # A SIMD group takes two edges of a vertex a lane, once: 2**k / lanes of them for each.
+    taken = sum(2 ** (d.bit_length() - 1) // lanes for d in degrees if d >= 64)
+    assert plan.config.wide_batch == 2
+    assert result.stats.counters["HUB_ROUNDS"] == taken
+
+
+def test_checklist_11_the_last_bin_begins_at_the_resident_work_items(intel):
+    """It goes round; and a degree that is no power of two is rounded up, 0 is no bins."""
+    small = dataclasses.replace(intel.traits, compute_units=1, threads_per_unit=256)
+
+    def bins(traits, hub_degree, max_degree):
+        wanted = cg.BFSConfig(hub_degree=hub_degree, hub_bins=True)
+        known = {"max_degree": max_degree, "predecessors": False}
+        config = resolve(wanted, traits, m=10**6, **known)
+        return config.hub_degree, config.hub_bins
+
+    assert bins(small, 64, 10**5) == (64, 3)  # 64, 128, and 256 and more
+    assert bins(small, 100, 10**5) == (128, 2)
+    assert bins(small, 64, 70) == (64, 1)
+    assert bins(small, 0, 10**5) == (0, 0)
+    assert bins(small, 64, 60) == (0, 0)
+    graph = roots_of([1000, 70, 3])
+    config = cg.BFSConfig(hub_degree=16, hub_bins=True, groups=1, group_size=intel.traits.lanes)
+    for source in (0, 1):
+        check_search(graph, source, cg.bfs(graph, source, config=config, device=intel))
+
+
+@pytest.mark.parametrize("synchronisation", ["persistent", pytest.param("stepped", marks=SLOW)])
+def test_checklist_11_bins_of_whole_graphs(synchronisation, intel):
+    """Pushed and pulled, exact and not, where hubs find hubs."""
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        for more in ({"alpha": 2**20, "pull_floor": 64}, {"visited": "mask"}):
+            config = {
+                "hub_degree": 16,
+                "hub_bins": True,
+                "synchronisation": synchronisation,
+                **more,
+            }
+            plan = cg.BFS(graph, predecessors=True, config=cg.BFSConfig(**config), device=intel)
+            for source in sources:
+                check_search(graph, source, plan.run(source))
 
 
 @ONE_RUNTIME

@@ -7,7 +7,7 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
-<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method == 'buckets' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/lanes.mako'}"/>
+<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method == 'buckets' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/bands.mako' if context['config'].row_limit else '/sssp/lanes.mako'}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
 <%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets_decide.mako' if context['config'].method == 'buckets' else '/sssp/decide.mako'}"/>
@@ -49,11 +49,15 @@ typedef struct {
 #define WEIGHT_AT(e_) edges[e_].weight
 % else:
 typedef weight_t edge_t;
+% if config.cache == "streaming" and keys.bits == 32:
+#define WEIGHT_AT(e_) as_${keys.weight}(load_streaming((__global const uint *)edges + (e_)))
+% else:
 #define WEIGHT_AT(e_) edges[e_]
+% endif
 % endif
 #define PULLS (now.tile == 7u)   // how the heavy edges of a band are relaxed
 #define IN_CHAIN (now.visited)   // which part of TREE this is
-% if "heavy" in all_stages:
+% if "heavy" in all_stages and not config.row_limit:
 #define LIGHT_END(v_) middles[v_]
 % else:
 #define LIGHT_END(v_) indptr[(v_) + 1]
@@ -97,14 +101,17 @@ void sssp(
     __global entry_t *hubs_odd,
     __global uint *pile_even,                       // [n + slack]
     __global uint *pile_odd,                        // [n + slack]
+    % if config.row_limit:
+    __global const ushort8 *restrict row_ends,      // [n] edges of each row up to each cut weight, 65535 for more
+    __global const weight_t *restrict cut_weights,  // [8] ascending
+    % else:
     __global const offset_t *restrict middles,      // [n] first heavy edge of each row, or one element
-    __global entry_t *settled,                      // [n + slack] of this band, or one element
-    __global entry_t *settled_hubs,                 // [number of hubs + slack]
+    % endif
+    __global entry_t *settled,                      // [as a queue] of this band, or one element
     % if config.heavy == "switching":
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
     __global const weight_t *restrict in_edges,     // [m]
-    __global const offset_t *restrict in_middles,   // [n]
     % endif
     volatile __global uint *board,                  // bounds and counters of the search
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
@@ -136,6 +143,11 @@ void sssp(
     ${pile.setup()}
     ${near.setup()}
     ${advance.setup()}
+    % if config.row_limit:
+    const uint queue_capacity = n + (uint)(m / ${config.row_limit}u);
+    % elif not config.exact:
+    const uint queue_capacity = (uint)((ulong)n * ${config.queue_percent}u / 100u);
+    % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">

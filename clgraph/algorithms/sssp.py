@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.sssp_buffers import PathBuffers
+from clgraph.algorithms.sssp_choose import resolve_paths
 from clgraph.algorithms.sssp_classes import has_parallel_edges
-from clgraph.algorithms.sssp_config import SSSPConfig, resolve_paths
+from clgraph.algorithms.sssp_config import SSSPConfig
 from clgraph.algorithms.sssp_cycle import check_overflow, refuse_cycle, refuse_shorter, refuse_tree
 from clgraph.algorithms.sssp_result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp_stages import (

@@ -11,7 +11,8 @@ from clgraph.engine.config import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.sssp_config import ResolvedPaths, SSSPConfig
+    from clgraph.algorithms.sssp_choose import ResolvedPaths
+    from clgraph.algorithms.sssp_config import SSSPConfig
     from clgraph.device import DeviceTraits, Memory
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved

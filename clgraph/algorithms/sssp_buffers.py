@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.sssp_buckets import Rings
-from clgraph.algorithms.sssp_classes import classed_heads, leaves_of, light_first
+from clgraph.algorithms.sssp_classes import (
+    classed_heads,
+    cut_weights,
+    leaves_of,
+    light_first,
+    rows_in_order,
+)
 from clgraph.algorithms.sssp_stages import BOARD_COUNT
 from clgraph.algorithms.sssp_trace import ROW_QUADS
 from clgraph.algorithms.sssp_tuning import Tuning
@@ -18,7 +24,7 @@ from clgraph.engine.resident import resident
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_choose import ResolvedPaths
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.device import Allocation, Device
     from clgraph.device.kernel import Argument
@@ -78,7 +84,7 @@ class PathBuffers:
         n, keys = graph.n, weights.keys
         hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
         # Keys that are distances as they are need no copy of their own.
-        self._in_place = config.claims == "stamped" and not keys.signed
+        self._in_place = config.claims != "packed" and not keys.signed
         key_type = np.dtype(np.uint64 if config.claims == "packed" else f"u{keys.bits // 8}")
         self._cells = None if self._in_place else memory.allocate("cells", n, key_type)
         self._stamps = memory.allocate("stamps", n if config.claims == "stamped" else 1, np.uint32)
@@ -89,18 +95,20 @@ class PathBuffers:
             )
 
         tuned = config.method == "self-tuning"
+        pieces = graph.m // config.row_limit if config.row_limit else 0
+        if config.claims == "none":
+            pieces = n * config.queue_percent // 100 - n
         pile = n + QUEUE_SLACK if config.method not in {"bellman-ford", "buckets"} else 1
         self.board = memory.upload("board", np.zeros(BOARD_COUNT, np.uint32))
         self._scratch: tuple[Argument, ...] = (
-            entries("queue_even", n),
-            entries("queue_odd", n),
+            entries("queue_even", n + pieces),
+            entries("queue_odd", n + pieces),
             entries("hubs_even", hubs),
             entries("hubs_odd", hubs),
             memory.allocate("pile_even", pile, np.uint32),
             memory.allocate("pile_odd", pile, np.uint32),
-            self._middles,
-            entries("settled", n if config.method == "delta-stepping" else 0),
-            entries("settled_hubs", hubs),
+            *self._parts_of_rows,
+            entries("settled", n + pieces if config.method == "delta-stepping" else 0),
             *(self._looked_along(graph, config, progress) if config.heavy == "switching" else ()),
             self.board,
         )
@@ -125,12 +133,23 @@ class PathBuffers:
             heads = classed_heads(graph, weights, config.edge_classes)
             indices = memory.upload("indices", heads, progress=progress)
         values = weights.values
-        self._middles = memory.allocate("middles", 1, out.indptr.dtype)
+        self._parts_of_rows: tuple[Argument, ...] = (
+            memory.allocate("middles", 1, out.indptr.dtype),
+        )
         if config.method == "delta-stepping":
-            order, middles = light_first(graph, values, weights.dtype.type(config.delta))
+            delta = weights.dtype.type(config.delta)
+            if config.row_limit:
+                cuts = cut_weights(delta)
+                order, ends = rows_in_order(graph, values, cuts)
+                self._parts_of_rows = (
+                    memory.upload("row_ends", ends.view(np.uint32)),
+                    memory.upload("cut_weights", cuts),
+                )
+            else:
+                order, middles = light_first(graph, values, delta)
+                self._parts_of_rows = (memory.upload("middles", middles.astype(out.indptr.dtype)),)
             heads, values = heads[order], values[order]
             indices = memory.upload("indices", heads.astype(np.uint32), progress=progress)
-            self._middles = memory.upload("middles", middles.astype(out.indptr.dtype))
         edges = _beside_heads(heads, values) if config.group_size == 1 else values
         leaf_args, leaf_count = self._no_leaves(), 0
         if "leaf" in config.edge_classes:
@@ -157,20 +176,17 @@ class PathBuffers:
     def _looked_along(
         self, graph: Graph, config: ResolvedPaths, progress: Progress | None
     ) -> tuple[Argument, ...]:
-        """Give the transpose with light edges first; an undirected graph is its own."""
+        """Give the transpose; an undirected graph is its own."""
         if not graph.directed:
-            indptr, indices, weights = self._graph_args[:3]
-            return indptr, indices, weights, self._middles
-        back, delta = graph.transpose(), self._weights.dtype.type(config.delta)
-        values = np.asarray(back.weights)
-        order, middles = light_first(back, values, delta)
-        heads = np.asarray(back.indices)[order].astype(np.uint32)
-        kind = self._middles.dtype
+            return self._graph_args[:3]
+        back = graph.transpose()
+        kind = np.uint64 if config.wide_offsets else np.uint32
         return (
-            self._memory.upload("in_indptr", back.indptr.astype(kind)),
-            self._memory.upload("in_indices", heads, progress=progress),
-            self._memory.upload("in_weights", values[order], progress=progress),
-            self._memory.upload("in_middles", middles.astype(kind)),
+            self._memory.upload("in_indptr", np.asarray(back.indptr).astype(kind)),
+            self._memory.upload(
+                "in_indices", np.asarray(back.indices).astype(np.uint32), progress=progress
+            ),
+            self._memory.upload("in_weights", np.asarray(back.weights), progress=progress),
         )
 
     def _no_leaves(self) -> tuple[Allocation, ...]:

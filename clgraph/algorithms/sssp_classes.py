@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.sssp_config import EDGE_CLASSES
+from clgraph.graph.csr import row_ids
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,9 +19,21 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.graph import Graph
 
-__all__ = ["Leaves", "classed_heads", "has_parallel_edges", "leaves_of", "light_first"]
+__all__ = [
+    "NO_END",
+    "ROW_CUTS",
+    "Leaves",
+    "classed_heads",
+    "cut_weights",
+    "has_parallel_edges",
+    "leaves_of",
+    "light_first",
+    "rows_in_order",
+]
 
 CLASS_SHIFT = 30
+# Weights at which rows are cut, and what stands for an end that is further than 16 bits tell.
+ROW_CUTS, NO_END = 8, 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +155,48 @@ def light_first(
     order = np.empty(graph.m, kind)
     order[places] = edges
     return order, middles
+
+
+def cut_weights(delta: Any) -> NDArray[Any]:
+    """Give the weights at which rows are cut: `ROW_CUTS`, ascending, the last is `delta`."""
+    parts = np.arange(1, ROW_CUTS + 1) / ROW_CUTS
+    cuts = (parts * float(delta)).astype(np.asarray(delta).dtype)
+    cuts[-1] = delta
+    return cuts
+
+
+def rows_in_order(
+    graph: Graph, values: NDArray[Any], cuts: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.uint16]]:
+    """Order each row by where its weights lie between cuts.
+
+    Parameters
+    ----------
+    graph : Graph
+        Whose rows.
+    values : array [m]
+        What each edge costs.
+    cuts : array [ROW_CUTS]
+        Ascending.
+
+    Returns
+    -------
+    order : integer array [m]
+        The edge that comes to each place.
+    ends : uint16 array [n, ROW_CUTS]
+        How many edges of each row are no heavier than each cut; `NO_END` for that many or more.
+    """
+    n, m, parts = graph.n, graph.m, cuts.size + 1
+    kind = np.int32 if max(m, n * parts) < 2**31 else np.int64
+    rows = row_ids(graph.indptr, kind) * parts + np.searchsorted(cuts, values)
+    # To CSR is a bucket sort; the columns are the edges, so that nothing is there twice.
+    table = module("scipy.sparse").coo_matrix(
+        (np.zeros(m, np.int8), (rows.astype(kind), np.arange(m, dtype=kind))),
+        shape=(n * parts, max(m, 1)),
+        copy=False,
+    )
+    table.has_canonical_format = True
+    table = table.tocsr()
+    starts = table.indptr[:-1].reshape(n, parts)
+    ends = np.minimum(starts[:, 1:] - starts[:, :1], NO_END).astype(np.uint16)
+    return table.indices, np.ascontiguousarray(ends)

@@ -1,26 +1,21 @@
-"""How shortest paths may be searched: the methods, their dimensions, and what decides them."""
+"""How shortest paths may be searched: the methods and their dimensions."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
-from clgraph.algorithms.sssp_buckets import bucket_group, bucket_hops, bucket_part, validate_buckets
-from clgraph.engine.choose import Resolved, resolve
+from clgraph.algorithms.sssp_buckets import validate_buckets
 from clgraph.engine.config import TraversalConfig, check_number
 from clgraph.errors import InvalidArgumentError
 
-if TYPE_CHECKING:
-    from clgraph.algorithms.sssp_weights import Weights
-    from clgraph.device import DeviceTraits
-    from clgraph.graph import Graph
-
-__all__ = ["EDGE_CLASSES", "METHODS", "ResolvedPaths", "SSSPConfig", "resolve_paths"]
+__all__ = ["CLASSED_VERTICES", "EDGE_CLASSES", "METHODS", "SSSPConfig"]
 
 METHODS = ("bellman-ford", "near-far", "delta-stepping", "buckets", "self-tuning")
 CONTROLLERS = ("device", "host")
-CLAIMS = ("packed", "stamped")
+CLAIMS = ("packed", "stamped", "none")
+CACHES = ("default", "streaming")
 HEAVY = ("push", "switching")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
@@ -31,21 +26,9 @@ SHARED = frozenset(
         *("balance", "virtual_warp", "min_virtual_warp", "wide", "hub_degree", "update"),
         *("register_queue", "synchronisation", "membership", "solo", "solo_capacity"),
         *("solo_edges", "distribution", "kernels", "group_size", "groups", "eager_limit"),
-        *("spin_limit", "patience"),
+        *("spin_limit", "patience", "queue_percent"),
     }
 )
-
-# Edges per step that are worth the step, where nothing is known of the device.
-FEWEST_EDGES = 1 << 14
-# Edges per vertex that a rise of the bound should take in. A processor core wants little work done
-# in vain: 4 to 8 were best on five kinds of graph. An H200 wants many vertices at once: where
-# groups drift, 48 to 96 were best on a mesh and a road network; where not, 12 to 32 on kron20.
-NARROW, WIDE, DRIFTING = 4.0, 32.0, 64.0
-# Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
-# 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
-DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
-# Balancers that have read all of LANES entries before they visit the first edge.
-DRIFT_BALANCERS = ("warp_search", "item_thread")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +47,25 @@ class SSSPConfig(TraversalConfig):
         that every step does the same work.
     delta : float, optional
         How much the bound rises, in the unit of the weights; for ``self-tuning`` the first bound.
-    claims : {"packed", "stamped"}, optional
-        Whether a vertex and the stage of its last fall share one 64-bit word, or have a word each.
-        Packing needs weights of 32 bits.
+    claims : {"packed", "stamped", "none"}, optional
+        Whether a vertex and the stage of its last fall share one 64-bit word, or have a word each,
+        by which it is queued once a stage; packing needs weights of 32 bits. With "none", for
+        ``bellman-ford``, it is queued as often as it falls.
+    queue_percent : int, optional
+        Room of a queue in percent of the vertices, where claims="none".
+    cache : {"default", "streaming"}, optional
+        Whether edges and their weights pass by the cache that is nearest to the lanes.
+    vertices_per_warp : int, optional
+        How many vertices a virtual SIMD group expands one after another at most, where there are
+        enough; for ``balance="dyn_vwarp"``.
     edge_classes : tuple of {"self", "in-degree-1", "leaf", "source"}, optional
         Edges that are treated apart, for ``bellman-ford``: self-loops are skipped; what only one
         edge leads to, or the only source, is stored without atomics; what nothing leads on from is
         left to the end.
     heavy : {"push", "switching"}, optional
-        Whether a band's heavy edges are always followed from its vertices, which is the default,
-        or also looked along from whoever lies beyond, which needs the transpose; for
-        ``delta-stepping`` on SIMD groups.
+        Whether edges that lead out of a band are always followed from its vertices, which is the
+        default for directed graphs, or also looked along from whoever lies beyond, which needs the
+        transpose; for ``delta-stepping`` on SIMD groups.
     drift : int, optional
         How many times in a row a SIMD group expands what it has just found before it meets the
         others, for ``near-far``; 0 for never.
@@ -88,7 +79,7 @@ class SSSPConfig(TraversalConfig):
         Vertices that a SIMD group keeps for itself while another has nothing to do.
     set_point : float, optional
         Edges that each step should look at, for ``self-tuning``; default is as many as the device
-        runs work-items at once.
+        runs work-items at once, but no more than a graph of long distances can be expected to have.
     power_target : float, optional
         Watts that the device should draw, for ``self-tuning``: the set-point follows from what is
         measured.
@@ -100,6 +91,8 @@ class SSSPConfig(TraversalConfig):
     method: str | None = None
     delta: float | None = None
     claims: str | None = None
+    cache: str | None = None
+    vertices_per_warp: int | None = None
     edge_classes: tuple[str, ...] | None = None
     heavy: str | None = None
     drift: int | None = None
@@ -118,6 +111,8 @@ class SSSPConfig(TraversalConfig):
             "edge_classes": tuple(EDGE_CLASSES),
             "balance": "dyn_vwarp",
             "min_virtual_warp": 4,
+            "vertices_per_warp": 32,
+            "cache": "streaming",
             "hub_degree": 4096,
         },
         "near-far": {"method": "near-far", "drift": 0},
@@ -140,6 +135,7 @@ class SSSPConfig(TraversalConfig):
         for name, choices in (
             ("method", METHODS),
             ("claims", CLAIMS),
+            ("cache", CACHES),
             ("heavy", HEAVY),
             ("controller", CONTROLLERS),
         ):
@@ -153,6 +149,7 @@ class SSSPConfig(TraversalConfig):
                 )
         self._validate_delta()
         self._validate_tuning()
+        self._validate_basic()
         validate_buckets(self)
         for name in self.edge_classes or ():
             if name not in EDGE_CLASSES:
@@ -188,6 +185,24 @@ class SSSPConfig(TraversalConfig):
                 "of them out."
             )
 
+    def _validate_basic(self) -> None:
+        check_number("vertices_per_warp", self.vertices_per_warp, 1, 2**16)
+        if self.vertices_per_warp and self.balance != "dyn_vwarp":
+            raise InvalidArgumentError(
+                f"vertices_per_warp={self.vertices_per_warp} needs balance='dyn_vwarp'; the others "
+                "decide for themselves how many vertices a SIMD group takes."
+            )
+        if self.claims == "none" and (self.method != "bellman-ford" or self.hub_degree):
+            raise InvalidArgumentError(
+                "claims='none' needs method='bellman-ford' without hub_degree: lists of what is "
+                "put aside have room for each vertex once."
+            )
+        if self.queue_percent and self.claims != "none":
+            raise InvalidArgumentError(
+                f"queue_percent={self.queue_percent} is for claims='none': otherwise a queue has "
+                "each vertex once; leave it out."
+            )
+
     def _validate_tuning(self) -> None:
         for name, least in (("set_point", 1.0), ("power_target", 0.0)):
             value = getattr(self, name)
@@ -210,185 +225,3 @@ class SSSPConfig(TraversalConfig):
             raise InvalidArgumentError(
                 "set_point follows from power_target; leave one of them out."
             )
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedPaths(Resolved):
-    """A configuration with every dimension decided; what templates see as ``config``."""
-
-    method: str = ""
-    delta: float = 0.0
-    claims: str = ""
-    edge_classes: tuple[str, ...] = ()
-    heavy: str = ""
-    look_cost: int = 1
-    drift: int = 0
-    drift_limit: int = 0
-    buckets: int = 0
-    reach: int = 0
-    rings: int = 0
-    keep: int = 0
-    ahead: int = 0
-    turns: int = 0
-    waits: int = 0
-    looks: bool = False
-    split_tile: int = 1024
-    set_point: float = 0.0
-    power_target: float | None = None
-    controller: str = ""
-    unit: float = 1.0
-
-
-def resolve_paths(
-    config: SSSPConfig, traits: DeviceTraits, graph: Graph, weights: Weights
-) -> ResolvedPaths:
-    """Complete a configuration for a graph, its weights and a device.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the weights or the device do not allow it.
-    """
-    method = config.method or ("bellman-ford" if weights.negative else "near-far")
-    _check_weights(config, method, traits, weights)
-    base = resolve(
-        _shared_part(config, method, traits),
-        traits,
-        m=graph.m,
-        predecessors=True,
-        max_degree=graph.max_degree,
-    )
-    if base.wide_offsets and base.group_size > 1 and method == "delta-stepping":
-        raise InvalidArgumentError(
-            f"method='delta-stepping' counts edges with 32 bits here, but the graph has {graph.m}; "
-            "use near-far."
-        )
-    if config.claims == "packed" and weights.dtype.itemsize == 8:
-        raise InvalidArgumentError(
-            f"claims='packed' puts a distance into half a word of 64 bits, which {weights.dtype} "
-            "does not fit; use 'stamped'."
-        )
-    alone = base.group_size == 1
-    packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not alone
-    classes = config.edge_classes or ()
-    if classes and graph.n > CLASSED_VERTICES:
-        raise InvalidArgumentError(
-            f"edge_classes are kept in the two highest bits of a vertex number, so they need at "
-            f"most {CLASSED_VERTICES} vertices and there are {graph.n}; leave them out."
-        )
-    heavy = "push" if method == "delta-stepping" else ""
-    if heavy and not alone and base.balance in DRIFT_BALANCERS:
-        heavy = config.heavy or heavy
-    drift = _drift(config, base, traits, graph) if method == "near-far" else 0
-    hops = NARROW if alone else DRIFTING if drift else WIDE
-    own: dict[str, Any] = {}
-    if method == "buckets":
-        hops, own = bucket_hops(traits), bucket_part(config, base, traits)
-    elif method == "self-tuning":
-        own = _tuned_part(config, base, traits, weights)
-    chosen = asdict(base)
-    if traits.is_cpu:
-        # Compilers for processors take seconds over each copy of the visit, and gain nothing.
-        chosen |= {"wide_batch": 1, "scan_batch": 1, "wide": config.wide or 0}
-    chosen |= {
-        "direction": "push",
-        "pull": False,
-        "hub_degree": 0 if alone else base.hub_degree,  # one core would walk it alone anyway
-        "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
-        "method": method,
-        "heavy": heavy,
-        "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
-        "claims": config.claims or ("packed" if packs else "stamped"),
-        "edge_classes": classes,
-        **own,
-    }
-    if drift:
-        chosen |= {
-            "drift": drift,
-            "drift_limit": config.drift_limit or DRIFT_LIMIT,
-            "claims": "stamped",
-            "solo": False,
-            "wide": config.wide or 0,  # without: no spills, and as fast
-        }
-    return ResolvedPaths(**chosen)
-
-
-def _check_weights(config: SSSPConfig, method: str, traits: DeviceTraits, weights: Weights) -> None:
-    """Refuse weights that the method or the device cannot do."""
-    if weights.negative and method != "bellman-ford":
-        tail, head, weight = weights.least_edge
-        raise InvalidArgumentError(
-            f"method={method!r} needs weights that are not negative, but edge {tail} -> {head} has "
-            f"{weight}; use config='h-bf' or method='bellman-ford'."
-        )
-    if not traits.int64_atomics and (weights.dtype.itemsize == 8 or config.claims == "packed"):
-        raise InvalidArgumentError(
-            f"weights of type {weights.dtype} and claims={config.claims!r} need 64-bit atomics, "
-            "which this device does not have; use 32-bit weights and claims='stamped'."
-        )
-    if weights.dtype == "float64" and not traits.fp64:
-        raise InvalidArgumentError(
-            "weights are float64, but this device has no double precision; convert them to float32."
-        )
-
-
-def _drift(config: SSSPConfig, base: Resolved, traits: DeviceTraits, graph: Graph) -> int:
-    """How often SIMD groups go on by themselves; 0 where they cannot, or where it does not pay."""
-    can_drift = (
-        base.group_size > 1
-        and not base.wide_offsets
-        and base.distribution == "static"
-        and base.balance in DRIFT_BALANCERS
-        and base.update == "buffer"
-    )
-    if not can_drift:
-        return 0
-    if config.drift is not None:
-        return config.drift
-    pays = not base.hub_degree and graph.mean_degree <= DRIFT_DEGREE
-    return DRIFT if traits.grid_barrier and pays else 0
-
-
-def _shared_part(config: SSSPConfig, method: str, traits: DeviceTraits) -> TraversalConfig:
-    """Give the dimensions that all searches have, of one that claims no vertex for good."""
-    shared = {field.name: getattr(config, field.name) for field in fields(TraversalConfig)}
-    shared |= {"direction": "push", "visited": "labels", "held": False}
-    if method == "buckets":
-        shared |= bucket_group(config, traits)
-    return TraversalConfig(**shared)
-
-
-def _solo_edges(base: Resolved) -> int:
-    return 1 << 12 if base.group_size == 1 else base.solo_edges
-
-
-def _tuned_part(
-    config: SSSPConfig, base: Resolved, traits: DeviceTraits, weights: Weights
-) -> dict[str, Any]:
-    """Give what only searches that tune themselves decide."""
-    controller = config.controller
-    if controller is None:
-        controller = "device" if traits.fp64 and config.synchronisation != "stepped" else "host"
-    if controller == "device" and not traits.fp64:
-        raise InvalidArgumentError(
-            "controller='device' needs double precision, which this device does not have; use "
-            "'host'."
-        )
-    if controller == "host" and config.synchronisation == "persistent":
-        raise InvalidArgumentError(
-            "controller='host' waits for the host in every step, so the search cannot be "
-            "persistent; leave synchronisation or controller out."
-        )
-    unit = weights.unit
-    resident = traits.compute_units * traits.threads_per_unit
-    return {
-        "controller": controller,
-        "unit": unit,
-        "delta": float(max(config.delta or weights.mean, unit)),
-        "set_point": float(config.set_point or max(resident, FEWEST_EDGES)),
-        "power_target": config.power_target,
-        # Power is looked at where a launch pauses: some ten times a second.
-        "launch_work": base.launch_work // (8 if config.power_target else 1),
-        "solo": False,
-        **({"synchronisation": "stepped"} if controller == "host" else {}),
-    }

@@ -15,7 +15,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_choose import ResolvedPaths
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph

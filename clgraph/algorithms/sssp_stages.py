@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.algorithms.sssp_classes import ROW_CUTS
 from clgraph.algorithms.sssp_config import EDGE_CLASSES
 from clgraph.engine.control import DEGREE_FLOOR, EPSILON, STARTUP, VARIANCE_FLOOR
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
@@ -12,7 +13,7 @@ from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_choose import ResolvedPaths
     from clgraph.algorithms.sssp_weights import Keys
 
 __all__ = [
@@ -51,9 +52,9 @@ BOARD_WORDS = {
     "ROOTS": 128,
     "SETTLED": 160,
     "SETTLED_BEGIN": 161,
-    "SETTLED_HUBS": 166,
-    "SETTLED_HUBS_BEGIN": 167,
     "RINGS_CLEAN": 168,
+    "SETTLED_EDGES": 204,
+    "LEFT_EDGES": 206,
     "REMARK_BEYOND": REMARK_BEYOND,
     "REMARK_BELOW": REMARK_BELOW,
     "REMARK_ROUNDS": REMARK_ROUNDS,
@@ -138,6 +139,7 @@ def kernel_parameters(
         "all_stages": all_stages,
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
         "board_words": BOARD_WORDS | (TUNED_WORDS if config.method == "self-tuning" else {}),
+        "row_cuts": ROW_CUTS,
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,
         "state_words": STATE_WORDS,

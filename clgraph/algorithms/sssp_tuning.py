@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp_config import ResolvedPaths
+    from clgraph.algorithms.sssp_choose import ResolvedPaths
     from clgraph.algorithms.sssp_weights import Weights
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.kernel import Argument

@@ -274,7 +274,7 @@ class Driver:
             self._reset()
             raise QueueOverflowError(
                 f"{self._kernel.name} found more than its queues of {self._config.queue_percent} "
-                "percent can hold; choose a larger queue_percent, or visited='bitmap', by which "
-                "each vertex is queued once and 100 percent suffice."
+                "percent can hold; choose a larger queue_percent, or visited='bitmap' (by weight: "
+                "other claims), by which each vertex is queued once and 100 percent suffice."
             )
         return Outcome(mode, events, launches, self._word)

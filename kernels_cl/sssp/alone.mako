@@ -94,6 +94,8 @@ if (settled_buffered == ${config.buffer}u) {
     % endif
     % if config.claims == "packed":
     const int fresh = near && ((uint)was != now.level || CELL_KEY(was) > high);
+    % elif config.claims == "none":
+    const int fresh = near;
     % else:
     const int fresh = near && stamps[v] != now.level;
     stamps[v] = near ? now.level : stamps[v];

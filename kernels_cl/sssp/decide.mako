@@ -6,14 +6,18 @@
 ##               each split heavy edges, where they are apart
 
 <%!
-    def counts_unqueued(config, all_stages):
-        """Whether lane groups relax edges that no queue counts."""
-        return config.group_size > 1 and (config.drift or "heavy" in all_stages)
+    def counts_unqueued(config):
+        """Whether lane groups count the edges that they relax where no queue does."""
+        return config.group_size > 1 and (config.drift or config.row_limit)
 %>
 
 <%def name="decide()">
-<% unqueued = counts_unqueued(config, all_stages) %>\
+<% unqueued = counts_unqueued(config) %>\
+    % if config.row_limit:
+    const uint hubs = 0, surplus = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);   // pieces of rows
+    % else:
     const uint hubs = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);
+    % endif
     const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
     % if unqueued:
     const uint drifted = load_relaxed(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE);
@@ -28,9 +32,12 @@
         board[PILE_ODD] = 0;
         board[ROOTS] = 0;
         board[SETTLED] = 0;
+        % if config.row_limit:
+        BOARD_ULONG(SETTLED_EDGES) = 0;
+        BOARD_ULONG(LEFT_EDGES) = m;
+        % else:
         board[SETTLED_BEGIN] = 0;
-        board[SETTLED_HUBS] = 0;
-        board[SETTLED_HUBS_BEGIN] = 0;
+        % endif
         BOARD_ULONG(LOW) = 0;
         BOARD_ULONG(HIGH) = first_high;
         BOARD_ULONG(LEAST) = KEY_NONE;
@@ -49,22 +56,24 @@
             next.visited ^= 1;
         }
         % endif
-        % if "heavy" in all_stages:
+        % if config.row_limit:
+        if (now.mode == HEAVY) board[SETTLED] = 0;
+        % elif "heavy" in all_stages:
         // Rounding may have put some of their heads into the band itself: those are yet to come.
-        if (now.mode == HEAVY) {
-            board[SETTLED_BEGIN] += now.length;
-            board[SETTLED_HUBS_BEGIN] += now.hubs;
-        }
+        if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
         % endif
         % if config.group_size == 1:
         explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
+        % elif config.row_limit:
+        explored += drifted;
+        work += drifted;
         % elif unqueued:
         explored += edges + drifted;
         work += drifted;
         % else:
         explored += edges;
         % endif
-        recorded_edges = ${"0" if config.group_size == 1 else "(uint)min(edges, 0xfffffffful)"};
+        recorded_edges = ${"0" if config.group_size == 1 or config.row_limit else "(uint)min(edges, 0xfffffffful)"};
         next.queue ^= 1;
         if (queued + hubs) {
             ${go_on("next", "edges")}
@@ -95,10 +104,10 @@
 </%def>
 
 <%def name="settle()">
-<% unqueued = counts_unqueued(config, all_stages) %>\
+<% unqueued = counts_unqueued(config) %>\
     ${store_totals("next")}
     if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
-        ${record("next", "recorded_edges")}
+        ${record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
         % if config.group_size == 1:
         ${correct_record("now", "edges")}
         % elif unqueued:
@@ -118,10 +127,10 @@
     state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
 </%def>
 
-<%def name="record(s, edges)">
+<%def name="record(s, edges, surplus='0u')">
 if (${s}.mode == RELAX${" || " + s + ".mode == SPLIT" if "split" in all_stages else ""}${" || " + s + ".mode == HEAVY" if "heavy" in all_stages else ""}) state[DEPTH] = ${s}.level - 1;
 if (${s}.level - 2 < level_capacity)
-    levels[${s}.level - 2] = (uint4)(${s}.length + ${s}.hubs, ${edges}, ${s}.mode, device_clock_ns());
+    levels[${s}.level - 2] = (uint4)(${s}.length + ${s}.hubs - ${surplus}, ${edges}, ${s}.mode, device_clock_ns());
 </%def>
 
 ## The edges out of a frontier, where they are known only after it was expanded.
@@ -140,7 +149,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 ## The frontier has someone: the next stage relaxes its edges.
 <%def name="go_on(s, edges)">
 {
-    ${s}.mode = RELAX;
+    ${s}.mode = ${"RELAX" if config.exact else "load_relaxed(state + OVERFLOWED) ? MODE_DONE : RELAX"};
     ${s}.level += 1;
     ${tile_of(s, edges)}
     if (${s}.level > max_rounds) {
@@ -170,19 +179,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 <%def name="frontier_is_empty(s)">
 {
     ${s}.level += 1;
-    % if "heavy" in all_stages:
+    % if config.row_limit:
+    ${heavy_edges(s)}
+    % elif "heavy" in all_stages:
     // The heavy edges of all that this band has settled; they lead beyond it.
     const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
-    const uint settled_hubs_now = load_relaxed(board + SETTLED_HUBS) - board[SETTLED_HUBS_BEGIN];
-    if (settled_now + settled_hubs_now) {
+    if (settled_now) {
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
-        ${s}.hubs = settled_hubs_now;
+        ${s}.hubs = 0;
         ${tile_of(s, "(ulong)settled_now * mean_degree")}
-        % if config.heavy == "switching":
-        // A look at everyone costs as much as some edges of everyone.
-        if ((ulong)settled_now * mean_degree + (ulong)settled_hubs_now * ${max(config.hub_degree, 1)}u > (ulong)n * ${config.look_cost}u) ${s}.tile = 7;
-        % endif
     } else {
     % endif
     % if "split" in all_stages:
@@ -192,10 +198,12 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         const key_t raised = key_raise(bound, delta);
         board[SETTLED] = 0;
         board[SETTLED_BEGIN] = 0;
-        board[SETTLED_HUBS] = 0;
-        board[SETTLED_HUBS_BEGIN] = 0;
         BOARD_ULONG(LOW) = bound;
         BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
+        % if config.row_limit:
+        // Where few edges are left, no order of them is worth another band.
+        if (BOARD_ULONG(LEFT_EDGES) <= m / ${config.unordered}u) BOARD_ULONG(HIGH) = KEY_NONE - 1;
+        % endif
         BOARD_ULONG(LEAST) = KEY_NONE;
         ${s}.mode = SPLIT;
         ${s}.length = piled_now;
@@ -217,6 +225,24 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 }
 </%def>
 
+## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
+<%def name="heavy_edges(s)">
+    const uint settled_now = load_relaxed(board + SETTLED);
+    const ulong settled_edges = BOARD_ULONG(SETTLED_EDGES), left_edges = BOARD_ULONG(LEFT_EDGES) - settled_edges;
+    BOARD_ULONG(SETTLED_EDGES) = 0;
+    BOARD_ULONG(LEFT_EDGES) = left_edges;
+    if (settled_now && BOARD_ULONG(HIGH) < KEY_NONE - 1) {
+        ${s}.mode = HEAVY;
+        ${s}.length = settled_now;
+        ${s}.hubs = 0;
+        ${tile_of(s, "settled_edges")}
+        % if config.heavy == "switching":
+        // A look at everyone costs as much as some edges.
+        if (settled_edges > left_edges + n / ${config.looks_per_edge}u) ${s}.tile = 7;
+        % endif
+    } else {
+</%def>
+
 <%def name="after_the_last(s)">
     ${s}.level += 1;
     % if "leaves" in all_stages:
@@ -228,7 +254,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     % if problem.predecessors:
     if (now.mode == FINISH) {
         ${s}.queue ^= 1;
-        state[REACHED] = queued + hubs;   // where lengths may be negative: the roots
+        state[REACHED] = queued + hubs${" - surplus" if config.row_limit else ""};   // where lengths may be negative: the roots
         ${s}.mode = TREE;
         ${s}.visited = ${"1" if keys.signed else "0"};   // IN_CHAIN
         ${tile_of(s, "edges")}

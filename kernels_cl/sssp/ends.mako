@@ -17,6 +17,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
+<%namespace name="bands" file="/sssp/bands.mako"/>
 
 <%def name="begin()">
     % if "fill" in stages:
@@ -40,23 +41,35 @@
     % endif
     % if "start" in stages:
     if (now.mode == START) {
+        % if config.row_limit:
+        uint settled_edges = 0;
+        % endif
         <%tiles:each_tile count="source_count" size="LANES">
             const int active = tile_begin + lane_id() < tile_end;
             const uint v0 = !active ? 0u : source_count == 1 ? source : sources[tile_begin + lane_id()];
             const key_t to0 = KEY_ZERO;
             ${lower.lower("lowered0", "was0", "v0", "active", "to0", "now.level")}
+            % if problem.predecessors:
+            if (lowered0) predecessors[v0] = (int)v0;
+            % endif
+            % if config.row_limit:
+            ${bands.admit("lowered0", "1", "1", "v0")}
+            % else:
             offset_t row0 = 0;
             uint degree0 = 0;
             if (lowered0) {
                 row0 = indptr[v0];
                 degree0 = (uint)(LIGHT_END(v0) - row0);
-                % if problem.predecessors:
-                predecessors[v0] = (int)v0;
+                % if "heavy" in all_stages:
+                settled[atomic_inc(board + SETTLED)] = v0;
                 % endif
             }
-            ${relaxing.settle("v0", "lowered0")}
             ${relaxing.enqueue(0, "v0", "lowered0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            % endif
         </%tiles:each_tile>
+        % if config.row_limit:
+        ${bands.end_settling()}
+        % endif
         ${queue.end_stage("queue_to", "1")}
     }
     % endif

@@ -9,7 +9,6 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="solo" file="/grid/solo.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
-<%namespace name="heavy" file="/sssp/heavy.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 
@@ -71,31 +70,6 @@ __local stage_t solo_next;
         % endif
     }
     % endif
-    % if "heavy" in stages:
-    if (now.mode == HEAVY) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
-        ${relaxing.begin()}
-        ${far_state()}
-        uint heavy_edges = 0;
-        % if config.heavy == "switching":
-        if (PULLS) {
-            // Whoever is at the lower bound or below was settled before this band, but for the sources.
-            const key_t low = (key_t)BOARD_ULONG(LOW);
-            const int first_band = low == 0;
-            ${heavy.pull()}
-        } else
-        % endif
-        {
-            ${heavy.push()}
-        }
-        ${pile.end_stage("pile_here", "pile_count")}
-        ${publish_least()}
-        ${relaxing.end()}
-        ${queue.end_stage("queue_to", "0")}
-        heavy_edges = lane_reduce_add(heavy_edges);
-        if (lane_id() == 0 && heavy_edges) atomic_add(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE, heavy_edges);
-    }
-    % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
         const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
@@ -111,10 +85,9 @@ __local stage_t solo_next;
             uint degree0 = 0;
             if (fell) {
                 row0 = indptr[v0];
-                degree0 = (uint)(LIGHT_END(v0) - row0);
+                degree0 = (uint)(indptr[v0 + 1] - row0);
             }
             ${relaxing.enqueue(0, "v0", "fell", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-            ${relaxing.settle("v0", "fell")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         ${pile.end_stage("pile_other", "other_count")}

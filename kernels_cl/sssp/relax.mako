@@ -45,7 +45,7 @@
     % for k in range(count):
     if (eager && falls${k} && to${k} <= high) {
         row${k} = indptr[head${k}];
-        degree${k} = (uint)(LIGHT_END(head${k}) - row${k});
+        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
     }
     % endfor
     % for k in range(count):
@@ -64,11 +64,10 @@
         if (eager) prefetch_global(indices + row${k});
         else {
             row${k} = indptr[head${k}];
-            degree${k} = (uint)(LIGHT_END(head${k}) - row${k});
+            degree${k} = (uint)(indptr[head${k} + 1] - row${k});
         }
     }
     ${enqueue(k, f"head{k}", f"queued{k}", keep, hub_slot)}
-    ${settle(f"head{k}", f"(lowered{k} && to{k} <= high && CELL_KEY(was{k}) > high)")}
     % if "split" in all_stages:
     // One that had a distance beyond the bound before is on the pile already.
     const int aside${k} = lowered${k} && to${k} > high;
@@ -104,7 +103,10 @@
 
 <%def name="enqueue(k, vertex, queued, keep, hub_slot)">
     int kept${k} = ${queued};
-    % if config.hub_degree:
+    % if config.row_limit:
+    int unsettled${k} = 0;
+    ${in_pieces(f"kept{k}", f"unsettled{k}", vertex, f"row{k}", f"degree{k}")}
+    % elif config.hub_degree:
     if (kept${k} && degree${k} >= ${config.hub_degree}u) {
         kept${k} = 0;
         % if config.drift:
@@ -121,35 +123,50 @@
     ${queue.push(queued, entry, "queue_to")}
 </%def>
 
-## A vertex that comes into the band for the first time: its heavy edges are relaxed when the band is
-## done, those of a hub by the whole grid.
-<%def name="settle(vertex, comes)">
-    % if "heavy" in all_stages:
-    {
-        int settles = ${comes};
-        const lanemask_t settling = lane_ballot(settles);
-        if (settling) {
-            offset_t heavy_row = 0;
-            uint heavy_degree = 0;
-            if (settles) {
-                heavy_row = middles[${vertex}];
-                heavy_degree = (uint)(indptr[${vertex} + 1] - heavy_row);
+## Rows of more than config.row_limit edges piece by piece, by all lanes together: into the queue where
+## `queued`, and onto the list of settled ones where `settles`; both flags are cleared then. The
+## counter of hubs is that of pieces but the first.
+<%def name="in_pieces(queued, settles, vertex, row, degree)">
+{
+    lanemask_t long_rows = lane_ballot((${queued} || ${settles}) && ${degree} > ${config.row_limit}u);
+    while (long_rows) {
+        const uint owner = lanemask_first(long_rows);
+        long_rows &= long_rows - 1;
+        const uint v = lane_shuffle(${vertex}, owner), edges_of_row = lane_shuffle(${degree}, owner);
+        const offset_t row_begin = SHUFFLE_OFFSET(${row}, owner);
+        const uint pieces = (edges_of_row + ${config.row_limit - 1}u) / ${config.row_limit}u;
+        uint queue_base = NO_SPACE, settled_base = NO_SPACE;
+        if (lane_id() == owner) {
+            if (${queued}) {
+                ${queue.reserve("pieces", "reserved")}
+                queue_base = reserved;
+                atomic_add(state + NEXT_HUBS + slot * SLOT_STRIDE, pieces - 1);
             }
-            % if config.hub_degree:
-            if (heavy_degree >= ${config.hub_degree}u) {
-                settled_hubs[atomic_inc(board + SETTLED_HUBS)] = MAKE_ENTRY(${vertex}, heavy_row, heavy_degree);
-                settles = 0;
+            % if "heavy" in all_stages:
+            if (${settles}) {
+                ${reserve_settled("pieces", "reserved")}
+                settled_base = reserved;
             }
-            const lanemask_t listing = lane_ballot(settles);
-            % else:
-            const lanemask_t listing = settling;
             % endif
-            uint base = 0;
-            if (lane_id() == 0 && listing) base = atomic_add(board + SETTLED, lanemask_count(listing));
-            base = lane_broadcast(base, 0) + lanemask_count(listing & lane_mask_lt());
-            if (settles && base < n) settled[base] = MAKE_ENTRY(${vertex}, heavy_row, heavy_degree);
-            if (settles && base >= n) state[OVERFLOWED] = 1;
+            ${queued} = 0;
+            ${settles} = 0;
+        }
+        queue_base = lane_shuffle(queue_base, owner);
+        settled_base = lane_shuffle(settled_base, owner);
+        for (uint k = lane_id(); k < pieces; k += LANES) {
+            const uint before = k * ${config.row_limit}u;
+            const entry_t piece = MAKE_ENTRY(v, row_begin + before, min(${config.row_limit}u, edges_of_row - before));
+            if (queue_base != NO_SPACE) queue_to[queue_base + k] = piece;
+            if (settled_base != NO_SPACE) settled[settled_base + k] = piece;
         }
     }
-    % endif
+}
+</%def>
+
+<%def name="reserve_settled(count, base)">
+uint ${base} = atomic_add(board + SETTLED, ${count});
+if (${base} + (${count}) > queue_capacity) {
+    state[OVERFLOWED] = 1;
+    ${base} = NO_SPACE;
+}
 </%def>

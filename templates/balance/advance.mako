@@ -115,7 +115,7 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
                 const uint rank${k} = i + ${k * config.lanes}u + lane_id();
                 const int active${k} = rank${k} < degree;
                 const offset_t e${k} = begin + rank${k};
-                const uint v${k} = active${k} ? indices[e${k}] : 0u;
+                ${items.edge(k)}
                 % endfor
                 ${caller.visit(config.wide_batch)}
             }

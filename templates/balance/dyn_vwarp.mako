@@ -4,6 +4,7 @@
 ## config.min_virtual_warp and LANES: few entries get many lanes each. Entries too long for this are
 ## the grid's: advance.each_hub_edge, or a list of tiles for a launch of its own (config.tiles).
 ##
+## config.vertices_per_warp   how many entries a virtual group takes one after another, at most
 ## config.discover   0, or: with fewer entries than resident work-items over this, lanes search for
 ##               edges instead, as in /balance/warp_search.mako
 ## Broadcast     where entries outnumber resident work-items and still get all lanes, which takes
@@ -24,6 +25,10 @@
 uint virtual_width = ${config.min_virtual_warp}u;
 while (virtual_width < LANES && (ulong)virtual_width * 2u * (${count}) <= (${resident})) virtual_width *= 2u;
 uint balance_tile = LANES / virtual_width;
+% if getattr(config, "vertices_per_warp", 0):
+// Several entries to a virtual group, but no more than leave work for all of them.
+balance_tile *= min(${config.vertices_per_warp}u, max(1u, (uint)(((ulong)(${count}) * virtual_width + (${resident}) - 1u) / (${resident}))));
+% endif
 % if config.discover:
 const int discovering = (ulong)(${count}) * ${config.discover}u < (${resident});
 if (discovering) balance_tile = LANES;

@@ -9,8 +9,9 @@
 ## Races         the plain look before may be stale, which only ever means too large: the atomic
 ##               decides. With "packed" one atomic also says whether the vertex was lowered in this
 ##               stage already, since of equal keys the later stage is the larger cell
-## Choice        config.claims: "packed" (32-bit keys, one 64-bit atomic) or "stamped" (any key, a
-##               second atomic on stamps[v] for those that are queued)
+## Choice        config.claims: "packed" (32-bit keys, one 64-bit atomic), "stamped" (any key, a
+##               second atomic on stamps[v] for those that are queued) or "none" (everyone who lowered
+##               v queues it, so that a queue may have it many times)
 
 <%def name="declarations()">
 % if config.claims == "packed":
@@ -41,7 +42,9 @@ const int ${lowered} = ${may} && ${key} < CELL_KEY(${was});
 </%def>
 
 <%def name="first(v, was, stage, bound)" filter="trim">
-% if config.claims == "packed":
+% if config.claims == "none":
+1
+% elif config.claims == "packed":
 ((uint)${was} != ${stage} || CELL_KEY(${was}) > ${bound})
 % else:
 (atomic_xchg(stamps + ${v}, ${stage}) != ${stage})

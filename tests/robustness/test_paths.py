@@ -11,7 +11,7 @@ from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms import sssp as sssp_module
-from clgraph.algorithms import sssp_config
+from clgraph.algorithms import sssp_choose
 from clgraph.engine import resident
 
 METHODS = {
@@ -127,9 +127,9 @@ def test_emulated_lanes(drift, synchronisation, intel):
 @pytest.mark.parametrize("name", METHODS)
 def test_row_offsets_of_64_bits(name, device, monkeypatch):
     """As graphs of 2**32 edges need them: the same kernels, rendered for those."""
-    resolve = sssp_config.resolve
+    resolve = sssp_choose.resolve
     monkeypatch.setattr(
-        sssp_config, "resolve", lambda *args, **more: resolve(*args, **{**more, "m": 2**33})
+        sssp_choose, "resolve", lambda *args, **more: resolve(*args, **{**more, "m": 2**33})
     )
     monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
     # A graph of its own, so that nobody else's resident arrays are found.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from clgraph.device import Device
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from clgraph.device import Device
 
 __all__ = ["checked_devices"]
 
@@ -26,13 +28,10 @@ def checked_devices(devices: Sequence[Device | str]) -> list[Device]:
     DeviceNotFoundError
         If there is no such device.
     """
-    if isinstance(devices, (str, Device)):
-        raise InvalidArgumentError(
-            f"devices={devices!r} is not a sequence of devices; pass at least one in a list."
-        )
-    if not 1 <= len(devices) <= MOST_DEVICES:
+    given = [] if isinstance(devices, str) or not isinstance(devices, Iterable) else list(devices)
+    if not 1 <= len(given) <= MOST_DEVICES:
         raise InvalidArgumentError(
             f"devices={devices!r} is not a sequence of devices; pass at least one in a list, and "
             f"at most {MOST_DEVICES}."
         )
-    return [find_device(device) for device in devices]
+    return [find_device(device) for device in given]

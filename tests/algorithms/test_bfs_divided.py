@@ -226,6 +226,14 @@ def test_the_exchange_follows_from_the_graph(device):
 
 
 @ONE_RUNTIME
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_a_graph_without_vertices(form, device):
+    plan = DividedBFS(cg.from_edges([], [], n=0), same(device, 2), config=FORMS[form])
+    with pytest.raises(cg.InvalidArgumentError, match="not a vertex of this graph"):
+        plan.run(0)
+
+
+@ONE_RUNTIME
 def test_results_outlive_the_next_search_and_the_plan(device):
     """One that nobody has read is copied before its memory is used again; then all is freed."""
     gc.collect()
@@ -313,6 +321,7 @@ def test_any_graph(any_device, graph):
     [
         ({"devices": []}, "not a sequence of devices; pass at least one"),
         ({"devices": "intel"}, "not a sequence of devices"),
+        ({"devices": None}, "not a sequence of devices"),
         ({"devices": ["intel"] * 65}, "at most 64"),
         ({"transfers": "pigeon"}, "not one of direct, host"),
         ({"devices": ["intel", "pocl"], "transfers": "direct"}, "devices of one OpenCL context"),

@@ -51,6 +51,23 @@ def test_whole_results_of_every_preset(preset, predecessors, gpu):
     check_everywhere(preset, gpu, SHAPES, predecessors=predecessors)
 
 
+BESIDE = {
+    "status of a byte": {"queue": "status", "status_bits": 8, "hub_cache": 64},
+    "hubs in bins": {"hub_degree": 64, "hub_bins": True},
+    "inexact hubs in bins": {"hub_degree": 64, "hub_bins": True, "visited": "mask"},
+    "ranks in any order": {"balance": "cws", "group_scan": "unordered", "direction": "push"},
+    "counting": {"counts": True, "direction": "push", "update": "registers", "scan": "binary"},
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_dimensions_beside_the_presets(name, gpu):
+    """bfs-enterprise 20, bfs-helix 11, 15 and 20, on whole graphs."""
+    check_everywhere(
+        cg.BFSConfig(**BESIDE[name]), gpu, ("kron-14", "mixed-one-way", "grid", "star", "no-edges")
+    )
+
+
 @pytest.mark.parametrize("part", range(2))
 def test_points_of_the_space(part, gpu):
     """A point here and there: each is built and run on graphs of several shapes."""

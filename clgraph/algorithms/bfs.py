@@ -102,6 +102,7 @@ class BFS:
             predecessors=self.with_predecessors,
             max_degree=self.graph.max_degree,
             mean_degree=self.graph.mean_degree,
+            directed=self.graph.directed,
         )
         self._lock = threading.Lock()
         self._compile()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import time
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
+from clgraph.engine.config import TraversalConfig, parsed_dimension, values_of
 
 if TYPE_CHECKING:
-    import argparse
-
-    from clgraph import BFS, BFSResult, Graph
+    from clgraph import BFS, BFSConfig, BFSResult, Graph
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]
@@ -29,6 +30,18 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
     searching.add_search(parser)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a dimension of the configuration, of those below (repeatable)",
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    listed = "\n".join(
+        f"  {field.name:17} {values_of(field.name)}" for field in fields(TraversalConfig)
+    )
+    parser.epilog = f"dimensions:\n{listed}"
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
 
 
@@ -45,7 +58,7 @@ def _run(args: argparse.Namespace) -> Record:
         plan = clgraph.BFS(
             graph,
             predecessors=args.predecessors,
-            config=args.config,
+            config=_wanted(args),
             device=device,
             progress=progress.callback,
         )
@@ -54,6 +67,12 @@ def _run(args: argparse.Namespace) -> Record:
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
     return record
+
+
+def _wanted(args: argparse.Namespace) -> BFSConfig:
+    from clgraph import BFSConfig
+
+    return replace(BFSConfig.of(args.config), **dict(map(parsed_dimension, args.set)))
 
 
 def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -> Record:

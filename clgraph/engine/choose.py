@@ -42,6 +42,7 @@ class Resolved(Form, Balance):
     wide: int
     hub_degree: int
     hub_batch: int
+    leaf_degree: int
     hub_bins: int
     hub_bits: int
     pull: bool
@@ -92,6 +93,7 @@ def resolve(
     predecessors: bool,
     max_degree: int | None = None,
     mean_degree: float | None = None,
+    directed: bool = True,
 ) -> Resolved:
     """Complete a configuration for a graph of `m` edges and known out-degrees.
 
@@ -214,6 +216,7 @@ def resolve(
         hub_degree=hub_degree,
         # Two edges of a hub a lane at a time, so an even number.
         hub_batch=(config.hub_batch or 0) + (config.hub_batch or 0) % 2,
+        leaf_degree=int(config.leaves == "discard" and not directed),
         hub_bins=hub_bins,
         hub_bits=hub_bits,
         pull=form.direction == "switching",

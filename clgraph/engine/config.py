@@ -14,7 +14,7 @@ from clgraph.engine.legal import check_combination
 from clgraph.engine.presets import Presets
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["BALANCERS", "TraversalConfig", "check_number"]
+__all__ = ["BALANCERS", "TraversalConfig", "check_number", "parsed_dimension", "values_of"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "balance": tuple(BALANCERS),
@@ -32,10 +32,12 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "switching": ("edges", "hubs"),
     "scan": ("shuffle", "binary"),
     "group_scan": ("ordered", "unordered"),
+    "leaves": ("keep", "discard"),
     "induced_by": ("length", "width"),
     "rules": ("auto", "helix", "bfs-4k"),
 }
 _POWERS_OF_TWO = ("hash_size", "history", "hub_cache")
+_SWITCHES = ("solo", "held", "extended", "counts", "hub_bins")
 
 # Smallest legal value of each dimension that is a number.
 _AT_LEAST = {
@@ -143,6 +145,9 @@ class TraversalConfig(Presets):
     group_scan : {"ordered", "unordered"}, optional
         Whether a work-group puts its smallest rows side by side in order, by a scan, or SIMD group
         by SIMD group as they arrive, by an atomic each (``cws``).
+    leaves : {"keep", "discard"}, optional
+        Whether vertices whose only edge leads back are left out of what is shared out over the
+        whole grid (``direct``, ``two_phase``, ``multi_phase``), in undirected graphs.
     unit_batch, iterations : int, optional
         Edges in a row that a work-item finds by one search (``two_phase``, ``multi_phase``), and
         how often it does so for one chunk (``multi_phase``).
@@ -261,6 +266,7 @@ class TraversalConfig(Presets):
     group_threshold: int | None = None
     lane_threshold: int | None = None
     group_scan: str | None = None
+    leaves: str | None = None
     unit_batch: int | None = None
     iterations: int | None = None
     discover: int | None = None
@@ -303,7 +309,7 @@ class TraversalConfig(Presets):
             raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
         if self.status_bits not in {None, 8, 32}:
             raise InvalidArgumentError(f"status_bits={self.status_bits} is neither 8 nor 32.")
-        for name in ("solo", "held", "extended", "counts", "hub_bins"):
+        for name in _SWITCHES:
             value = getattr(self, name)
             if value is not None and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
@@ -340,3 +346,32 @@ def check_number(name: str, value: Any, least: int, most: int) -> None:
         raise InvalidArgumentError(
             f"{name}={value} is out of range; it must be at least {least} and {top}."
         )
+
+
+def values_of(name: str) -> str:
+    """Say what a dimension may be: names or "yes" and "no" with bars between, or "number"."""
+    return "|".join(_CHOICES.get(name, ("yes", "no") if name in _SWITCHES else ("number",)))
+
+
+def parsed_dimension(text: str) -> tuple[str, Any]:
+    """Read ``NAME=VALUE`` as a dimension of `TraversalConfig` and its value.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such dimension, or no such value of it.
+    """
+    name, is_given, value = text.partition("=")
+    known = [field.name for field in fields(TraversalConfig)]
+    if not is_given or name not in known:
+        raise InvalidArgumentError(
+            f"{text!r} is not a dimension and its value, as in queue=edge; dimensions are "
+            f"{', '.join(known)}."
+        )
+    if name in _CHOICES:
+        return name, value
+    if name in _SWITCHES and value in {"yes", "no"}:
+        return name, value == "yes"
+    if name not in _SWITCHES and value.isascii() and value.isdigit():
+        return name, int(value)
+    raise InvalidArgumentError(f"{name}={value} is none of {values_of(name)}.")

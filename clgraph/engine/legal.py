@@ -141,6 +141,14 @@ RULES = (
         "{balance!r}; choose that or induced_by='length'.",
     ),
     Rule(
+        {
+            "leaves": ("discard",),
+            "balance": tuple(name for name in BALANCERS if name not in WHOLE_GRID),
+        },
+        "leaves='discard' is about what is shared out over the whole grid, which balance="
+        "{balance!r} does not; choose 'two_phase' or leave leaves out.",
+    ),
+    Rule(
         {"group_scan": (ANY,), "balance": tuple(name for name in BALANCERS if name != "cws")},
         "group_scan={group_scan!r} is about how balance='cws' puts rows side by side, not "
         "{balance!r}; choose that or leave group_scan out.",

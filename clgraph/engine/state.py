@@ -85,6 +85,7 @@ COUNTERS = (
     "INDUCED_STORES",  # registers of a SIMD group stored side by side
     "DROPPED",  # lanes whose vertex another was found to hold
     "CONFLICTS",  # lanes that found another vertex in their slot
+    "LEAVES",  # vertices of one edge that were not expanded
     "HUB_ROUNDS",  # times a SIMD group took edges of a vertex out of a bin
 )
 COUNTERS_AT = 4 * _LINE + 8

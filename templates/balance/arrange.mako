@@ -5,6 +5,7 @@
 ## over the grid, and no second stage. Entries without edges are left out. Whoever copies the entry
 ## in which a chunk begins notes it, so that nobody searches for it later.
 ##
+## Choice        config.leaf_degree: 1 leaves out vertices of one edge too, where edges go both ways
 ## setup         a kernel's first statements
 ## entries       by all work-items, in uniform control flow; writes queue_to, prefix and chunk_items
 ## conclude      by one work-item, when all have arrived; declares `arranged`, how many there are now
@@ -16,6 +17,7 @@
 ## Local memory  8 bytes, and those of group_ranks
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
 
 <%def name="setup()">
@@ -27,7 +29,14 @@ __local uint arranged_at, arranged_units;
     const uint from_index = tile_begin + (uint)get_local_id(0);
     const int has_entry = from_index < tile_end;
     const entry_t entry = ${queue}[has_entry ? from_index : tile_begin];
-    const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    % if getattr(config, "leaf_degree", 0):
+    // The only neighbour of such a vertex is the one that found it; the source was found by none.
+    if (degree && degree <= ${config.leaf_degree}u && now.level > 1u) {
+        degree = 0;
+        ${items.tally("LEAVES")}
+    }
+    % endif
     ${group_ranks.scan("place", "entries_here", "(degree ? 1u : 0u)")}
     ${group_ranks.scan("rank", "units_here", "degree")}
     if (get_local_id(0) == 0) {

@@ -1,11 +1,17 @@
 """What a search counts of its balancer, queues and filters (``counts=True``).
 
-The lines of checklists that ask for a counter: bfs-helix 15, bfs-4k F3, F6, F8 and F9.
+The lines of checklists that ask for a counter: bfs-helix 8 and 15, bfs-4k F3, F6, F8 and F9.
 """
 
 import numpy as np
 import pytest
-from searches import MIXED, MIXED_SOURCES, check_search
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    check_search,
+)
 
 import clgraph as cg
 
@@ -80,6 +86,28 @@ def test_extension_lowers_the_searches(intel):
         for extended in (False, True)
     ]
     assert searches[1] < 0.9 * searches[0]
+
+
+@pytest.mark.parametrize("balance", ["two_phase", pytest.param("direct", marks=pytest.mark.slow)])
+def test_leaves_are_discarded(balance, intel):
+    """bfs-helix 8: a vertex whose only edge leads back gets a distance and is not expanded.
+
+    In directed graphs only those without an edge are; with other balancers it is refused.
+    """
+    source = int(np.flatnonzero(MIXED.degrees == 1)[0])  # a leaf itself: it is expanded
+    for begin in (MIXED_SOURCES[0], source):
+        found = cg.bfs(MIXED, begin, device=intel).distances
+        leaves = np.count_nonzero((MIXED.degrees == 1) & (found > 0) & (found < found.max()))
+        last = np.count_nonzero((MIXED.degrees == 1) & (found == found.max()) & (found > 0))
+        told = counters(MIXED, begin, intel, balance=balance, leaves="discard")["LEAVES"]
+        assert leaves <= told <= leaves + last
+        assert counters(MIXED, begin, intel, balance=balance)["LEAVES"] == 0
+    one_way = counters(
+        MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES[0], intel, balance=balance, leaves="discard"
+    )
+    assert one_way["LEAVES"] == 0
+    with pytest.raises(cg.InvalidArgumentError, match="leaves='discard' is about what is shared"):
+        cg.BFSConfig(balance="cws", leaves="discard")
 
 
 def parallel(copies, vertices):

@@ -1,8 +1,10 @@
 """The fully configurable search (bfs-helix): its checklist by number.
 
 Elsewhere: scans (20) in test_primitives_group.py and test_primitives_lanes.py, balancers (2 to 8,
-10, 12) in test_balance.py and test_bfs_balance.py, formats (23) in tests/formats, the report and
-command line (24 to 26) in tests/bench and tests/cli.
+10, 12) in test_primitives_expand.py and test_bfs_balance.py, leaves (8) and atomics (15) in
+test_bfs_counters.py, every configuration (1) in test_bfs_space.py, formats (23) in tests/formats,
+the report and command line (24, 25) in tests/cli, studies of features and searches to compare with
+(19, 26) in tests/bench/test_variants.py.
 """
 
 import dataclasses

@@ -290,8 +290,9 @@ def test_checklist_17_work_is_linear(device):
         plan = cg.BFS(graph, config="merrill-hybrid", device=device)
         source = int(np.argmax(graph.degrees))
         assert plan.run(source).stats.expanded_edges.sum() <= 1.1 * graph.m
-    path = cg.generate.path(3000)
+    path = cg.generate.path(100_000)
     stats = cg.BFS(path, config="merrill-hybrid", device=device).run(0).stats
+    assert stats.levels == 100_000
     assert stats.expanded_edges.max() <= 2
 
 

@@ -104,6 +104,7 @@ def test_peers_are_checked_and_compared(record):
 
 
 def test_joules_are_measured_or_their_absence_explained(record):
+    """bfs-enterprise 25, bfs-helix 24, bfs-4k: joules of every preset that a run measures."""
     taken = record["cases"][0]["energy"]
     if taken["joules_per_search"] is None:
         assert taken["meter"] == "none"
@@ -113,6 +114,7 @@ def test_joules_are_measured_or_their_absence_explained(record):
 
 
 def test_figures_made_of_joules(monkeypatch, pocl):
+    """bfs-enterprise 25: mean watts and edges a second and watt."""
     taken = energy.RunEnergy(
         joules_per_run=2e-3, spread=0.1, runs=1000, seconds=2.5, seconds_per_run=2.5e-3,
         mean_watts=0.8, peak_watts=1.0, idle_watts=0.5, samples=25, source="nvml-counter", note="",

@@ -110,6 +110,7 @@ def test_doctor_goes_on_after_a_driver_that_fails(run, monkeypatch):
 
 
 def test_info(run, small):
+    """bfs-helix 24: what a graph is, as numbers; `clgraph bfs` adds depth, time, MTEPS, joules."""
     record = record_of(run("info", small, "--json"))
     assert (record["vertices"], record["edges"], record["directed"]) == (6, 4, True)
     assert record["isolated"] == 1
@@ -292,6 +293,29 @@ def test_csv_fields_are_quoted_where_they_must_be():
     assert list(csv.reader([",".join(map(_cell, ['a,"b"', 3, "plain"]))])) == [
         ['a,"b"', "3", "plain"]
     ]
+
+
+def test_bfs_with_dimensions_set(run, small):
+    """bfs-helix 25: dimensions on top of a preset, by name; the device is found by itself."""
+    wanted = ["--set", "queue=edge", "--set", "group_size=16", "--set", "counts=yes"]
+    config = record_of(run("bfs", small, "--json", "--device", "intel", *wanted))["config"]
+    assert (config["queue"], config["group_size"], config["counts"]) == ("edge", 16, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("queue", "'queue' is not a dimension and its value"),
+        ("colour=red", "'colour=red' is not a dimension"),
+        ("solo=maybe", "solo=maybe is none of yes|no"),
+        ("groups=-1", "groups=-1 is none of number"),
+        ("queue=heap", "queue='heap' is not one of vertex, edge"),
+    ],
+)
+def test_bfs_with_dimensions_that_are_none(run, small, words, complaint):
+    status, out, err = run("bfs", small, "--set", words)
+    assert (status, out) == (2, "")
+    assert complaint in err
 
 
 def test_bfs_says_why_there_are_no_joules(run, small, any_device, monkeypatch):

@@ -1,6 +1,7 @@
 """What holds for every subcommand: exit status, one-line complaints, JSON, signals and pipes."""
 
 import argparse
+import dataclasses
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ from clgraph.cli import main as cli
 from clgraph.cli.command import Command
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import as_json, count_bytes, pairs, plain, table
+from clgraph.engine.config import TraversalConfig
 
 
 def run(capsys, *argv):
@@ -58,6 +60,15 @@ def test_help(capsys, argv):
     status, out, err = run(capsys, *argv)
     assert (status, err) == (0, "")
     assert "usage: clgraph" in out
+
+
+def test_help_lists_every_dimension(capsys):
+    """bfs-helix 25: each with its values, names or a number."""
+    _, out, _ = run(capsys, "bfs", "--help")
+    for field in dataclasses.fields(TraversalConfig):
+        assert f"\n  {field.name} " in out
+    assert " vertex|edge|two_phase|hybrid|status\n" in out
+    assert " yes|no\n" in out
 
 
 def test_version(capsys):

@@ -35,6 +35,7 @@ def same(first: Graph, second: Graph) -> bool:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_generated_graphs_are_simple_and_seeded(name: str) -> None:
+    """bfs-enterprise 24, bfs-merrill 23: Kronecker, R-MAT, G(n, M) and lattices, seeded."""
     graph = MAKERS[name]()
     assert Graph(graph.indptr, graph.indices, directed=graph.directed).m == graph.m
     found = graph.statistics()

@@ -221,7 +221,7 @@ def test_the_dynamic_width(intel: Device, items: int, least: int) -> None:
 
 
 def test_large_items_go_to_tiles(intel: Device) -> None:
-    """load-balancing static 3: items above the threshold only, ceil(size / tile) tiles each."""
+    """load-balancing static 3, bfs-helix 12: those above the threshold, ceil(size / tile) tiles."""
     sizes = SIZES["power law"]
     for threshold in (0, 7, 500):
         plan, stats = checked(
@@ -288,7 +288,7 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
 
 
 def test_the_slots_of_a_block_search(intel: Device) -> None:
-    """load-balancing dynamic 1: slots of ceil(total / group size), one search each."""
+    """load-balancing dynamic 1, bfs-helix 7: slots of ceil(total / group size), one search each."""
     sizes = SIZES["power law"][:64]
     plan, stats = checked(sizes, intel, balance="block_search", group_size=64)
     slot = -(-int(sizes.sum()) // 64)
@@ -305,7 +305,7 @@ def test_rounds_of_a_lane_search_are_in_order(intel: Device, balance: str) -> No
 
 
 def test_the_chunks_of_two_phases(intel: Device) -> None:
-    """load-balancing dynamic 2: equal chunks, one search a chunk and one a work-item."""
+    """load-balancing dynamic 2, bfs-helix 8: equal chunks, a search a chunk and one an item."""
     sizes, size, batch = SIZES["power law"], 64, 5
     plan, stats = checked(sizes, intel, balance="two_phase", group_size=size, unit_batch=batch)
     units, chunk = int(sizes.sum()), size * batch
@@ -478,7 +478,7 @@ def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], compla
 
 
 def test_edges_are_discovered(intel: Device) -> None:
-    """bfs-4k F6: the published assignment, the switch to it, and K4 = 0, which switches it off."""
+    """bfs-4k F6, bfs-helix 6: the published assignment, the switch to it, K4 = 0 for never."""
     degrees = np.array([3, 1, 4, 6, 3, 3])
     device = emulating(intel, 32)
     plan, _ = checked(degrees, device, balance="warp_search")

@@ -37,6 +37,7 @@ def with_traits(device, **changes):
 
 
 def test_every_word_does_what_it_promises(device):
+    """bfs-4k F2 and bfs-helix 20: scans of a SIMD group on all of its lanes, among all words."""
     assert failures(device) == []
 
 

@@ -200,6 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
     record: Row = {
         "schema": SCHEMA,
+        "kind": "thresholds" if args.thresholds else "methods",
         "started": time.strftime("%Y-%m-%d %H:%M"),
         "machine": machine.describe(device, args.commit),
         "searches": args.searches,

@@ -54,13 +54,17 @@ def section(records: Sequence[tuple[str, Record]]) -> str:
     text = ""
     for device, found in sorted(devices.items()):
         newest: dict[str, dict[str, Any]] = {}
+        swept: dict[str, dict[str, Any]] = {}
         for _, record in found:
             for graph, row in record["graphs"].items():
-                newest.setdefault(graph, row)
+                is_sweep = record.get("kind") == "thresholds"
+                (swept if is_sweep else newest).setdefault(graph, row)
         origins = "".join(_origin(name, record) for name, record in found)
         text += f"\n## {device}, simultaneous searches by method\n\n{origins}{ABOUT}"
         for what in ("seconds", "joules"):
-            text += _table(newest, what) + _finding(newest, what)
+            if _known(newest, what):
+                text += _table(newest, what) + _finding(newest, what)
+        text += _sweep(swept)
     return text
 
 
@@ -93,6 +97,23 @@ def _table(graphs: dict[str, dict[str, Any]], what: str) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
 
+def _sweep(graphs: dict[str, dict[str, Any]]) -> str:
+    """Write the seconds of the hybrid by threshold, as the paper's first figure has them."""
+    if not graphs:
+        return ""
+    thresholds = list(next(iter(graphs.values()))["methods"])
+    lines = [_line(["seconds at T", *thresholds]), "|---|" + "--:|" * len(thresholds)]
+    for name, row in graphs.items():
+        best = min(figures["seconds"] for figures in row["methods"].values())
+        cells = [f"{figures['seconds']:.4g}" for figures in row["methods"].values()]
+        bold = [f"**{cell}**" if cell == f"{best:.4g}" else cell for cell in cells]
+        lines.append(_line([name, *bold]))
+    return (
+        "\nThe hybrid by threshold, from none to all vertices in the queue of short rows:\n\n"
+        + ("\n".join(lines) + "\n")
+    )
+
+
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.strip() for cell in cells) + " |"
 
@@ -106,8 +127,6 @@ def _finding(graphs: dict[str, dict[str, Any]], what: str) -> str:
         share = methods["hybrid"][what] / oracle
         found["alike" if abs(share - 1) < NOISE else "saves" if share < 1 else "loses"].append(name)
         ratios[name] = methods["auto"][what] / oracle
-    if not ratios:
-        return ""
     saves, alike, loses = (", ".join(names) or "none" for names in found.values())
     worst = max(ratios, key=lambda name: ratios[name])
     mean = sum(ratios.values()) / len(ratios)

@@ -38,9 +38,13 @@ def test_checklist_18_five_methods_from_one_script(capsys, any_device, tmp_path)
 
 
 @pytest.mark.usefixtures("small")
-def test_checklist_19_a_sweep_of_thresholds(capsys, any_device):
+def test_checklist_19_a_sweep_of_thresholds(capsys, any_device, tmp_path):
     spec = f"{any_device.index[0]}:{any_device.index[1]}"
-    search_table.main(["made-up", "--device", spec, "--searches", "8", "--thresholds"])
+    argv = ["made-up", "--device", spec, "--searches", "8", "--thresholds"]
+    search_table.main([*argv, "--json", str(tmp_path / "sweep.json")])
+    page = searches_page.section(searches_page.recorded(tmp_path))
+    assert "| seconds at T | 0 | 4 | 8 | 16 | 32 | 64 | inf |" in page
+    assert "paper's finding" not in page
     head, row = (line.split() for line in capsys.readouterr().out.splitlines())
     assert head == ["seconds", "0", "4", "8", "16", "32", "64", "inf"]
     assert all(float(cell) > 0 for cell in row[1:])

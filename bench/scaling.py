@@ -46,7 +46,12 @@ Row = dict[str, Any]
 
 
 def measure(
-    graph: Graph, sources: Sequence[int], devices: Sequence[Device], config: BFSConfig | str
+    graph: Graph,
+    sources: Sequence[int],
+    devices: Sequence[Device],
+    config: BFSConfig | str,
+    *,
+    predecessors: bool = False,
 ) -> Row:
     """Measure one way to search a graph.
 
@@ -60,6 +65,8 @@ def measure(
         One for each part.
     config : BFSConfig or str
         How.
+    predecessors : bool
+        Whether a tree is labelled, which candidates then carry.
 
     Returns
     -------
@@ -67,7 +74,7 @@ def measure(
         ``ms`` (harmonic mean by TEPS), ``gteps``, ``bytes`` exchanged for one search in the mean,
         ``level_bytes`` of the first source, by level.
     """
-    return _measured(DividedBFS(graph, devices, config=config), sources)
+    return _measured(DividedBFS(graph, devices, predecessors=predecessors, config=config), sources)
 
 
 def _measured(plan: BFS | DividedBFS, sources: Sequence[int]) -> Row:
@@ -115,12 +122,20 @@ def _rows(args: argparse.Namespace, devices: Sequence[Device]) -> Iterator[Row]:
         for name, graph in _graphs(args, parts):
             sources = pick_sources(graph.degrees, args.sources, name)
             if name not in alone or args.grow:
-                row = _measured(BFS(graph, device=devices[0]), sources)
+                row = _measured(
+                    BFS(graph, predecessors=args.predecessors, device=devices[0]), sources
+                )
                 alone[name] = row["gteps"]
                 yield {"graph": name, "exchange": "undivided", "parts": 1, "devices": 1, **row}
             chosen = [devices[place % len(devices)] for place in range(parts)]
             for exchange in args.exchanges:
-                row = measure(graph, sources, chosen, EXCHANGES[exchange])
+                row = measure(
+                    graph,
+                    sources,
+                    chosen,
+                    EXCHANGES[exchange],
+                    predecessors=args.predecessors,
+                )
                 held = min(parts, len(devices))
                 shape = {"graph": name, "exchange": exchange, "parts": parts, "devices": held}
                 yield {**shape, **row, "times": row["gteps"] / alone[name]}
@@ -155,6 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--parts", default="1,2,4", help="how many, separated by commas")
     parser.add_argument("--exchanges", default=",".join(EXCHANGES))
     parser.add_argument("--devices", help="separated by commas; default is all GPUs")
+    parser.add_argument("--predecessors", action="store_true", help="label trees too")
     parser.add_argument("--sources", type=int, default=16)
     parser.add_argument("--graphs", dest="graph_folder", type=Path, metavar="DIR")
     parser.add_argument("--data", type=Path, metavar="DIR")

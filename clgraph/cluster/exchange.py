@@ -40,7 +40,39 @@ def _look(parts: Sequence[Part]) -> None:
             )
 
 
-class CandidateExchange:
+class _Exchange:
+    """The levels of a search, one after the other on all parts."""
+
+    parts: Sequence[Part]
+
+    def __init__(self) -> None:
+        self._broken_off = False
+
+    def search(self, source: int, limit: int) -> tuple[list[Level], int]:
+        """Search as far as distance `limit`.
+
+        Returns
+        -------
+        levels : list of Level
+            One for each distance, and perhaps an empty one at the end.
+        launches : int
+            Kernel launches on all devices.
+        """
+        if self._broken_off:
+            # What an interrupted search has under way between devices must not meet this one's.
+            finish_copy(*[part.look() for part in self.parts])
+        self._broken_off = True
+        for part in self.parts:
+            part.begin(source)
+        found = self._levels(source, limit)
+        self._broken_off = False
+        return found
+
+    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:
+        raise NotImplementedError
+
+
+class CandidateExchange(_Exchange):
     """Vertices are sent to their owners, until all bins of all devices are empty.
 
     Parameters
@@ -63,6 +95,7 @@ class CandidateExchange:
     """
 
     NAME = "candidates"
+    parts: list[CandidatePart]
 
     def __init__(
         self,
@@ -73,6 +106,7 @@ class CandidateExchange:
         *,
         predecessors: bool,
     ) -> None:
+        super().__init__()
         self._transport = transport
         devices = transport.devices
         shares = zip(devices, configs, Ownership.in_turns(graph.n, len(devices)), strict=True)
@@ -84,18 +118,7 @@ class CandidateExchange:
         for place, part in enumerate(self.parts):
             part.receive_from(int(rooms[:, place].sum() - rooms[place, place]))
 
-    def search(self, source: int, limit: int) -> tuple[list[Level], int]:
-        """Search as far as distance `limit`.
-
-        Returns
-        -------
-        levels : list of Level
-            One for each distance, and perhaps an empty one at the end.
-        launches : int
-            Kernel launches on all devices.
-        """
-        for part in self.parts:
-            part.begin(source)
+    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:  # noqa: ARG002
         parts = self.parts
         levels: list[Level] = []
         launches = len(parts)
@@ -144,7 +167,7 @@ class CandidateExchange:
         return sum(letter.size_bytes for letter in letters)
 
 
-class BitExchange:
+class BitExchange(_Exchange):
     """A bit for each vertex is sent to every other device, until nothing is new in them.
 
     Parameters
@@ -159,6 +182,7 @@ class BitExchange:
     """
 
     NAME = "bits"
+    parts: list[BitPart]
 
     def __init__(
         self,
@@ -169,6 +193,7 @@ class BitExchange:
         *,
         predecessors: bool,
     ) -> None:
+        super().__init__()
         self._graph, self._division, self._transport = graph, division, transport
         devices = transport.devices
         shares = zip(devices, configs, Ownership.in_ranges(graph.n, len(devices)), strict=True)
@@ -177,10 +202,7 @@ class BitExchange:
             for share in shares
         ]
 
-    def search(self, source: int, limit: int) -> tuple[list[Level], int]:
-        """As `CandidateExchange.search`."""
-        for part in self.parts:
-            part.begin(source)
+    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:
         parts, graph = self.parts, self._graph
         config = parts[0].config
         levels = [Level(1)]

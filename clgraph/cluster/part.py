@@ -30,6 +30,7 @@ __all__ = ["BitPart", "CandidatePart", "Part"]
 QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
+MOST_CANDIDATES = 2**32 - 64  # loops over them step past their end
 BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
 PART_WORDS = {"FOUND_HUBS": WORD_COUNT, "BIN_LENGTHS": BIN_LENGTHS, "BIN_STRIDE": BIN_STRIDE}
 SEEN = STATE_WORDS["STATUS"]  # the first word that a look reads
@@ -226,7 +227,7 @@ class CandidatePart(Part):
         self.candidate_bytes = 8 if self._problem.predecessors else 4
         self.bin_begins = np.zeros(self._parts + 1, np.int64)
         np.cumsum(self._room(graph), out=self.bin_begins[1:])
-        if self.bin_begins[-1] >= 2**32:
+        if self.bin_begins[-1] >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
                 "with 32 bits; use more devices or queue='status'."
@@ -250,7 +251,13 @@ class CandidatePart(Part):
         self._heads = np.bincount(owners, minlength=self._parts).astype(np.int64)
 
     def receive_from(self, capacity: int) -> None:
-        """Make room for candidates from all other devices."""
+        """Make room for candidates from all other devices, so many at most."""
+        arrivals = capacity + int(np.diff(self.bin_begins)[self.owned.first])
+        if arrivals >= MOST_CANDIDATES:
+            raise InvalidGraphError(
+                f"{arrivals} edges may lead to vertices of one device in a level, which are "
+                "numbered with 32 bits; use more devices, visited='bitmap' or queue='status'."
+            )
         self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
 
     def _tree(self, n: int) -> int:  # noqa: ARG002

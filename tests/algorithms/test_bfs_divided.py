@@ -21,7 +21,9 @@ from searches import (
 
 import clgraph as cg
 from clgraph.cluster import DividedBFS
+from clgraph.cluster import part as part_module
 from clgraph.cluster.partition import Ownership, rows_of
+from clgraph.cluster.transport import Transport
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow
@@ -223,6 +225,35 @@ def test_the_exchange_follows_from_the_graph(device):
         result = DividedBFS(graph, same(device, 2)).run(0)
         check_search(graph, 0, result)
         assert result.stats.exchange == exchange
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("form", ["candidates", "bits"])
+def test_what_a_broken_off_search_has_under_way_is_waited_for(form, device, monkeypatch):
+    """Copies between queues that an interrupt left behind do not reach the next search."""
+    plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=FORMS[form])
+    deliver = Transport.deliver
+
+    def interrupted(*args):
+        deliver(*args)
+        raise KeyboardInterrupt
+
+    for source in MIXED_SOURCES[:3]:
+        with monkeypatch.context() as patch:
+            patch.setattr(Transport, "deliver", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                plan.run(MIXED_SOURCES[0])
+        check_search(MIXED, source, plan.run(source))
+
+
+@pytest.mark.parametrize("edges", ["bin_begins", "arrivals"])
+def test_more_candidates_than_32_bits_number(edges, any_device, monkeypatch):
+    """Counts that kernels could not add up are refused before anything is launched."""
+    monkeypatch.setattr(part_module, "MOST_CANDIDATES", 2000 if edges == "arrivals" else 500)
+    graph = cg.from_edges(np.arange(3000) % 300, np.zeros(3000, int), n=300)
+    config = cg.BFSConfig(queue="vertex", visited="plain")
+    with pytest.raises(cg.InvalidGraphError, match="32 bits"):
+        DividedBFS(graph, same(any_device, 2), config=config)
 
 
 @ONE_RUNTIME

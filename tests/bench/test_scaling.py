@@ -38,6 +38,6 @@ def test_weak_scaling(capsys, any_device):
         ("vertices", ["kron7x16", "kron8x16"]),
     ):
         argv = ["kron7", "--grow", grow, "--devices", spec_of(any_device), "--parts", "1,2"]
-        scaling.main([*argv, "--sources", "1", "--exchanges", "candidates"])
+        scaling.main([*argv, "--sources", "1", "--exchanges", "candidates", "--predecessors"])
         lines = capsys.readouterr().out.splitlines()[1:]
         assert [line.split()[0] for line in lines] == [name for name in graphs for _ in range(2)]

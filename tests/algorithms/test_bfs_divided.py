@@ -24,6 +24,7 @@ from clgraph.cluster import DividedBFS
 from clgraph.cluster import part as part_module
 from clgraph.cluster.partition import Ownership, rows_of
 from clgraph.cluster.transport import Transport
+from clgraph.engine.config import BALANCERS
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow
@@ -31,8 +32,28 @@ BITS = {"queue": "status", "gamma": 0}  # pulls from the second level on, where 
 FORMS = {"candidates": "merrill-two-phase", "bits": "enterprise", "usual": None}
 
 
+EXPANSIONS = {
+    **{name: name for name in cg.BFSConfig.presets() if name != "helix"},
+    **{
+        name: cg.BFSConfig(queue="vertex", balance=name)
+        for name, scope in BALANCERS.items()
+        if scope != "grid"
+    },
+}
+
+
 def same(device, parts):
     return [device] * parts
+
+
+@SLOW
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("name", EXPANSIONS)
+def test_every_preset_and_balancer(name, device):
+    """A part is expanded by what one device has for it; Helix's rules may ask for other queues."""
+    plan = DividedBFS(MIXED, same(device, 2), predecessors=True, config=EXPANSIONS[name])
+    for source in MIXED_SOURCES:
+        check_search(MIXED, source, plan.run(source))
 
 
 @ONE_RUNTIME

@@ -17,19 +17,25 @@ if TYPE_CHECKING:
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
 
-__all__ = ["Rings", "bucket_group", "bucket_hops", "bucket_part", "validate_buckets"]
+__all__ = [
+    "Rings",
+    "bucket_group",
+    "bucket_hops",
+    "bucket_part",
+    "validate_buckets",
+]
 
-BUCKETS, REACH, KEEP = 16, 1, 8
+BUCKETS, REACH = 16, 4
+PERIOD = 8  # buckets between two changes of their width
 RINGS, FEW_RINGS = 128, 4
 GROUP_SIZE = 256  # local memory for the buffers of more SIMD groups is scarce
 # Many SIMD groups need much to do at once, few had better keep to the order.
-BROAD, SLIM = 64.0, 8.0
+BROAD, SLIM = 10.0, 8.0
 # Balancers whose loops need no more than a list of entries in local memory.
 BUCKET_BALANCERS = ("item_thread", "vwarp", "warp_search", "warp_search_local")
-# Words before the rings' own, as rings.mako has them.
-FIRST_WORDS, LEAST_COUNTS = 64, 32
-# Entries of a ring: of all rings of a bucket as many as vertices, and some.
-ROOM, LEAST_RING = 1, 64
+FIRST_WORDS, LEAST_COUNTS = 64, 32  # before the rings' own words: see rings.mako
+# Entries of a bucket's rings, per vertex, and of a ring, at least.
+ROOM, LEAST_RING = 0.25, 256
 
 
 def validate_buckets(config: SSSPConfig) -> None:
@@ -83,19 +89,29 @@ def bucket_part(config: SSSPConfig, base: Resolved, traits: DeviceTraits) -> dic
             f"method='buckets' has SIMD groups that go their own ways, which balance="
             f"{base.balance!r} is not made for; choose one of {', '.join(BUCKET_BALANCERS)}."
         )
-    if config.claims == "packed":
+    if config.claims not in {None, "stamped"}:
         raise InvalidArgumentError(
-            "claims='packed' keeps the stage of a fall, and method='buckets' has no stages; use "
+            f"claims={config.claims!r} is about stages, of which method='buckets' has none; use "
             "'stamped'."
         )
     lanes, buckets = base.lanes, config.buckets or BUCKETS
     buffer = 4 * lanes if lanes > 1 else 64
+    groups = traits.compute_units if traits.grid_barrier else None
     return {
+        "groups": config.groups or groups,
         "buckets": buckets,
         # What lies ahead of the last of them must have a bucket too.
         "reach": min(REACH if config.reach is None else config.reach, buckets // 2),
         "rings": RINGS if traits.grid_barrier else FEW_RINGS,
-        "keep": min(config.keep or KEEP, buffer // 2),
+        "keep": min(config.keep or lanes // 2, buffer // 2),
+        "hungry": 16,
+        "naps": 8,
+        "credit": 64,
+        # Of a few groups, how many idle says little.
+        "period": PERIOD if config.delta is None and traits.grid_barrier else 0,
+        "idle_least": 10,
+        "idle_most": 50,
+        "stretch": 16,
         "buffer": buffer,
         "ahead": 4 * lanes if lanes > 1 else 64,
         # A fraction of a second, after which a launch may pause and groups that left come back.
@@ -128,12 +144,13 @@ class Rings:
     Raises
     ------
     DeviceMemoryError
-        If 8 bytes times `config.buckets` times n, or up to twice as much, do not fit.
+        If 8 bytes times `config.buckets` times n / 4, or up to
+        twice as much, do not fit.
     """
 
     def __init__(self, memory: Memory, n: int, config: ResolvedPaths) -> None:
         count = config.buckets * config.rings
-        size = 1 << (max(ROOM * n // config.rings, LEAST_RING) - 1).bit_length()
+        size = 1 << (max(int(ROOM * n) // config.rings, LEAST_RING) - 1).bit_length()
         words = FIRST_WORDS + max(config.buckets, LEAST_COUNTS) + 2 * count
         self._arguments: tuple[Argument, ...] = (
             memory.allocate("rings", count * size, np.uint64),

@@ -6,7 +6,11 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.sssp_buckets import bucket_group, bucket_hops, bucket_part
+from clgraph.algorithms.sssp_buckets import (
+    bucket_group,
+    bucket_hops,
+    bucket_part,
+)
 from clgraph.algorithms.sssp_config import CLASSED_VERTICES
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.config import TraversalConfig
@@ -60,6 +64,13 @@ class ResolvedPaths(Resolved):
     buckets: int = 0
     reach: int = 0
     rings: int = 0
+    hungry: int = 0
+    naps: int = 0
+    credit: int = 0
+    period: int = 0
+    idle_least: int = 0
+    idle_most: int = 0
+    stretch: int = 0
     keep: int = 0
     ahead: int = 0
     turns: int = 0

@@ -76,7 +76,8 @@ class SSSPConfig(TraversalConfig):
     reach : int, optional
         How many buckets above the lowest a SIMD group may work on.
     keep : int, optional
-        Vertices that a SIMD group keeps for itself while another has nothing to do.
+        Vertices that a SIMD group keeps for itself while others have nothing to do; default is
+        half its lanes.
     set_point : float, optional
         Edges that each step should look at, for ``self-tuning``; default is as many as the device
         runs work-items at once, but no more than a graph of long distances can be expected to have.

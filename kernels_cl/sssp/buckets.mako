@@ -29,6 +29,7 @@
 <%namespace name="rings" file="/frontier/rings.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
+<%namespace name="handing" file="/sssp/buckets_hand.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
 
 <%def name="setup()">
@@ -88,20 +89,24 @@ __local key_t all_turn_keys[${config.group_size}];
     uint home = (member * GROUP_LANES + LANE_GROUP) % RINGS;
     // All of these are the same on all lanes, but for what is counted.
     uint near_first = 0, near_count = 0, later_count = 0, mine = 0, held = 0;
-    uint turns = 0, waits = 0, stop = 0, idling = 0, expanded_here = 0;
+    uint turns = 0, waits = 0, idling = 0, expanded_here = 0;
+    uint base = 0, stop = 0, hungry = now.members * GROUP_LANES, lowest = 0, counted = 0;   // when last looked
     ulong edges_here = 0;
     uint first_bucket = 0;
     if (lane_id() == 0) first_bucket = load_relaxed(BASE);
     first_bucket = lane_broadcast(first_bucket, 0);
+    base = first_bucket;
+    widths_t widths = widths_now(ring_state);
+    const uint keep = ${f"{config.keep}u" if config.keep else f"clamp(LANES / mean_degree, 2u, {config.buffer // 2}u)"};
     % if config.distribution == "static":
     uint frontier_next = (LANE_GROUP * now.members + member) * LANES;
     % endif
     for (;;) {
         if (!near_count && later_count && !stop) {
-            ${go_ahead()}
+            ${handing.go_ahead()}
         }
         if (!near_count) {
-            ${flush_later()}
+            ${handing.flush_later()}
             // Everything that came of these has been counted, in this bucket or above.
             if (held && lane_id() == 0) atomic_sub(COUNT(mine), held);
             held = 0;
@@ -124,7 +129,7 @@ __local key_t all_turn_keys[${config.group_size}];
                 }
             } else {
                 int leaving = 0;
-                ${find()}
+                ${handing.find()}
                 if (leaving) break;
                 if (!near_count) continue;   // again, if only to put aside what lies ahead
             }
@@ -159,24 +164,24 @@ __local key_t all_turn_keys[${config.group_size}];
     lane_converge();
     ${balancer.expand("turn", "0u", "taken", visit)}
     lane_converge();
-    if (((++turns) & 31u) == 0) {
+    if (((++turns) & 3u) == 0) {
         if (lane_id() == 0) {
-            atomic_inc(state + HEARTBEAT);
-            if (turns >= ${config.turns}u) atomic_or(STOP, 1u);
+            if ((turns & 31u) == 0) {
+                atomic_inc(state + HEARTBEAT);
+                if (turns >= ${config.turns}u) atomic_or(STOP, 1u);
+            }
             stop = load_relaxed(STOP);
+            hungry = load_relaxed(IDLE);
         }
         stop = lane_broadcast(stop, 0);
+        hungry = lane_broadcast(hungry, 0);
     }
     if (stop) {
         while (near_count) {
-            ${push_near("0u")}
+            ${handing.push_near("0u")}
         }
-    } else if (near_count > ${config.keep}u) {
-        uint others = 0;
-        if (lane_id() == 0) others = load_relaxed(IDLE);
-        if (lane_broadcast(others, 0)) {
-            ${push_near(f"{config.keep}u")}
-        }
+    } else if (near_count > keep && hungry * ${config.hungry}u >= now.members * GROUP_LANES) {
+        ${handing.push_near("keep")}
     }
 }
 </%def>
@@ -210,195 +215,15 @@ __local key_t all_turn_keys[${config.group_size}];
             prefetch_global(indices + row${k});
             prefetch_global(edges + row${k});
         }
-        const int ahead = lowered${k} && bucket_of(to${k}, per_length) > mine;
-        ${keep_near(f"(lowered{k} && !ahead && degree{k})", f"v{k}", f"row{k}", f"degree{k}", f"to{k}")}
-        ${keep_later(f"(ahead && degree{k})", f"v{k}", f"to{k}")}
+        const int ahead = lowered${k} && bucket_of(to${k}, widths) > mine;
+        ${handing.keep_near(f"(lowered{k} && !ahead && degree{k})", f"v{k}", f"row{k}", f"degree{k}", f"to{k}")}
+        ${handing.keep_later(f"(ahead && degree{k})", f"v{k}", f"to{k}")}
     }
     % endfor
     if (near_count > ${config.buffer - count * config.lanes}u) {
-        ${push_near(f"{config.buffer - (count + 1) * config.lanes}u")}
+        ${handing.push_near(f"{config.buffer - (count + 1) * config.lanes}u")}
     }
     if (later_count > ${config.ahead - count * config.lanes}u) {
-        ${flush_later()}
+        ${handing.flush_later()}
     }
-</%def>
-
-## Push the last entries beyond `least`, LANES of them at most, onto the group's own bucket.
-<%def name="push_near(least)">
-{
-    const uint pushed = min((uint)LANES, near_count - ${least});
-    lane_converge();
-    near_count -= pushed;
-    const int pushing = lane_id() < pushed;
-    const uint vertex = pushing ? ENTRY_VERTEX(NEAR(near_count + lane_id())) : 0u;
-    const key_t key = pushing ? NEAR_KEY(near_count + lane_id()) : KEY_ZERO;
-    ${rings.push("mine", "pushing", "vertex", "key")}
-}
-</%def>
-
-<%def name="flush_later()">
-if (later_count) {
-    lane_converge();
-    uint window = 0;
-    if (lane_id() == 0) window = load_relaxed(BASE);
-    window = lane_broadcast(window, 0) + BUCKETS - 1;   // the last bucket holds what lies beyond it
-    for (uint first_later = 0; first_later < later_count; first_later += LANES) {
-        int pending = first_later + lane_id() < later_count;
-        const uint vertex = pending ? later[first_later + lane_id()] : 0u;
-        const key_t key = pending ? later_keys[first_later + lane_id()] : KEY_ZERO;
-        const uint bucket = clamp(bucket_of(key, per_length), mine, window);
-        for (;;) {
-            const uint next_bucket = lane_reduce_min(pending ? bucket : 0xffffffffu);
-            if (next_bucket == 0xffffffffu) break;
-            const int pushing = pending && bucket == next_bucket;
-            ${rings.push("next_bucket", "pushing", "vertex", "key")}
-            pending = pending && !pushing;
-        }
-    }
-    later_count = 0;
-    lane_converge();
-}
-</%def>
-
-## On to the lowest bucket that this group found anything for, if it may work on that.
-<%def name="go_ahead()">
-{
-    lane_converge();
-    uint nearest = 0xffffffffu, base = 0;
-    for (uint at = lane_id(); at < later_count; at += LANES) nearest = min(nearest, bucket_of(later_keys[at], per_length));
-    nearest = lane_reduce_min(nearest);
-    if (lane_id() == 0) base = load_relaxed(BASE);
-    base = lane_broadcast(base, 0);
-    if (nearest <= base + ${config.reach}u) {
-        uint left = 0;
-        for (uint first_later = 0; first_later < later_count; first_later += LANES) {
-            const int has = first_later + lane_id() < later_count;
-            const uint vertex = has ? later[first_later + lane_id()] : 0u;
-            const key_t key = has ? later_keys[first_later + lane_id()] : KEY_ZERO;
-            const int comes = has && near_count <= LANES && bucket_of(key, per_length) == nearest;
-            int stays = comes && FRESH_KEY_AT(vertex) == key;
-            offset_t row = 0;
-            uint degree = 0;
-            if (comes) {
-                row = indptr[vertex];
-                degree = (uint)(indptr[vertex + 1] - row);
-            }
-            lane_converge();
-            ${keep_near("stays", "vertex", "row", "degree", "key")}
-            const lanemask_t leaving_it = lane_ballot(has && !comes);
-            if (has && !comes) {
-                const uint place = left + lanemask_count(leaving_it & lane_mask_lt());
-                later[place] = vertex;
-                later_keys[place] = key;
-            }
-            left += lanemask_count(leaving_it);
-            lane_converge();
-        }
-        later_count = left;
-        if (lane_id() == 0) {
-            // In this order: the group has a count at every moment.
-            if (atomic_inc(COUNT(nearest)) >= 0x80000000u) atomic_or(STOP, STOP_FULL);
-            atomic_sub(COUNT(mine), held);
-        }
-        mine = nearest;
-        held = 1;
-    }
-}
-</%def>
-
-<%def name="keep_near(stays, vertex, row, degree, key)">
-{
-    const lanemask_t staying = lane_ballot(${stays});
-    if (${stays}) {
-        const uint place = near_count + lanemask_count(staying & lane_mask_lt());
-        NEAR(place) = MAKE_ENTRY(${vertex}, ${row}, ${degree});
-        NEAR_KEY(place) = ${key};
-    }
-    near_count += lanemask_count(staying);
-}
-</%def>
-
-<%def name="keep_later(leads, vertex, key)">
-{
-    const lanemask_t leading = lane_ballot(${leads});
-    if (${leads}) {
-        const uint place = later_count + lanemask_count(leading & lane_mask_lt());
-        later[place] = ${vertex};
-        later_keys[place] = ${key};
-    }
-    later_count += lanemask_count(leading);
-}
-</%def>
-
-## Take entries from a ring, or decide to leave.
-<%def name="find()">
-{
-    uint base = 0, hungry = 0, last_bucket = 0;
-    if (lane_id() == 0) {
-        base = load_relaxed(BASE);
-        stop = load_relaxed(STOP);
-        hungry = load_relaxed(IDLE);
-        // Buckets beyond hold nothing that is wanted.
-        const key_t wanted = target < n ? min(FRESH_KEY_AT(target), (key_t)limit) : (key_t)limit;
-        last_bucket = bucket_of(wanted, per_length);
-    }
-    const uint ring = home;
-    home = (home + 1) % RINGS;
-    base = lane_broadcast(base, 0);
-    stop = lane_broadcast(stop, 0);
-    hungry = lane_broadcast(hungry, 0);
-    last_bucket = lane_broadcast(last_bucket, 0);
-    leaving = stop || waits >= ${config.waits}u;
-    // Not every time: everyone counts there.
-    int others = 1;   // whether there seems to be more than what will be taken
-    if ((waits & 3u) == 0) {
-        uint lowest = BUCKETS, counted = 0;
-        for (uint b = lane_id(); b < BUCKETS; b += LANES)
-            if (load_relaxed(COUNT(b))) {
-                lowest = min(lowest, (b - base) % BUCKETS);
-                counted += 1;
-            }
-        lowest = lane_reduce_min(lowest);
-        others = lane_reduce_add(counted) > 1;
-        // A group that leaves on a count it read too early or too late is missed by nobody.
-        leaving = leaving || lowest == BUCKETS || base + lowest > last_bucket;
-        if (!leaving && lowest && lane_id() == 0) atomic_max(BASE, base + 1);
-    }
-    if (!leaving) {
-        ${rings.take("base", config.reach, "ring")}
-        if (share) {
-            // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
-            uint base_now = 0;
-            if (lane_id() == 0) base_now = load_relaxed(BASE);
-            const uint vertex = value ? (uint)value - 1 : 0u;
-            const key_t key = value ? FRESH_KEY_AT(vertex) : KEY_NONE;
-            offset_t row = 0;
-            uint degree = 0;
-            if (value) {
-                row = indptr[vertex];
-                degree = (uint)(indptr[vertex + 1] - row);
-            }
-            base_now = lane_broadcast(base_now, 0);
-            mine = base_now + (found - base_now) % BUCKETS;
-            held = share;
-            int alive = value && (uint)key == (uint)(value >> 32);
-            const uint bucket = alive ? bucket_of(key, per_length) : 0u;
-            % if keys.bits == 64:
-            alive = alive && bucket >= mine;   // else half of another key happens to be the same
-            % endif
-            // What lies beyond the window waits on, unless there is nothing else.
-            const int ahead = alive && bucket > mine && others;
-            ${keep_near("(alive && !ahead)", "vertex", "row", "degree", "key")}
-            ${keep_later("ahead", "vertex", "key")}
-            waits = 0;
-        } else {
-            for (uint i = 0; i < min(waits, 8u); ++i) spin_hint();
-            waits += 1;
-        }
-        if (idling != !share) {
-            if (lane_id() == 0) atomic_add(IDLE, share ? 0xffffffffu : 1u);
-            idling = !share;
-        }
-    }
-}
 </%def>

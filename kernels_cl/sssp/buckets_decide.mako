@@ -10,9 +10,37 @@
 <%def name="declarations()">
 ${rings.declarations()}
 
-// Which bucket a length belongs to: no smaller for a longer one. Beyond 2^30 all belong to the last.
-static inline uint bucket_of(const key_t key, const float per_length) {
-    return (uint)min((float)length_of(key) * per_length, 1073741824.0f);
+// Which bucket a length belongs to: that of the pivot, or one above for every `delta` beyond it. What lies
+// below the pivot lies below all buckets that are in use.
+#define PER_LENGTH (ring_state + 3)        // 1 / delta, a pattern
+#define PIVOT_BUCKET (ring_state + 4)
+#define NEXT_CHANGE (ring_state + 5)       // which bucket delta may change with
+#define PIVOT ((volatile __global ulong *)(ring_state + 6))
+#define IDLE_SUM (ring_state + 8)          // of IDLE, since delta may have changed
+#define CHANGES (ring_state + 9)           // how often it did
+typedef struct {
+    key_t pivot;
+    uint bucket;
+    float per_length;
+} widths_t;
+
+static inline uint bucket_of(const key_t key, const widths_t widths) {
+    if (key < widths.pivot) return widths.bucket - (widths.bucket > 0);
+    return widths.bucket + (uint)min((float)(length_of(key) - length_of(widths.pivot)) * widths.per_length, 1073741824.0f);
+}
+
+static inline widths_t widths_now(volatile __global uint *ring_state) {
+    widths_t widths;
+    widths.pivot = (key_t)load_relaxed_ulong(PIVOT);
+    widths.bucket = load_relaxed(PIVOT_BUCKET);
+    widths.per_length = as_float(load_relaxed(PER_LENGTH));
+    return widths;
+}
+
+static inline void set_widths(volatile __global uint *ring_state, const widths_t widths) {
+    store_relaxed_ulong(PIVOT, (ulong)widths.pivot);
+    store_relaxed(PIVOT_BUCKET, widths.bucket);
+    store_relaxed(PER_LENGTH, as_uint(widths.per_length));
 }
 
 // Entries of buckets up to the last that is wanted which are not expanded.
@@ -66,13 +94,19 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
         next.mode = RELAX;
         next.level += 1;
         next.queue ^= 1;
+        const widths_t widths = {KEY_ZERO, 0, per_length};
+        set_widths(ring_state, widths);
+        // With a target, order decides when it is known, so bounds are not touched.
+        store_relaxed(NEXT_CHANGE, ${f"target < n ? 0xffffffffu : {config.period}u" if config.period else "0xffffffffu"});
+        store_relaxed(IDLE_SUM, 0u);
+        store_relaxed(CHANGES, 0u);
         store_relaxed(COUNT(0), queued);
     } else if (now.mode == RELAX) {
         explored += edges;
         next.level += 1;
         const uint stop = load_relaxed(STOP);
-        const key_t wanted = target < n ? min(FRESH_KEY_AT(target), (key_t)limit) : (key_t)limit;
-        const uint last_bucket = bucket_of(wanted, per_length);
+        // Beyond the target's bucket is nothing that is wanted.
+        const uint last_bucket = target < n ? bucket_of(FRESH_KEY_AT(target), widths_now(ring_state)) : 0xffffffffu;
         const ulong waiting = stop & STOP_FULL ? 1 : outstanding(ring_state, last_bucket);
         next.length = 0;
         if (waiting && ((stop & STOP_FULL) || !in_rings(ring_state))) {

@@ -7,12 +7,12 @@
 ## were taken.
 ##
 ## A slot is zero until it is written and after it was read, so a reader knows when what it has taken is
-## there; the writer, which has reserved the slot and waits for nobody, is about to write it. A writer
-## that finds a slot in use (by a reader that was put aside for a whole round of the ring), a reservation
-## beyond the ring's size and a reader whose patience is over set STOP_FULL: what is in the rings is
-## not to be trusted then.
+## there; the writer, which has reserved the slot and waits for nobody, is about to write it. A ring
+## may be filled anew while a reader that took a slot is put aside for a whole round of it: then one
+## entry is written over another and some reader waits in vain. That, and a reservation beyond the ring's size, set
+## STOP_FULL: what is in the rings is not to be trusted then.
 ##
-## clear, push, take   as said below; `take` is for buckets that the caller may work on
+## clear, look, look_at_counts, push, take   as said below; `take` is for buckets that the caller may work on
 ## Gives         COUNT(b), BASE, STOP, IDLE: words of ring_state; BUCKETS
 ## In scope      rings [BUCKETS * RINGS * (ring_mask + 1)], ring_state, ring_mask, home, spin_limit
 ## Called by     lane-uniform control flow
@@ -24,10 +24,12 @@
 #define BUCKETS ${config.buckets}u
 #define RINGS ${config.rings}u
 #define STOP_FULL 2u
+// Lines of 32 words: what is often read, who idles, what everybody counts with.
 #define BASE (ring_state + 0)      // no bucket below this will have entries any more
-#define STOP (ring_state + 1)
+#define STOP (ring_state + 1)      // words 2 to 31 are the caller's
 #define IDLE (ring_state + 32)     // lane groups that look for work
-#define COUNT(bucket_) (ring_state + 64 + (bucket_) % BUCKETS)
+#define FIRST_COUNT 64u
+#define COUNT(bucket_) (ring_state + FIRST_COUNT + (bucket_) % BUCKETS)
 #define RING_WORDS ${64 + max(config.buckets, 32)}u
 #define RING_OF(bucket_, ring_) ((ring_) * BUCKETS + (bucket_) % BUCKETS)
 // Low half: entries taken; high half: entries reserved.
@@ -44,15 +46,53 @@
 </%tiles:each_tile>
 </%def>
 
+## Sets base and stop to what they are now; `read` may read more of the first `words` words.
+<%def name="look(words, read)">
+{
+    <% lines = max(words // config.lanes, 1) %>
+    % for line in range(lines):
+    const uint line${line} = load_relaxed(ring_state + ${line * config.lanes}u + lane_id() % ${words}u);
+    % endfor
+    base = lane_broadcast(line0, 0);
+    stop = lane_broadcast(line${1 // config.lanes}, ${1 % config.lanes}u);
+    ${read("line", config.lanes)}
+}
+</%def>
+
+## Sets lowest to how far above base the lowest bucket is that has a count (BUCKETS: none has) and counted to
+## how many have; advances BASE where the lowest has none, and one lane of whoever was first does what
+## `advanced` says. Not to be called too often: everybody counts there.
+<%def name="look_at_counts(advanced)">
+{
+    lowest = BUCKETS;
+    counted = 0;
+    for (uint b = lane_id(); b < BUCKETS; b += LANES)
+        if (load_relaxed(COUNT(b))) {
+            lowest = min(lowest, (b - base) % BUCKETS);
+            counted += 1;
+        }
+    lowest = lane_reduce_min(lowest);
+    counted = lane_reduce_add(counted);
+    // One at a time: that the next one has no count either may have been seen too early.
+    if (lowest && lowest < BUCKETS) {
+        base += 1;
+        lowest -= 1;
+        if (lane_id() == 0 && atomic_max(BASE, base) < base) {
+            ${advanced()}
+        }
+    }
+}
+</%def>
+
 ## Pushes the vertices of those lanes, one at least, whose flag is set, with half of their keys. The caller has a
-## count of this bucket or of one below.
-<%def name="push(bucket, flag, vertex, key)">
+## count of this bucket or of one below; with `counted` it has given up as many of this bucket as are pushed.
+<%def name="push(bucket, flag, vertex, key, counted)">
 {
     const lanemask_t pushing_here = lane_ballot(${flag});
     uint place = 0, fits = 0;
     if (lane_id() == 0) {
         const uint many = lanemask_count(pushing_here);
-        const uint before = atomic_add(COUNT(${bucket}), many);
+        const uint before = ${counted} ? 0u : atomic_add(COUNT(${bucket}), many);
         const ulong word = atom_add(RING(${bucket}, home), (ulong)many << 32);
         place = (uint)(word >> 32);
         // Both have been done when this is known: what is written below has been counted before.
@@ -63,8 +103,7 @@
     home = (home + 1) % RINGS;   // so that all of a bucket's rings fill, however few push
     place = lane_broadcast(place, 0) + lanemask_count(pushing_here & lane_mask_lt());
     fits = lane_broadcast(fits, 0);
-    if (fits && (${flag}) &&
-        atom_xchg(RING_SLOT(${bucket}, ring, place), (ulong)(uint)(${key}) << 32 | ((${vertex}) + 1u))) atomic_or(STOP, STOP_FULL);
+    if (fits && (${flag})) store_relaxed_ulong(RING_SLOT(${bucket}, ring, place), (ulong)(uint)(${key}) << 32 | ((${vertex}) + 1u));
 }
 </%def>
 

@@ -180,6 +180,19 @@ def test_groups_that_leave_and_come_back(device, plan_with):
         assert result.stats.launches > 2
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_buckets_become_wider_and_narrower_in_a_search(dtype, device, plan_with):
+    """Issue 4: delta adapted while running; a target keeps the order that it needs."""
+    graph = weighted(cg.generate.grid2d(70, 60), dtype, 0, 60)
+    for least, most in ((0, 0), (101, 102)):  # always wider, always narrower
+        plan = plan_with(graph, device, period=2, idle_least=least, idle_most=most, delta=40.0)
+        for source in (0, graph.n // 2):
+            check_paths(graph, source, plan.run(source, verify=True))
+            for target in (1, 30):
+                result = plan.run(source, target=target, verify=True)
+                check_paths(graph, source, result, target=target)
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -199,7 +212,7 @@ def test_illegal_dimensions(fields, words):
     ("fields", "words"),
     [
         ({"balance": "dyn_vwarp"}, "choose one of item_thread, vwarp"),
-        ({"claims": "packed"}, "method='buckets' has no stages"),
+        ({"claims": "packed"}, "of which method='buckets' has none"),
     ],
 )
 def test_unfit_dimensions(fields, words, intel):

@@ -1,4 +1,4 @@
-"""What each format means by its lines, and how files are recognised."""
+"""What each format means by its lines, and how files are recognised (bfs-helix 23)."""
 
 import gzip
 from pathlib import Path

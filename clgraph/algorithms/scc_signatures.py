@@ -30,8 +30,8 @@ STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 QUEUE_SLACK = 64  # entries that branch-free appends may touch
 # On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
-# 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components); looking at all edges
-# in every round took 6.3 and 26.7 ms.
+# 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components, which takes 2 ms more
+# in some runs); looking at all edges in every round took 6.3 and 26.7 ms.
 ROUNDS = 12  # before vertices are contracted
 FULL_EVERY = 12  # divides ROUNDS
 # On an H200 an acyclic graph, 40 % of whose edges degrees took out, took 0.74 instead of 1.6 ms

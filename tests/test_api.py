@@ -49,12 +49,12 @@ FUNCTIONS = {
     "SCC": f"g, *, {ALGORITHM}",
     "SCC.run": "self",
     "MultiSearch": f"g, *, {ALGORITHM}",
-    "apsp": "g, sources=None, *, device=None",
-    "betweenness_centrality": "g, sources=None, normalized=True, *, device=None",
-    "closeness_centrality": "g, sources=None, *, device=None",
-    "eccentricity": "g, sources=None, *, device=None",
+    "apsp": f"g, sources=None, *, {ALGORITHM}",
+    "betweenness_centrality": f"g, sources=None, normalized=True, *, {ALGORITHM}",
+    "closeness_centrality": f"g, sources=None, *, {ALGORITHM}",
+    "eccentricity": f"g, sources=None, *, {ALGORITHM}",
     "diameter": "g, *, disconnected='raise', device=None",
-    "reachable": "g, sources, targets=None, *, device=None",
+    "reachable": f"g, sources, targets=None, *, {ALGORITHM}",
     "energy.measure": "device=None",
     "energy.per_run": "run, *, min_seconds=2.0",
 }  # fmt: skip
@@ -256,6 +256,7 @@ WRONG = {
     "seed": lambda d: cg.betweenness_centrality(WEIGHTED, 3, seed="x", device=d),
     "seed below 0": lambda d: cg.betweenness_centrality(WEIGHTED, 3, seed=-1, device=d),
     "betweenness dtype": lambda d: cg.betweenness_centrality(WEIGHTED, dtype="x", device=d),
+    "config of searches": lambda d: cg.apsp(WEIGHTED, config="no-such", device=d),
     "disconnected": lambda d: cg.diameter(WEIGHTED, disconnected="maybe", device=d),
     "progress": lambda d: cg.bfs(cg.generate.path(5), 0, progress=7, device=d),
     "scale": lambda _: cg.generate.kron(60),
@@ -280,6 +281,19 @@ def test_a_missing_folder_is_named_not_the_file_that_was_to_be_written_first(tmp
     with pytest.raises(FileNotFoundError) as caught:
         cg.write(WEIGHTED, tmp_path / "none" / "g.mtx")
     assert caught.value.filename == str(tmp_path / "none")
+
+
+def test_many_searches_take_a_configuration(any_device):
+    options = {"method": "multi-search", "config": "warp-based", "device": any_device}
+    expected = cg.apsp(WEIGHTED, device=any_device)
+    np.testing.assert_array_equal(cg.apsp(WEIGHTED, **options), expected)
+    farthest = cg.eccentricity(WEIGHTED, disconnected="ignore", **options)
+    np.testing.assert_array_equal(farthest, expected.max(axis=1))
+    np.testing.assert_array_equal(cg.reachable(WEIGHTED, [5], **options)[0], expected[5] >= 0)
+    np.testing.assert_allclose(
+        cg.closeness_centrality(WEIGHTED, **options),
+        cg.closeness_centrality(WEIGHTED, device=any_device),
+    )
 
 
 def test_progress_is_told_to_a_callable_or_shown(any_device, capsys):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -36,6 +37,7 @@ def apsp(
     dtype: DTypeLike = np.int32,
     weighted: bool = False,
     method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[Any]:
@@ -55,6 +57,8 @@ def apsp(
     method : {"auto", "multi-search", "bit-parallel", "single"}
         Whether a work-group runs each search, searches share the bits of words, or `bfs` runs one
         after the other; "auto" shares from 32 sources on, where the graph is not too deep for it.
+    config : MultiSearchConfig or str, optional
+        How searches are run where each has a work-group of its own.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -85,7 +89,8 @@ def apsp(
     element = _element(dtype)
     result = np.empty((chosen.size, graph.n), element)
     done = 0
-    for block, distances in _blocks(graph, chosen, element, None, method, device, progress):
+    searcher = Searcher(graph, find_device(device), method, config)
+    for block, distances in _blocks(searcher, chosen, element, None, progress):
         result[done : done + block.size] = distances
         done += block.size
     return result
@@ -128,7 +133,8 @@ def apsp_blocks(
     chosen = _all_or(sources, graph.n)
     if weighted:
         return _weighted_blocks(graph, chosen, size, device, progress)
-    return _blocks(graph, chosen, _element(dtype), size, method, device, progress)
+    searcher = Searcher(graph, find_device(device), method)
+    return _blocks(searcher, chosen, _element(dtype), size, progress)
 
 
 def average_shortest_path_length(
@@ -211,15 +217,12 @@ def _weighted_blocks(
 
 
 def _blocks(
-    graph: Graph,
+    searcher: Searcher,
     sources: NDArray[np.int64],
     element: np.dtype[Any],
     size: int | None,
-    method: str,
-    device: Device | str | None,
     progress: Progress | None,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-    searcher = Searcher(graph, find_device(device), method)
     done = 0
     for block in searcher.blocks(sources, 4, size):
         yield block, narrow(searcher.distances(block), element)

@@ -15,6 +15,7 @@ from clgraph.graph import as_graph
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.algorithms.multi_search_totals import Totals
     from clgraph.algorithms.multi_search_weighted import WeightedTotals
     from clgraph.device import Device
@@ -31,6 +32,7 @@ def closeness_centrality(
     wf_improved: bool = True,
     weighted: bool = False,
     method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
@@ -50,6 +52,8 @@ def closeness_centrality(
         other; else distances are in hops.
     method : {"auto", "multi-search", "bit-parallel", "single"}
         As in `apsp`.
+    config : MultiSearchConfig or str, optional
+        How searches are run where each has a work-group of its own.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -78,7 +82,8 @@ def closeness_centrality(
            Networks 1 (1979).
     """
     graph = as_graph(graph)
-    found = _inward(graph, sources, method, device, progress, weighted=weighted)
+    how = (method, config)
+    found = _inward(graph, sources, how, find_device(device), progress, weighted=weighted)
     others = (found.reached - 1).astype(np.float64)
     closeness = np.divide(others, found.total, out=np.zeros_like(others), where=found.total > 0)
     if wf_improved and graph.n > 1:
@@ -92,6 +97,7 @@ def harmonic_centrality(
     *,
     weighted: bool = False,
     method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
@@ -99,7 +105,7 @@ def harmonic_centrality(
 
     Parameters
     ----------
-    graph, sources, weighted, method, device, progress
+    graph, sources, weighted, method, config, device, progress
         As `closeness_centrality`.
 
     Returns
@@ -116,28 +122,28 @@ def harmonic_centrality(
     ----------
     .. [1] P. Boldi, S. Vigna, "Axioms for centrality", Internet Mathematics 10 (2014).
     """
-    return _inward(as_graph(graph), sources, method, device, progress, weighted=weighted).harmonic
+    found, how = find_device(device), (method, config)
+    return _inward(as_graph(graph), sources, how, found, progress, weighted=weighted).harmonic
 
 
 def _inward(
     graph: Graph,
     sources: ArrayLike | None,
-    method: str,
-    device: Device | str | None,
+    how: tuple[str, MultiSearchConfig | str | None],
+    device: Device,
     progress: Progress | None,
     *,
     weighted: bool,
 ) -> Totals | WeightedTotals:
     """Figures of searches against the edges."""
-    found = find_device(device)
     if weighted:
         chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
-        return WeightedSearcher(graph.transpose(), found).totals(chosen, progress)
+        return WeightedSearcher(graph.transpose(), device).totals(chosen, progress)
     if sources is None and graph.directed:
-        searcher = Searcher(graph, found, method)
+        searcher = Searcher(graph, device, *how)
         if searcher.shares_bits():
             return searcher.totals_of_targets(progress)
     everyone = np.arange(graph.n, dtype=np.int64)
     chosen = everyone if sources is None else as_sources(sources, graph.n)
-    back = Searcher(graph.transpose(), found, method, transpose=graph)
+    back = Searcher(graph.transpose(), device, *how, transpose=graph)
     return back.totals(chosen, progress)

@@ -20,6 +20,7 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -38,6 +39,7 @@ def eccentricity(
     disconnected: str = "raise",
     weighted: bool = False,
     method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -57,6 +59,8 @@ def eccentricity(
         other; else distances are in hops.
     method : {"auto", "multi-search", "bit-parallel", "single"}
         As in `apsp`.
+    config : MultiSearchConfig or str, optional
+        How searches are run where each has a work-group of its own.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -87,7 +91,7 @@ def eccentricity(
     searcher = (
         WeightedSearcher(graph, find_device(device))
         if weighted
-        else Searcher(graph, find_device(device), method)
+        else Searcher(graph, find_device(device), method, config)
     )
     found = searcher.totals(chosen, progress)
     if disconnected == "raise":

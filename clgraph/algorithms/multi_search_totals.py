@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.algorithms.bfs import BFS
 from clgraph.algorithms.bit_parallel import BitParallel
 from clgraph.algorithms.multi_search import MultiSearch
+from clgraph.algorithms.multi_search_config import MultiSearchConfig
 from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import tell
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from clgraph.algorithms.bit_parallel import Sums
-    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -96,6 +96,7 @@ class Searcher:
     ) -> None:
         if method not in METHODS:
             raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+        MultiSearchConfig.of(config)  # refused now, whatever will run the searches
         self.graph = graph
         self.device = device
         self._method = method

@@ -15,6 +15,7 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -28,6 +29,7 @@ def reachable(
     targets: ArrayLike | None = None,
     *,
     method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.bool_]:
@@ -43,6 +45,8 @@ def reachable(
         Vertices that are asked for; default every vertex.
     method : {"auto", "multi-search", "bit-parallel", "single"}
         As in `apsp`.
+    config : MultiSearchConfig or str, optional
+        How searches are run where each has a work-group of its own.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -68,7 +72,7 @@ def reachable(
     chosen = as_sources(sources, graph.n)
     wanted: Any = slice(None) if targets is None else as_sources(targets, graph.n, "targets")
     width = graph.n if targets is None else wanted.size
-    searcher = Searcher(graph, find_device(device), method)
+    searcher = Searcher(graph, find_device(device), method, config)
     result = np.empty((chosen.size, width), bool)
     done = 0
     for block in searcher.blocks(chosen, 1):

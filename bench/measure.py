@@ -41,7 +41,7 @@ __all__ = ["Settings", "failure", "measure", "summarise"]
 log = logging.getLogger("clgraph")
 
 LEAST_PASSES = 3
-NO_INPUT = "no vertex of the graph has an edge"
+NO_INPUT = "no vertex of the graph has an edge, or none that was drawn reaches far enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class Settings:
         Libraries to measure beside.
     external : Path or None
         File that describes native codes to measure beside; see `external`.
+    reach : int
+        Vertices that a search from each source must reach; 0 for any source that has edges.
     """
 
     sources: int = 64
@@ -79,6 +81,7 @@ class Settings:
     presets: tuple[str, ...] = field(default_factory=tuple)
     peers: tuple[str, ...] = field(default_factory=tuple)
     external: Path | None = None
+    reach: int = 0
 
 
 @dataclass(slots=True)
@@ -165,7 +168,11 @@ def _prepared(
     began = time.perf_counter()
     problem = kind(loaded, device, preset)
     build_s = time.perf_counter() - began
-    inputs = problem.inputs(settings.sources)
+    inputs = (
+        problem.far_inputs(settings.sources, settings.reach)
+        if settings.reach
+        else problem.inputs(settings.sources)
+    )
     if not inputs:
         return None
     first = problem.run(inputs[0])

@@ -48,6 +48,7 @@ __all__ = ["Least", "Problem", "differences", "pick_sources", "problem_of"]
 
 
 REPEATS = 16  # of a pass, where runs do not differ
+DRAWN = 8  # sources that are drawn for each that is wanted, where some do not reach far enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,18 @@ class Problem(ABC):
         if not self.from_sources:
             return list(range(min(count, REPEATS)))
         return pick_sources(self.graph.degrees, count, self.loaded.name)
+
+    def far_inputs(self, count: int, reach: int) -> list[int]:
+        """Give sources that reach so many vertices; fewer than `count` if few of many drawn do."""
+        if not self.from_sources:
+            return self.inputs(count)
+        found: list[int] = []
+        for given in self.inputs(DRAWN * count):
+            if self.count(self.run(given), given)["reached"] >= reach:
+                found.append(given)
+            if len(found) == count:
+                break
+        return found
 
     def times(self, result: Any) -> tuple[float, float]:
         """Device and host milliseconds of a run."""

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp_classes import ROW_CUTS
 from clgraph.algorithms.sssp_config import EDGE_CLASSES
-from clgraph.engine.control import DEGREE_FLOOR, EPSILON, STARTUP, VARIANCE_FLOOR
+from clgraph.engine.control import (
+    DEGREE_FACTOR,
+    DEGREE_FLOOR,
+    DENSITY_FACTOR,
+    EPSILON,
+    JUMP,
+    STARTUP,
+    TELLING,
+    VARIANCE_FLOOR,
+)
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
 
 if TYPE_CHECKING:
@@ -93,6 +102,10 @@ CONTROL_START = {
     "variance_floor": repr(VARIANCE_FLOOR),
     "degree_floor": repr(DEGREE_FLOOR),
     "startup": repr(float(STARTUP)),
+    "degree_factor": repr(DEGREE_FACTOR),
+    "density_factor": repr(DENSITY_FACTOR),
+    "telling": repr(TELLING),
+    "jump": repr(JUMP),
 }
 
 

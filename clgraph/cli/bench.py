@@ -90,6 +90,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sources", type=positive, default=64, metavar="N", help="searches per pass (default 64)"
     )
     parser.add_argument(
+        "--reach",
+        type=int,
+        default=0,
+        metavar="N",
+        help="searches only from sources that reach N vertices (default any with edges)",
+    )
+    parser.add_argument(
         "--passes", type=positive, default=15, metavar="N", help="most passes (default 15)"
     )
     parser.add_argument(
@@ -142,6 +149,7 @@ def _run(args: argparse.Namespace) -> Record:
         presets=tuple(args.config.split(",")) if args.config else (),
         peers=peers,
         external=args.external,
+        reach=args.reach,
     )
     runner = load_runner("runner")
     file = Path(args.json) if args.json not in {None, STDOUT} else None

@@ -128,32 +128,32 @@
 ## counter of hubs is that of pieces but the first.
 <%def name="in_pieces(queued, settles, vertex, row, degree)">
 {
-    lanemask_t long_rows = lane_ballot((${queued} || ${settles}) && ${degree} > ${config.row_limit}u);
+    const uint pieces = (${degree} + ${config.row_limit - 1}u) / ${config.row_limit}u;
+    uint queue_first = NO_SPACE, settled_first = NO_SPACE;
+    lanemask_t long_rows = lane_ballot((${queued} || ${settles}) && pieces > 1u);
+    // All reserve at the same time: one after another they would wait for each other's atomics.
+    if (pieces > 1u) {
+        if (${queued}) {
+            ${queue.reserve("pieces", "reserved")}
+            queue_first = reserved;
+            atomic_add(state + NEXT_HUBS + slot * SLOT_STRIDE, pieces - 1);
+        }
+        % if "heavy" in all_stages:
+        if (${settles}) {
+            ${reserve_settled("pieces", "reserved")}
+            settled_first = reserved;
+        }
+        % endif
+        ${queued} = 0;
+        ${settles} = 0;
+    }
     while (long_rows) {
         const uint owner = lanemask_first(long_rows);
         long_rows &= long_rows - 1;
         const uint v = lane_shuffle(${vertex}, owner), edges_of_row = lane_shuffle(${degree}, owner);
         const offset_t row_begin = SHUFFLE_OFFSET(${row}, owner);
-        const uint pieces = (edges_of_row + ${config.row_limit - 1}u) / ${config.row_limit}u;
-        uint queue_base = NO_SPACE, settled_base = NO_SPACE;
-        if (lane_id() == owner) {
-            if (${queued}) {
-                ${queue.reserve("pieces", "reserved")}
-                queue_base = reserved;
-                atomic_add(state + NEXT_HUBS + slot * SLOT_STRIDE, pieces - 1);
-            }
-            % if "heavy" in all_stages:
-            if (${settles}) {
-                ${reserve_settled("pieces", "reserved")}
-                settled_base = reserved;
-            }
-            % endif
-            ${queued} = 0;
-            ${settles} = 0;
-        }
-        queue_base = lane_shuffle(queue_base, owner);
-        settled_base = lane_shuffle(settled_base, owner);
-        for (uint k = lane_id(); k < pieces; k += LANES) {
+        const uint queue_base = lane_shuffle(queue_first, owner), settled_base = lane_shuffle(settled_first, owner);
+        for (uint k = lane_id(); k * ${config.row_limit}u < edges_of_row; k += LANES) {
             const uint before = k * ${config.row_limit}u;
             const entry_t piece = MAKE_ENTRY(v, row_begin + before, min(${config.row_limit}u, edges_of_row - before));
             if (queue_base != NO_SPACE) queue_to[queue_base + k] = piece;

@@ -20,6 +20,17 @@
 #define CONTROL(name_) (((volatile __global double *)board)[CONTROL_##name_ / 2])
 #define CONTROL_MODEL(name_) ((volatile __global double *)board + CONTROL_##name_ / 2)
 ${model.declarations()}
+// Updates a model, or begins it anew where y / x is off by more than `factor`, if that is not 0.
+static void control_learn(volatile __global double *model, const double x, const double y, const double factor) {
+    const double before = model[0], seen = y / x;
+    if (factor != 0.0 && seen > 0.0 && (seen > before * factor || seen * factor < before)) {
+        if (seen < (double)INFINITY) model_begin(model, seen);
+        return;
+    }
+    model_update(model, x, y);
+    if (model[0] > 0.0) model[0] = fmax(fmin(model[0], before * ${control_start["jump"]}), before / ${control_start["jump"]});
+}
+
 static void control_begin(volatile __global uint *board, const double degree, const double delta,
                           const double unit) {
     CONTROL(UNIT) = unit;
@@ -40,9 +51,11 @@ static int control_turn(volatile __global uint *board, const double set_point, c
     const double unit = CONTROL(UNIT), delta_before = CONTROL(DELTA);
     const double change = CONTROL(CHANGE), near_before = CONTROL(NEAR);
     double bound = CONTROL(BOUND), below = CONTROL(BELOW), steps = CONTROL(STEPS);
+    const double wanted = set_point / CONTROL(DEGREE);
     if (frontier > 0.0) {
         steps += 1.0;
-        model_update(CONTROL_MODEL(DEGREE), frontier, edges);
+        const int tells = edges >= ${control_start["telling"]} * set_point;
+        control_learn(CONTROL_MODEL(DEGREE), frontier, edges, tells ? ${control_start["degree_factor"]} : 0.0);
         CONTROL(DEGREE) = fmax(CONTROL(DEGREE), ${control_start["degree_floor"]});
     }
     double far = far_here, nearest_far = nearest_here;
@@ -55,7 +68,9 @@ static int control_turn(volatile __global uint *board, const double set_point, c
     }
     if (change != 0.0) {
         const double before = CONTROL(DENSITY);
-        model_update(CONTROL_MODEL(DENSITY), change, frontier - near_before);
+        const double brought = frontier - near_before;
+        const int tells = fabs(brought) >= ${control_start["telling"]} * wanted;
+        control_learn(CONTROL_MODEL(DENSITY), change, brought, tells ? ${control_start["density_factor"]} : 0.0);
         if (CONTROL(DENSITY) <= 0.0) CONTROL(DENSITY) = before;
     }
     const double want = set_point / CONTROL(DEGREE);

@@ -117,7 +117,7 @@ def test_paths_too_long_for_their_type(heavy, device):
         assert plan.run(2).distances.tolist() == [most, most, 0, 2, most, most]
 
 
-@pytest.mark.parametrize("balance", ["item_thread", "vwarp", "warp_search_local"])
+@pytest.mark.parametrize("balance", ["item_thread", "vwarp"])
 def test_balancers(balance, device):
     graph = weighted(MIXED, np.int32, 0, 40)
     result = cg.sssp(graph, 3, config=banded(9, balance=balance), device=device, verify=True)

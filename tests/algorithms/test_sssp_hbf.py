@@ -59,7 +59,7 @@ def test_queued_often_on_one_lane(device):
     check_paths(graph, 0, result)
 
 
-@pytest.mark.parametrize("width", [1, 4, 16])
+@pytest.mark.parametrize("width", [1, 16])
 def test_virtual_groups_of_a_fixed_width(width, device):
     """sssp-hbf checklist 12: static widths."""
     graph = leaning()
@@ -67,7 +67,7 @@ def test_virtual_groups_of_a_fixed_width(width, device):
     check_paths(graph, 2, cg.sssp(graph, 2, config=config, device=device))
 
 
-@pytest.mark.parametrize(("least", "several"), [(4, 1), (4, 32), (16, 3), (1, 32)])
+@pytest.mark.parametrize(("least", "several"), [(4, 32), (1, 3)])
 def test_virtual_groups_whose_width_follows_the_frontier(least, several, device):
     """sssp-hbf checklist 12 and 13: width by the formula, several vertices to a virtual group."""
     graph = leaning()
@@ -93,7 +93,7 @@ def test_the_preset_is_the_published_one():
         cg.SSSPConfig(claims="none").validate()
 
 
-@pytest.mark.parametrize("update", ["buffer", "ballot", "registers"])
+@pytest.mark.parametrize("update", ["buffer", "registers"])
 def test_enqueueing_through_the_least_local_memory(update, device, monkeypatch):
     """sssp-hbf checklist 15: buffers that are full after every round are written in many."""
     resolve = sssp_module.resolve_paths
@@ -110,8 +110,10 @@ def test_enqueueing_through_the_least_local_memory(update, device, monkeypatch):
         check_paths(graph, source, plan.run(source))
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float64])
-@pytest.mark.parametrize("method", ["bellman-ford", "near-far", "delta-stepping"])
+@pytest.mark.parametrize(
+    ("method", "dtype"),
+    [("bellman-ford", np.float64), ("near-far", np.float32), ("delta-stepping", np.int32)],
+)
 def test_edges_past_the_nearest_cache(method, dtype, device):
     """sssp-hbf checklist 16: a policy for edges and weights; results are the same."""
     graph = weighted(MIXED_ONE_WAY, dtype, 0, 40)

@@ -47,11 +47,15 @@ class Resolved(Form, Balance):
     hub_bits: int
     pull: bool
     pull_tile: int
+    pull_words: int
+    pull_most: int
+    pull_batch: int
     pull_probes: int
     push_tile: int
     fill_tile: int
     alpha: int
     pull_floor: int
+    pull_gain: int
     solo_capacity: int
     solo_edges: int
     eager_limit: int
@@ -221,11 +225,15 @@ def resolve(
         hub_bits=hub_bits,
         pull=form.direction == "switching",
         pull_tile=16,
+        pull_words=min(4, lanes),
+        pull_most=lanes,
+        pull_batch=1 if scalar or emulated else 4,
         pull_probes=config.pull_probes or 16,
         push_tile=64 if alone else lanes,
         fill_tile=16384 if alone else 32 * lanes,
         alpha=config.alpha or 14,
         pull_floor=config.pull_floor or 16,
+        pull_gain=_pick(config.pull_gain, 0 if config.alpha or config.pull_floor else 4),
         solo_capacity=solo_capacity,
         solo_edges=_pick(config.solo_edges, 1 << 16 if alone else 1 << 9 if held else 1 << 11),
         eager_limit=_pick(config.eager_limit, 1 << 14),

@@ -47,6 +47,7 @@ _AT_LEAST = {
     "wide": 0,
     "alpha": 1,
     "pull_floor": 1,
+    "pull_gain": 0,
     "pull_probes": 4,
     "solo_capacity": 1,
     "solo_edges": 0,
@@ -153,6 +154,10 @@ class TraversalConfig(Presets):
         how often it does so for one chunk (``multi_phase``).
     alpha, pull_floor : int, optional
         A stage pulls when the frontier's edges exceed ``unexplored / alpha + n / pull_floor``.
+    pull_gain : int, optional
+        It also has to be worth its tries: those expected of the unvisited vertices must be fewer
+        than the frontier's edges times this; 0 for no such rule, the default where one of the two
+        is given.
     pull_probes : int, optional
         In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
     solo_capacity : int, optional
@@ -236,6 +241,7 @@ class TraversalConfig(Presets):
     wide: int | None = None
     alpha: int | None = None
     pull_floor: int | None = None
+    pull_gain: int | None = None
     pull_probes: int | None = None
     solo_capacity: int | None = None
     solo_edges: int | None = None

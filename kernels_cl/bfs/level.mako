@@ -5,13 +5,21 @@
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
 ## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
-## edges are only estimated, which they are where they are too few for a pull. Uses explored.
+## edges are only estimated, which they are where they are too few for a pull. Uses explored and reached.
 <%def name="conclude(s, pulled, may_pull, found, hubs, edges)">
 {
     const uint size = ${found} + ${hubs};
     % if config.pull:
     const ulong unexplored = m - min(m, explored);
-    const int pull_pays = ${may_pull} && (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
+    % if config.pull_gain:
+    // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
+    // unvisited vertex tries unexplored / edges in-neighbours, and these must be fewer than the edges.
+    const int is_worth_it = (float)(${edges}) * (float)(${edges}) * ${config.pull_gain}.0f > (float)unexplored * (float)(n - min(n, reached));
+    % else:
+    const int is_worth_it = 1;
+    % endif
+    const int pull_pays = ${may_pull} && is_worth_it &&
+                          (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
     % endif
     ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:

@@ -8,7 +8,7 @@
 ## Local memory  one word per lane
 ## Result        to_visited = from_visited plus the found ones; found_count and found_edges of
 ##               each lane are increased
-## Shape         a lane group takes LANES words of the bitmap, numbers the unvisited vertices in
+## Shape         a lane group takes up to LANES words of the bitmap, numbers the unvisited vertices in
 ##               them by a scan of their counts and gives each lane one of those: lanes stay busy
 ##               however few are left. A vertex is probed by its lane first; a longer row is
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
@@ -31,7 +31,11 @@ __local word_t pulled[${config.group_size}];
     }
 </%tiles:each_tile>
 % else:
-<%tiles:each_tile count="${words}" size="LANES">
+// A lane group takes as few words as leave none of the others without any: of vertices that find no
+// one, each in-neighbour is a wait that only other lane groups fill.
+uint words_together = ${config.pull_most}u;
+while (words_together > ${config.pull_words}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
+<%tiles:each_tile count="${words}" size="words_together">
     const uint w = tile_begin + lane_id();
     const word_t before = w < tile_end ? from_visited[w] : 0;
     const word_t todo = w < tile_end ? ~(before | unreachable[w]) : 0;
@@ -135,13 +139,19 @@ while (unfinished) {
     const uint owner_lane = lanemask_first(unfinished);
     unfinished &= unfinished - 1;
     const offset_t long_begin = SHUFFLE_OFFSET(e, owner_lane), long_end = SHUFFLE_OFFSET(row_end, owner_lane);
-    for (offset_t at = long_begin; at < long_end; at += LANES) {
+    for (offset_t at = long_begin; at < long_end; at += ${config.pull_batch}u * LANES) {
+        // Past the end the last in-neighbour is tried again, which asks for no branch.
+        % for k in range(config.pull_batch):
+        const uint u${k} = in_indices[min(at + ${k * config.lanes}u + lane_id(), long_end - 1)];
+        % endfor
         int accepted = 0;
-        uint u = 0;
-        if (at + lane_id() < long_end) {
-            u = in_indices[at + lane_id()];
-            accepted = ${accept("u")};
+        uint u = u0;
+        % for k in range(config.pull_batch):
+        if (!accepted && ${accept(f"u{k}")}) {
+            accepted = 1;
+            u = u${k};
         }
+        % endfor
         const lanemask_t accepting = lane_ballot(accepted);
         if (accepting) {
             const uint found_u = lane_shuffle(u, lanemask_first(accepting));

@@ -157,6 +157,27 @@ def test_pulling_at_every_level_is_what_happens(device):
 
 
 @DEVICE_SEARCHES
+@pytest.mark.runtimes("pocl", "intel")
+def test_pulling_has_to_be_worth_its_tries(device):
+    """A frontier with many edges, all of which lead back, beside vertices that none leads to."""
+    near, far = np.arange(1, 301), np.arange(301, 3301)
+    src = np.concatenate([np.zeros_like(near), np.repeat(near, 10), np.repeat(far, 10)])
+    shifts = np.tile(np.arange(1, 11), far.size)
+    back = np.tile(np.arange(10), near.size)
+    dst = np.concatenate([near, back, 301 + (np.repeat(far, 10) - 301 + shifts) % far.size])
+    graph = cg.from_edges(src, dst, n=3301)
+
+    def ways(**config):
+        config = cg.BFSConfig(solo=False, direction="switching", **config)
+        result = cg.bfs(graph, 0, config=config, device=device)
+        check_search(graph, 0, result)
+        return set(result.stats.per_level["direction"])
+
+    assert "pull" in ways(pull_gain=0)
+    assert "pull" not in ways()
+    assert "pull" in ways(alpha=14)  # who sets the rule of edges has that alone
+
+
 def test_a_gpu_searches_where_degrees_say(intel):
     """In local memory where edges are few or the grid shares hubs; processors never."""
     gpu = dataclasses.replace(intel.traits, is_cpu=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,21 +17,35 @@ if TYPE_CHECKING:
     from clgraph.device import DeviceTraits, Memory
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
+    from clgraph.graph import Graph
 
 __all__ = [
     "Rings",
     "bucket_group",
     "bucket_hops",
     "bucket_part",
+    "settle_buckets",
     "validate_buckets",
 ]
 
-BUCKETS, REACH = 16, 4
-PERIOD = 8  # buckets between two changes of their width
-RINGS, FEW_RINGS = 128, 4
-GROUP_SIZE = 256  # local memory for the buffers of more SIMD groups is scarce
-# Many SIMD groups need much to do at once, few had better keep to the order.
+# On an H200 a reach of 4 or 8 was as good, 2 took 8 to 18 percent longer; 64 to 256 rings made no
+# difference.
+BUCKETS, REACH, RINGS, FEW_RINGS = 16, 4, 128, 4
+# Buckets between two changes of their width, which stays within this factor of the first: 16 times
+# as wide ones took more than twice as long on a geometric graph.
+PERIOD, STRETCH = 8, 2
+# Groups of 256, one for each compute unit: 198 or 264 of them were 2 and 13 percent slower.
+GROUP_SIZE = 256
+# Edges out of a vertex that are as long as a bucket is wide. 10 and 20 took 8.5 and 7.5 ms on a
+# road network, 6.8 and 6.5 on a mesh; 5 took 12.6 and 10.9. Few groups had better keep in order.
 BROAD, SLIM = 10.0, 8.0
+# Graphs of many edges per vertex have few and large frontiers; from so many rounds of a SIMD group
+# on a row is better spread over the grid, by groups that drift through so many hops.
+MOST_EDGES, HUB_ROUNDS, DRIFT = 16.0, 64, 16
+# What may be said of a search whose method is left open without meaning another.
+RUNNING = frozenset(
+    {"synchronisation", "membership", "group_size", "groups", "spin_limit", "patience"}
+)
 # Balancers whose loops need no more than a list of entries in local memory.
 BUCKET_BALANCERS = ("item_thread", "vwarp", "warp_search", "warp_search_local")
 FIRST_WORDS, LEAST_COUNTS = 64, 32  # before the rings' own words: see rings.mako
@@ -57,6 +72,27 @@ def validate_buckets(config: SSSPConfig) -> None:
                 f"{name}={getattr(config, name)} is for method='buckets'; set that too, or leave "
                 "it out."
             )
+
+
+def settle_buckets(
+    config: SSSPConfig, traits: DeviceTraits, graph: Graph, *, negative: bool
+) -> SSSPConfig:
+    """Decide whether a search is by buckets where it may be, but nobody insists on it.
+
+    Where SIMD groups of several work-groups go on together, sparse graphs without hubs are. A hub's
+    row is more than one SIMD group should walk: kron20 took 10.7 ms on an H200, and 2.2 by groups
+    that drift.
+    """
+    asked = {name for name, value in config.as_dict().items() if value is not None}
+    if not traits.grid_barrier or negative:
+        return config
+    hubs = graph.max_degree >= HUB_ROUNDS * traits.lanes
+    if config.method == "buckets" and hubs and asked <= RUNNING | {"method"}:
+        return replace(config, method="near-far", drift=DRIFT)
+    able = traits.int64_atomics and traits.lane_ops != "local"
+    if able and not hubs and graph.mean_degree <= MOST_EDGES and asked <= RUNNING:
+        return replace(config, method="buckets")
+    return config
 
 
 def bucket_group(config: SSSPConfig, traits: DeviceTraits) -> dict[str, int]:
@@ -103,15 +139,17 @@ def bucket_part(config: SSSPConfig, base: Resolved, traits: DeviceTraits) -> dic
         # What lies ahead of the last of them must have a bucket too.
         "reach": min(REACH if config.reach is None else config.reach, buckets // 2),
         "rings": RINGS if traits.grid_barrier else FEW_RINGS,
-        "keep": min(config.keep or lanes // 2, buffer // 2),
+        # 8 vertices of 32 lanes took 7.9 and 6.0 ms on these two, 16 8.5 and 6.8, 32 11.8 and 10.9.
+        "keep": min(config.keep or lanes // 4, buffer // 2),
         "hungry": 16,
         "naps": 8,
+        "counts_every": 4,
         "credit": 64,
         # Of a few groups, how many idle says little.
         "period": PERIOD if config.delta is None and traits.grid_barrier else 0,
         "idle_least": 10,
         "idle_most": 50,
-        "stretch": 16,
+        "stretch": STRETCH,
         "buffer": buffer,
         "ahead": 4 * lanes if lanes > 1 else 64,
         # A fraction of a second, after which a launch may pause and groups that left come back.

@@ -10,6 +10,7 @@ from clgraph.algorithms.sssp_buckets import (
     bucket_group,
     bucket_hops,
     bucket_part,
+    settle_buckets,
 )
 from clgraph.algorithms.sssp_config import CLASSED_VERTICES
 from clgraph.engine.choose import Resolved, resolve
@@ -66,6 +67,7 @@ class ResolvedPaths(Resolved):
     rings: int = 0
     hungry: int = 0
     naps: int = 0
+    counts_every: int = 0
     credit: int = 0
     period: int = 0
     idle_least: int = 0
@@ -98,6 +100,7 @@ def resolve_paths(
     InvalidArgumentError
         If the weights or the device do not allow it.
     """
+    config = settle_buckets(config, traits, graph, negative=weights.negative)
     base = resolve(
         _shared_part(config, traits),
         traits,

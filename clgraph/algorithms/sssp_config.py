@@ -77,7 +77,7 @@ class SSSPConfig(TraversalConfig):
         How many buckets above the lowest a SIMD group may work on.
     keep : int, optional
         Vertices that a SIMD group keeps for itself while others have nothing to do; default is
-        half its lanes.
+        a quarter of its lanes.
     set_point : float, optional
         Edges that each step should look at, for ``self-tuning``; default is as many as the device
         runs work-items at once, but no more than a graph of long distances can be expected to have.
@@ -118,7 +118,7 @@ class SSSPConfig(TraversalConfig):
         },
         "near-far": {"method": "near-far", "drift": 0},
         "delta-stepping": {"method": "delta-stepping"},
-        "asynchronous": {"method": "near-far", "drift": 16},
+        "asynchronous": {"method": "buckets"},
         "self-tuning": {"method": "self-tuning"},
     }
 

@@ -169,7 +169,7 @@ if (later_count) {
         last_bucket = lane_broadcast(last_bucket, 0);
     }
     leaving = stop || waits >= ${config.waits}u;
-    if ((waits & 3u) == 0) {
+    if (waits % ${config.counts_every}u == 0) {
         ${rings.look_at_counts(advanced)}
         // A group that leaves on a count it read too early or too late is missed by nobody.
         leaving = leaving || lowest == BUCKETS || base + lowest > last_bucket;

@@ -13,6 +13,7 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES,
 import clgraph as cg
 from clgraph.algorithms import sssp as sssp_module
 from clgraph.algorithms import sssp_buckets
+from clgraph.algorithms.sssp_weights import Weights
 
 # Intel's compiler takes ten seconds over one of these kernels: it sees the default rendering only.
 pytestmark = pytest.mark.runtimes("pocl")
@@ -191,6 +192,25 @@ def test_buckets_become_wider_and_narrower_in_a_search(dtype, device, plan_with)
             for target in (1, 30):
                 result = plan.run(source, target=target, verify=True)
                 check_paths(graph, source, result, target=target)
+
+
+def test_who_is_searched_by_buckets(pocl):
+    """Where groups go on together: graphs of few edges per vertex, of which none is a hub."""
+    wide = dataclasses.replace(pocl.traits, grid_barrier=True, lanes=32, is_cpu=False)
+    sparse, dense = weighted(cg.generate.grid2d(20, 10)), weighted(cg.generate.kron(9, 32, seed=1))
+    hub = weighted(cg.generate.star(3000))
+
+    def method(graph, traits=wide, **fields):
+        config = cg.SSSPConfig(**fields)
+        return sssp_module.resolve_paths(config, traits, graph, Weights(graph)).method
+
+    assert method(sparse) == method(sparse, synchronisation="stepped") == "buckets"
+    assert method(sparse, pocl.traits) == method(sparse, delta=3) == "near-far"
+    assert "buckets" not in {method(dense), method(hub)}
+    assert method(hub, method="buckets") == "near-far"
+    assert method(hub, method="buckets", keep=8) == method(dense, method="buckets") == "buckets"
+    leaning = cg.from_edges([0, 1], [1, 2], np.array([1, -4], np.int32))
+    assert method(leaning) == "bellman-ford"
 
 
 @pytest.mark.parametrize(

@@ -323,17 +323,17 @@ __local key_t row_keys[${config.group_size}];
     if (settles) settled_edges += degree;
     ${relaxing.in_pieces("kept", "settles", "admitted", "row", "degree")}
     const lanemask_t keeping = lane_ballot(kept), settling = lane_ballot(settles);
-    uint base = 0;
-    // The first lane and the last reserve at the same time.
+    uint queue_at = 0, settled_at = 0;
+    // The first lane and the last reserve at the same time; where there is one lane, it does both.
     if (lane_id() == 0 && keeping) {
         ${queue.reserve("lanemask_count(keeping)", "reserved")}
-        base = reserved;
+        queue_at = reserved;
     }
     if (lane_id() == LANES - 1 && settling) {
         ${relaxing.reserve_settled("lanemask_count(settling)", "reserved")}
-        base = reserved;
+        settled_at = reserved;
     }
-    const uint queue_base = lane_broadcast(base, 0), settled_base = lane_broadcast(base, LANES - 1);
+    const uint queue_base = lane_broadcast(queue_at, 0), settled_base = lane_broadcast(settled_at, LANES - 1);
     const entry_t entry = MAKE_ENTRY(admitted, row, degree);
     if (kept && queue_base != NO_SPACE) queue_to[queue_base + lanemask_count(keeping & lane_mask_lt())] = entry;
     if (settles && settled_base != NO_SPACE) settled[settled_base + lanemask_count(settling & lane_mask_lt())] = entry;

@@ -9,13 +9,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-__all__ = ["cl", "mako_lookup", "metadata"]
+__all__ = ["checked", "checks", "cl", "mako_lookup", "metadata"]
 
 if TYPE_CHECKING:
     from importlib import metadata
 
     import pyopencl as cl
     from mako import lookup as mako_lookup
+
+    from clgraph.device import checked, checks
 else:
 
     class _OnFirstUse:
@@ -34,3 +36,5 @@ else:
     cl = _OnFirstUse("pyopencl")
     mako_lookup = _OnFirstUse("mako.lookup")
     metadata = _OnFirstUse("importlib.metadata")
+    checked = _OnFirstUse("clgraph.device.checked")
+    checks = _OnFirstUse("clgraph.device.checks")

@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING
 from clgraph.device import nvidia
 from clgraph.device.builderror import build_error
 from clgraph.device.cache import CachedBinary, default_cache
-from clgraph.device.checked import CheckedSource, checked_source
-from clgraph.device.checks import Checks
 from clgraph.device.kernel import Kernel
-from clgraph.device.lazy import cl
+from clgraph.device.lazy import checked, checks, cl
 from clgraph.device.native import NativeError
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
 
 if TYPE_CHECKING:
+    from clgraph.device.checked import CheckedSource
     from clgraph.device.discovery import Device
 
 __all__ = ["Program", "build", "load"]
@@ -97,7 +96,7 @@ class Program:
                 f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
             ) from error
         if self.checked is not None:
-            kernel.checks = Checks(device or self.device, name, self.checked, self.source)
+            kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
 
 
@@ -176,10 +175,10 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
     with _building:
         program = _programs.get(place)
         if program is None:
-            checked = checked_source(source) if check else None
-            text = checked.text if checked else source
+            rewritten = checked.checked_source(source) if check else None
+            text = rewritten.text if rewritten else source
             program = _programs[place] = _obtain(device, text, label, config)
-            program.source, program.checked = source, checked
+            program.source, program.checked = source, rewritten
     return program
 
 

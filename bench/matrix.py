@@ -98,6 +98,9 @@ def matrices(cases: Sequence[Record], device: str) -> str:
         matrix.table("median ms", lambda shown: shown["median_ms"], 1),
         matrix.table("MTEPS", lambda shown: _mteps(shown["gteps"]), -1),
         matrix.table("joules per run", lambda shown: shown["joules"], 1),
+        matrix.table(
+            "relaxations per edge", lambda shown: shown["counts"].get("relaxations_per_edge"), 1
+        ),
         matrix.table("time over floor", lambda shown: shown["over_floor"], 1),
     ]
     tables = [table for table in tables if any(mark.isdigit() for mark in _numbers(table))]

@@ -41,7 +41,8 @@ __all__ = ["Settings", "failure", "measure", "summarise"]
 log = logging.getLogger("clgraph")
 
 LEAST_PASSES = 3
-NO_INPUT = "no vertex of the graph has an edge, or none that was drawn reaches far enough"
+NO_INPUT = "no vertex of the graph has an edge"
+NONE_FAR = "none that was drawn reaches far enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,10 @@ def measure(
             found[preset] = failure(error)
             continue
         if trial is None:
-            found[preset] = {"status": "skipped", "reason": NO_INPUT}
+            found[preset] = {
+                "status": "skipped",
+                "reason": NONE_FAR if settings.reach else NO_INPUT,
+            }
         else:
             trials[preset] = trial
     _timed_passes(trials, settings)

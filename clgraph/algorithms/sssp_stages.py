@@ -12,6 +12,7 @@ from clgraph.engine.control import (
     DEGREE_FLOOR,
     DENSITY_FACTOR,
     EPSILON,
+    FALL,
     JUMP,
     STARTUP,
     TELLING,
@@ -106,6 +107,7 @@ CONTROL_START = {
     "density_factor": repr(DENSITY_FACTOR),
     "telling": repr(TELLING),
     "jump": repr(JUMP),
+    "fall": repr(FALL),
 }
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "DEGREE_FLOOR",
     "DENSITY_FACTOR",
     "EPSILON",
+    "FALL",
     "JUMP",
     "STARTUP",
     "TELLING",
@@ -29,11 +30,11 @@ DEGREE_FLOOR = 1e-3
 # Where edges per vertex and vertices per distance change by orders of magnitude within a search, a
 # model that follows slowly is always behind: one that a telling step shows to be off by such a
 # factor has not settled and begins anew from what was seen. A step tells something if its edges, or
-# the vertices that a move of the threshold brought, are this share of what is wanted. Otherwise
-# one step changes a model by the factor JUMP at most. On a Kronecker graph of scale 20 the median
-# of X2 came from 0.38 of a set-point of 300,000 to 0.93, its coefficient of variation from 1.6 to
-# 0.22.
-DEGREE_FACTOR, DENSITY_FACTOR, TELLING, JUMP = 1.05, 1.5, 0.25, 4.0
+# the vertices that a move of the threshold brought, are this share of what is wanted. Otherwise one
+# step raises a model by the factor JUMP at most. None lowers it by more than FALL: what lies ahead
+# is denser than what was seen last, and too small a model makes the threshold leap (with 4, one
+# search in six had a step of 12 million edges for a set-point of 300,000).
+DEGREE_FACTOR, DENSITY_FACTOR, TELLING, JUMP, FALL = 1.05, 1.5, 0.25, 4.0, 1.5
 STARTUP = 5  # steps whose density is taken from counts, until the model of it has settled
 
 
@@ -99,11 +100,11 @@ def _learn(model: AdaptiveModel, x: float, y: float, factor: float) -> None:
     before, seen = model.value, y / x
     if factor and seen > 0.0 and (seen > before * factor or seen * factor < before):
         if seen < math.inf:
-            model.begin(seen)
+            model.begin(max(seen, before / FALL))
         return
     model.update(x, y)
     if model.value > 0.0:
-        model.value = max(min(model.value, before * JUMP), before / JUMP)
+        model.value = max(min(model.value, before * JUMP), before / FALL)
 
 
 @dataclass(slots=True)

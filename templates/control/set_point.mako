@@ -24,11 +24,11 @@ ${model.declarations()}
 static void control_learn(volatile __global double *model, const double x, const double y, const double factor) {
     const double before = model[0], seen = y / x;
     if (factor != 0.0 && seen > 0.0 && (seen > before * factor || seen * factor < before)) {
-        if (seen < (double)INFINITY) model_begin(model, seen);
+        if (seen < (double)INFINITY) model_begin(model, fmax(seen, before / ${control_start["fall"]}));
         return;
     }
     model_update(model, x, y);
-    if (model[0] > 0.0) model[0] = fmax(fmin(model[0], before * ${control_start["jump"]}), before / ${control_start["jump"]});
+    if (model[0] > 0.0) model[0] = fmax(fmin(model[0], before * ${control_start["jump"]}), before / ${control_start["fall"]});
 }
 
 static void control_begin(volatile __global uint *board, const double degree, const double delta,

@@ -66,15 +66,18 @@ def test_awkward_shapes(heavy, piece, device):
 def cases(draw):
     graph = draw(graphs(max_vertices=60, max_edges=200))
     low = draw(st.sampled_from((0, 1)))
-    dtype = draw(st.sampled_from((np.int32, np.float32, np.int64)))
+    dtype = draw(st.sampled_from((np.int32, np.float64)))
     return weighted(graph, dtype, low, low + draw(st.sampled_from((1, 3, 1000))), 1)
 
 
-@given(cases(), st.sampled_from(FORMS), st.sampled_from((1, 5, 200, 10**6)), st.data())
+FEW_FORMS = (("push", None), ("switching", 3))
+
+
+@given(cases(), st.sampled_from(FEW_FORMS), st.sampled_from((1, 5, 200, 10**6)), st.data())
 @settings(max_examples=25)
 def test_random_graphs(device, graph, form, delta, data):
     source = data.draw(st.integers(0, graph.n - 1))
-    config = banded(delta, *form, claims=data.draw(st.sampled_from((None, "stamped"))))
+    config = banded(delta, *form)
     check_paths(graph, source, cg.sssp(graph, source, config=config, device=device, verify=True))
 
 

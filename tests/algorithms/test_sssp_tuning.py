@@ -207,6 +207,40 @@ def test_time_of_the_controller(device):
     assert inside.control_share is None
 
 
+def check_control(graph, source, set_points, deltas, device):
+    """Compare the spread of work with that of fixed steps of the bound."""
+    fixed = []
+    for delta in deltas:
+        config = cg.SSSPConfig(method="near-far", drift=0, solo=False, delta=delta)
+        stages = cg.sssp(graph, source, config=config, device=device).stats.per_level
+        edges = stages["edges"][stages["direction"] == "near"]
+        fixed.append(edges.std() / edges.mean())
+    plan = cg.SSSP(graph, config="self-tuning", device=device)
+    for set_point in set_points:
+        plan.set_point = set_point
+        edges = plan.run(source).stats.per_level["X2"][10:]
+        assert abs(np.median(edges) - set_point) <= 0.1 * set_point
+        assert edges.std() / edges.mean() <= 0.5 * min(fixed)
+
+
+@pytest.mark.runtimes("intel")
+def test_work_stays_near_the_set_point_among_hubs(device):
+    """sssp-self-tuning checklist 18 on a Kronecker graph: a hundred steps and more."""
+    graph = weighted(cg.generate.kron(15, 16, seed=5), np.int32, 1, 1_000_000)
+    source = int(np.argsort(graph.degrees)[graph.n * 4 // 5])
+    check_control(graph, source, (3000, 5000), (10_000, 100_000, 400_000), device)
+
+
+@pytest.mark.slow
+@pytest.mark.runtimes("intel")
+def test_work_stays_near_the_set_point_on_a_million_vertices(device):
+    """sssp-self-tuning checklist 18: the same with hubs of 64,000 edges."""
+    graph = weighted(cg.generate.kron(20, 16, seed=5), np.int32, 1, 1_000_000)
+    source = int(np.argsort(graph.degrees)[graph.n * 4 // 5])
+    deltas = (10_000, 40_000, 160_000)
+    check_control(graph, source, (100_000, 200_000, 300_000), deltas, device)
+
+
 class Follower:
     """Meters a made-up device whose power is that of a plan's set-point, as time goes by."""
 

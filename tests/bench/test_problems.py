@@ -74,3 +74,23 @@ class Changed:
 
     def __getattr__(self, name):
         return getattr(self._result, name)
+
+
+def test_sources_reach_as_far_as_is_asked(intel, monkeypatch):
+    """sssp-hbf checklist 22: drawn sources of large components; time, rate, relaxations, joules."""
+    cases = tuple(Case("sssp", name, shows="nothing", presets=("near-far",)) for name in GRAPHS)
+    monkeypatch.setitem(suites.SUITES, "made-up", cases)
+    settings = Settings(sources=5, passes=1, validate=1, reach=60, energy_s=0.01)
+    web, road = runner.run("made-up", settings, device=intel)["cases"]
+    for case in (web, road):
+        assert len(case["searches"]["source"]) == 5
+        assert min(case["searches"]["reached"]) >= 60
+        summary = case["summary"]
+        assert summary["kernel_ms"]["median"] > 0
+        assert summary["teps_harmonic_mean"] > 0
+        assert summary["relaxations_per_edge"]["median"] >= 1
+        assert "joules_per_search" in case["energy"]
+    far = Settings(sources=5, passes=1, validate=1, reach=10**6)
+    skipped = runner.run("made-up", far, device=intel)["cases"][0]
+    assert skipped["status"] == "skipped"
+    assert "none that was drawn reaches far enough" in skipped["reason"]

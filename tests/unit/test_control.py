@@ -67,9 +67,9 @@ def _follow(control, density, steps, seed=3):
 def test_density_is_learned_with_the_minus_sign():
     """sssp-self-tuning checklist 9: a known density is found; its guard hardly ever acts."""
     control = Controller(4000.0, 4.0, 100.0, 1.0)
-    seen = _follow(control, 2.5, 60)
+    seen = _follow(control, 2.5, 300)
     assert min(seen) > 0
-    assert abs(np.median(seen[30:]) - 2.5) < 0.5
+    assert abs(np.median(seen[-100:]) - 2.5) < 0.5
     assert abs(control.degree.value - 4.0) < 0.5
 
 

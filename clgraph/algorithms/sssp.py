@@ -90,8 +90,8 @@ class SSSP:
     Notes
     -----
     Compiles and uploads once; `run` only launches. Uses 8 to 12 bytes per edge (weights of 64 bits:
-    12 to 20) and 24 to 60 bytes per vertex of device memory. A plan serves one thread at a time;
-    others wait.
+    12 to 20) and 24 to 60 bytes per vertex of device memory, by buckets 32 to 64 more. A plan
+    serves one thread at a time; others wait.
 
     References
     ----------

@@ -7,23 +7,9 @@
 198
 """
 
-from clgraph import energy, verify
-from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_length
-from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
-from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
-from clgraph.algorithms.centrality_closeness import closeness_centrality, harmonic_centrality
-from clgraph.algorithms.components import ConnectedComponents, connected_components
-from clgraph.algorithms.components_result import ComponentsResult
-from clgraph.algorithms.eccentricity import diameter, eccentricity
-from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
-from clgraph.algorithms.multi_search_config import MultiSearchConfig
-from clgraph.algorithms.multi_search_state import State
-from clgraph.algorithms.reachable import reachable
-from clgraph.algorithms.scc import SCC, SCCResult, scc
-from clgraph.algorithms.scc_condensation import Condensation, condensation
-from clgraph.algorithms.scc_config import SCCConfig
-from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
-from clgraph.cluster import DividedBFS, DividedSearches
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from clgraph.device import Device, device, devices
 from clgraph.errors import (
     ClgraphError,
@@ -48,6 +34,25 @@ from clgraph.graph import (
     generate,
 )
 from clgraph.graph.formats import read, write
+
+if TYPE_CHECKING:
+    from clgraph import energy, verify
+    from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_length
+    from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
+    from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
+    from clgraph.algorithms.centrality_closeness import closeness_centrality, harmonic_centrality
+    from clgraph.algorithms.components import ConnectedComponents, connected_components
+    from clgraph.algorithms.components_result import ComponentsResult
+    from clgraph.algorithms.eccentricity import diameter, eccentricity
+    from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
+    from clgraph.algorithms.multi_search_state import State
+    from clgraph.algorithms.reachable import reachable
+    from clgraph.algorithms.scc import SCC, SCCResult, scc
+    from clgraph.algorithms.scc_condensation import Condensation, condensation
+    from clgraph.algorithms.scc_config import SCCConfig
+    from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.cluster import DividedBFS, DividedSearches
 
 __all__ = [
     "BFS",
@@ -109,3 +114,39 @@ __all__ = [
     "verify",
     "write",
 ]
+
+# Where the names are that are imported when they are first used: importing all of them takes longer
+# than importing NumPy does.
+_HOMES = {
+    "clgraph.algorithms.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
+    "clgraph.algorithms.bfs": ("BFS", "BFSConfig", "BFSResult", "bfs"),
+    "clgraph.algorithms.centrality": ("betweenness_centrality", "edge_betweenness_centrality"),
+    "clgraph.algorithms.centrality_closeness": ("closeness_centrality", "harmonic_centrality"),
+    "clgraph.algorithms.components": ("ConnectedComponents", "connected_components"),
+    "clgraph.algorithms.components_result": ("ComponentsResult",),
+    "clgraph.algorithms.eccentricity": ("diameter", "eccentricity"),
+    "clgraph.algorithms.multi_search": ("MultiSearch", "MultiSearchResult"),
+    "clgraph.algorithms.multi_search_config": ("MultiSearchConfig",),
+    "clgraph.algorithms.multi_search_state": ("State",),
+    "clgraph.algorithms.reachable": ("reachable",),
+    "clgraph.algorithms.scc": ("SCC", "SCCResult", "scc"),
+    "clgraph.algorithms.scc_condensation": ("Condensation", "condensation"),
+    "clgraph.algorithms.scc_config": ("SCCConfig",),
+    "clgraph.algorithms.sssp": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("energy", "verify"):
+        return importlib.import_module(f"clgraph.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -45,3 +45,22 @@ def test_names_of_the_package_need_no_device():
     assert "pyopencl" not in sys.modules
     """
     run_python(script)
+
+
+def test_algorithms_are_imported_when_they_are_used():
+    """Half of what an import took was algorithms that most programs do not use."""
+    script = """
+    import sys
+    import clgraph
+    assert not [name for name in sys.modules if name.startswith("clgraph.algorithms")]
+    assert set(clgraph.__all__) <= set(dir(clgraph))
+    assert clgraph.bfs is clgraph.bfs and clgraph.BFS.__name__ == "BFS"
+    assert "clgraph.algorithms.scc" not in sys.modules
+    try:
+        clgraph.no_such_name
+    except AttributeError as error:
+        assert "no_such_name" in str(error)
+    else:
+        raise AssertionError("a name that is not there was found")
+    """
+    run_python(script)

@@ -78,6 +78,9 @@ class SSSPConfig(TraversalConfig):
     keep : int, optional
         Vertices that a SIMD group keeps for itself while others have nothing to do; default is
         a quarter of its lanes.
+    adapt : bool, optional
+        Whether buckets become wider where most SIMD groups idle and narrower where few do, while a
+        search runs, for ``buckets`` where groups meet on a device; default is a fixed width.
     set_point : float, optional
         Edges that each step should look at, for ``self-tuning``; default is as many as the device
         runs work-items at once, but no more than a graph of long distances can be expected to have.
@@ -101,6 +104,7 @@ class SSSPConfig(TraversalConfig):
     buckets: int | None = None
     reach: int | None = None
     keep: int | None = None
+    adapt: bool | None = None
     set_point: float | None = None
     power_target: float | None = None
     controller: str | None = None
@@ -118,7 +122,7 @@ class SSSPConfig(TraversalConfig):
         },
         "near-far": {"method": "near-far", "drift": 0},
         "delta-stepping": {"method": "delta-stepping"},
-        "asynchronous": {"method": "buckets"},
+        "asynchronous": {"method": "buckets", "adapt": True},
         "self-tuning": {"method": "self-tuning"},
     }
 

@@ -208,7 +208,12 @@ def test_who_is_searched_by_buckets(pocl):
     assert method(sparse, pocl.traits) == method(sparse, delta=3) == "near-far"
     assert "buckets" not in {method(dense), method(hub)}
     assert method(hub, method="buckets") == "near-far"
+    assert method(hub, method="buckets", adapt=True) == "near-far"
     assert method(hub, method="buckets", keep=8) == method(dense, method="buckets") == "buckets"
+    for fields, adapts in (({}, False), ({"method": "buckets", "adapt": True}, True)):
+        config = cg.SSSPConfig(**fields)
+        resolved = sssp_module.resolve_paths(config, wide, sparse, Weights(sparse))
+        assert bool(resolved.period) == adapts
     leaning = cg.from_edges([0, 1], [1, 2], np.array([1, -4], np.int32))
     assert method(leaning) == "bellman-ford"
 
@@ -220,6 +225,8 @@ def test_who_is_searched_by_buckets(pocl):
         ({"buckets": 2}, "buckets=2 is out of range"),
         ({"reach": 32}, "reach=32 is out of range"),
         ({"keep": 0}, "keep=0 is out of range"),
+        ({"method": "buckets", "adapt": 3}, "adapt=3 is neither True nor False"),
+        ({"method": "near-far", "adapt": True}, "adapt=True is for method='buckets'"),
         ({"method": "near-far", "keep": 3}, "keep=3 is for method='buckets'"),
     ],
 )

@@ -184,7 +184,8 @@ def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | No
             running = any(share.is_alive() for share in shares)
             for share in shares:
                 share.join(LOOK_S / len(shares))
-            _raise_first(shares)
+            for error in _taken_errors(shares):
+                raise error
             done = sum(share.done for share in shares) if running else total
             if done != told:
                 tell(progress, done, total, "searches")
@@ -195,13 +196,20 @@ def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | No
         for share in shares:
             if share.ident is not None:
                 share.join()
-    _raise_first(shares)
+        errors = _taken_errors(shares)
+    for error in errors:
+        raise error
 
 
-def _raise_first(shares: Sequence[_Share]) -> None:
+def _taken_errors(shares: Sequence[_Share]) -> list[BaseException]:
+    """Take the errors out of the shares: kept there, they would keep their frames and these arrays.
+
+    An error's frames know the share, so until somebody looks for cycles all would stay in memory.
+    """
+    errors = [share.error for share in shares if share.error is not None]
     for share in shares:
-        if share.error is not None:
-            raise share.error
+        share.error = None
+    return errors
 
 
 class DividedSearchesResult:

@@ -42,6 +42,7 @@ class Resolved(Form, Balance):
     wide: int
     hub_degree: int
     hub_batch: int
+    leaves: str
     leaf_degree: int
     hub_bins: int
     hub_bits: int
@@ -220,6 +221,7 @@ def resolve(
         hub_degree=hub_degree,
         # Two edges of a hub a lane at a time, so an even number.
         hub_batch=(config.hub_batch or 0) + (config.hub_batch or 0) % 2,
+        leaves=config.leaves or "keep",
         leaf_degree=int(config.leaves == "discard" and not directed),
         hub_bins=hub_bins,
         hub_bits=hub_bits,

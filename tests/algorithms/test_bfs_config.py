@@ -156,7 +156,6 @@ def test_pulling_at_every_level_is_what_happens(device):
     assert set(stats.per_level["direction"][:-1]) == {"push"}
 
 
-@DEVICE_SEARCHES
 @pytest.mark.runtimes("pocl", "intel")
 def test_pulling_has_to_be_worth_its_tries(device):
     """A frontier with many edges, all of which lead back, beside vertices that none leads to."""
@@ -198,6 +197,7 @@ def test_a_gpu_searches_where_degrees_say(intel):
     assert chosen(gpu, 2.6, 9, balance="cws") == "cws"
 
 
+@DEVICE_SEARCHES
 def test_stats_name_the_configuration_that_ran(device):
     config = config_of({"balance": "vwarp", "group_lanes": 4, "wide": 1}, device)
     ran = cg.bfs(MIXED, 0, config=config, device=device).stats.config

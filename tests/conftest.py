@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -29,6 +30,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Shells start what runs in the background with SIGINT ignored, which children inherit: then no
+    # test of Ctrl-C, in this process or in a child, could press it.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "runtimes(*specs): restrict the fixture 'device' to these runtimes"
     )

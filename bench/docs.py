@@ -16,7 +16,7 @@ from .findings import findings
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .matrix import matrices
 from .pinned import GRAPHS
-from .records import load
+from .records import load, newest_first
 from .suites import SUITES
 from .text import figure, graph_of, groups, results, rivals, unmeasured
 
@@ -111,7 +111,7 @@ def recorded(folder: Path = RESULTS) -> list[tuple[str, Record]]:
             found.append((path.name, load(path)))
         except InvalidArgumentError:
             continue
-    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+    return newest_first(found)
 
 
 def page(records: Sequence[tuple[str, Record]], tables: str = "") -> str:

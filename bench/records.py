@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from clgraph.cli.text import plain
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["SCHEMA", "Record", "load", "save"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["SCHEMA", "Record", "by_device", "load", "newest_first", "save", "tables"]
 
 Record: TypeAlias = dict[str, Any]
 
@@ -60,3 +63,34 @@ def load(path: str | Path) -> Record:
         )
     record: Record = found
     return record
+
+
+def newest_first(found: list[tuple[str, Record]]) -> list[tuple[str, Record]]:
+    """Sort files and their records by when they were started."""
+    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+
+
+def tables(folder: Path, key: str, value: str) -> list[tuple[str, Record]]:
+    """List the records in a folder that are no runs but tables, newest first.
+
+    Parameters
+    ----------
+    folder : Path
+        Where files end in .json.
+    key, value : str
+        What each says of itself.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict) and record.get(key) == value:
+            found.append((path.name, record))
+    return newest_first(found)
+
+
+def by_device(records: Sequence[tuple[str, Record]]) -> list[tuple[str, list[tuple[str, Record]]]]:
+    """Group files and their records by the name of the device, in the order of names."""
+    devices: dict[str, list[tuple[str, Record]]] = {}
+    for name, record in records:
+        devices.setdefault(record["machine"]["device"]["name"], []).append((name, record))
+    return sorted(devices.items())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from clgraph import SCCConfig
 from clgraph.algorithms.scc_config import TABLE_ROWS
 
+from .records import by_device, tables
 from .text import figure
 
 if TYPE_CHECKING:
@@ -31,12 +31,7 @@ colouring or in forward-backward steps, and the fastest of all are bold in each 
 
 def recorded(folder: Path) -> list[tuple[str, Record]]:
     """List records of `bench.scc_table` in a folder as file name and record, newest first."""
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(record, dict) and record.get("table") == TABLE:
-            found.append((path.name, record))
-    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+    return tables(folder, "table", TABLE)
 
 
 def section(records: Sequence[tuple[str, Record]]) -> str:
@@ -47,11 +42,8 @@ def section(records: Sequence[tuple[str, Record]]) -> str:
     records : sequence of (file name, record)
         Newest first, as `recorded` gives them.
     """
-    devices: dict[str, list[tuple[str, Record]]] = {}
-    for name, record in records:
-        devices.setdefault(record["machine"]["device"]["name"], []).append((name, record))
     text = ""
-    for device, found in sorted(devices.items()):
+    for device, found in by_device(records):
         newest: dict[tuple[str, str], dict[str, Any]] = {}
         for _, record in found:
             for row in record["rows"]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from .records import by_device, tables
 from .search_table import COLUMNS, ORACLE, SCHEMA, figures_of
 from .text import figure
 
@@ -32,12 +32,7 @@ the host's share of the time included, over a window of launches.
 
 def recorded(folder: Path) -> list[tuple[str, Record]]:
     """List records of `bench.search_table` in a folder as file name and record, newest first."""
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(record, dict) and record.get("schema") == SCHEMA:
-            found.append((path.name, record))
-    return sorted(found, key=lambda item: str(item[1]["started"]), reverse=True)
+    return tables(folder, "schema", SCHEMA)
 
 
 def section(records: Sequence[tuple[str, Record]]) -> str:
@@ -48,11 +43,8 @@ def section(records: Sequence[tuple[str, Record]]) -> str:
     records : sequence of (file name, record)
         Newest first, as `recorded` gives them.
     """
-    devices: dict[str, list[tuple[str, Record]]] = {}
-    for name, record in records:
-        devices.setdefault(record["machine"]["device"]["name"], []).append((name, record))
     text = ""
-    for device, found in sorted(devices.items()):
+    for device, found in by_device(records):
         newest: dict[str, dict[str, Any]] = {}
         swept: dict[str, dict[str, Any]] = {}
         for _, record in found:

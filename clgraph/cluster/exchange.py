@@ -47,6 +47,7 @@ class _Exchange:
 
     def __init__(self) -> None:
         self._broken_off = False
+        self._source = 0
 
     def search(self, source: int, limit: int) -> tuple[list[Level], int]:
         """Search as far as distance `limit`.
@@ -64,11 +65,12 @@ class _Exchange:
         self._broken_off = True
         for part in self.parts:
             part.begin(source)
-        found = self._levels(source, limit)
+        self._source = source
+        found = self._levels(limit)
         self._broken_off = False
         return found
 
-    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:
+    def _levels(self, limit: int) -> tuple[list[Level], int]:
         raise NotImplementedError
 
 
@@ -118,7 +120,7 @@ class CandidateExchange(_Exchange):
         for place, part in enumerate(self.parts):
             part.receive_from(int(rooms[:, place].sum() - rooms[place, place]))
 
-    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:  # noqa: ARG002
+    def _levels(self, limit: int) -> tuple[list[Level], int]:
         parts = self.parts
         levels: list[Level] = []
         launches = len(parts)
@@ -202,12 +204,12 @@ class BitExchange(_Exchange):
             for share in shares
         ]
 
-    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:
+    def _levels(self, limit: int) -> tuple[list[Level], int]:
         parts, graph = self.parts, self._graph
         config = parts[0].config
         levels = [Level(1)]
         launches = len(parts)
-        pulls, explored = False, int(graph.degrees[source])
+        pulls, explored = False, int(graph.degrees[self._source])
         clock = time.perf_counter()
         for depth in range(limit):
             level = levels[depth]

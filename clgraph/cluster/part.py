@@ -73,6 +73,7 @@ class Part:
     """
 
     EXCHANGE = ""
+    WHOLE_TREE = False  # whether `predecessors` has all vertices, or those that are owned
 
     def __init__(
         self,
@@ -104,7 +105,8 @@ class Part:
         self._frontier = self._memory.allocate("frontier", room, np.uint32)
         self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)
         self._found = self._memory.allocate("found", self._words, self._word)
-        self._tree_size = self._tree(graph.n) if predecessors else 0
+        tree = graph.n if self.WHOLE_TREE else owned.count
+        self._tree_size = tree if predecessors else 0
         self.distances = self._memory.allocate("distances", owned.count, np.int32)
         self.predecessors = self._memory.allocate("predecessors", self._tree_size, np.int32)
         state_words = BIN_LENGTHS + parts * BIN_STRIDE
@@ -121,10 +123,6 @@ class Part:
 
     def _survey(self, indices: NDArray[Any]) -> None:
         """Note what an exchange needs to know of the heads of edges."""
-
-    def _tree(self, n: int) -> int:
-        """Entries of `predecessors` for a graph of `n` vertices."""
-        raise NotImplementedError
 
     def _kernel(self, file: str, name: str, config: Any) -> tuple[Kernel, int]:
         program = load(
@@ -156,18 +154,15 @@ class Part:
     def begin(self, source: int) -> None:
         """Enqueue what makes no vertex reached but the source."""
         own = self.owned.number(source)
+        root = source if self.WHOLE_TREE else own
         self._launch(
             self._begin,
             *(self._indptr, self._n, np.uint32(self._words), np.uint32(self._tree_size)),
-            *(np.uint32(source), np.uint32(own), np.uint32(self._root(source, own))),
+            *(np.uint32(source), np.uint32(own), np.uint32(root)),
             *(np.uint32(self._state.count), self.distances, self.predecessors),
             *self._bitmaps,
             *(self._frontier, self._hubs, self._state),
         )
-
-    def _root(self, source: int, own: int) -> int:
-        """Entry of the source in `predecessors`."""
-        raise NotImplementedError
 
     @property
     def _bitmaps(self) -> tuple[Allocation, ...]:
@@ -260,12 +255,6 @@ class CandidatePart(Part):
             )
         self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
 
-    def _tree(self, n: int) -> int:  # noqa: ARG002
-        return self.owned.count
-
-    def _root(self, source: int, own: int) -> int:  # noqa: ARG002
-        return own
-
     @property
     def _targets(self) -> tuple[Argument, ...]:
         return (self.bins, self._begins, np.uint32(self._parts))
@@ -306,6 +295,7 @@ class BitPart(Part):
     """
 
     EXCHANGE = "bits"
+    WHOLE_TREE = True
 
     def __init__(self, graph: Graph, division: Division, *share: Any, **common: Any) -> None:
         super().__init__(graph, division, *share, **common)
@@ -352,12 +342,6 @@ class BitPart(Part):
     @property
     def _bitmaps(self) -> tuple[Allocation, ...]:
         return (self._found, self._reached)
-
-    def _tree(self, n: int) -> int:
-        return n
-
-    def _root(self, source: int, own: int) -> int:  # noqa: ARG002
-        return source
 
     @property
     def _targets(self) -> tuple[Argument, ...]:

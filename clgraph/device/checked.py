@@ -160,7 +160,8 @@ class _Text:
                 name = self.step(opening, -1) if opening >= 0 else -1
                 end = self.partner[place]
                 if name >= 0 and self.at(name) != "__attribute__":
-                    is_kernel = "__kernel" in self.tokens[last + 1 : name]
+                    words = self.tokens[last + 1 : name]
+                    is_kernel = any(word.removeprefix("__") == "kernel" for word in words)
                     body = range(place + 1, end)
                     found.append(_Function(self.at(name), is_kernel, opening, closing, body))
                 place = last = end

@@ -183,8 +183,9 @@ def test_without_the_flag_nothing_is_rewritten(any_device, monkeypatch):
     assert "CHECKED(" in with_checks.checked.text
 
 
-def test_line_directives_are_blanked_and_lines_kept():
-    source = '#line 1 "x"\n__kernel void k(__global int *a) {\n#line 7 "y"\na[1] = 2;\n}\n'
+@pytest.mark.parametrize("qualifier", ["__kernel", "kernel"])
+def test_line_directives_are_blanked_and_lines_kept(qualifier):
+    source = f'#line 1 "x"\n{qualifier} void k(__global int *a) {{\n#line 7 "y"\na[1] = 2;\n}}\n'
     checked = checked_source(source)
     lines = checked.text.splitlines()[checked.extra_lines :]
     assert len(lines) == len(source.splitlines())

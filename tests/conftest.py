@@ -63,6 +63,12 @@ def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    # Bytes may differ from one process to the next (a gzip header holds the time), and pytest-xdist
+    # refuses processes that do not agree on the names of the tests.
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "device" not in metafunc.fixturenames:
         return

@@ -100,7 +100,7 @@ class BFSBuffers:
             *vertex_queues(self._memory, graph, config),
             *candidate_queues(self._memory, graph, config, predecessors=predecessors),
             *(self._status.arguments if self._status else ()),
-            *prefix_sums(self._memory, graph, config),
+            *prefix_sums(self._memory, graph, config, groups),
         )
         self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
         self.pool = BufferPool(

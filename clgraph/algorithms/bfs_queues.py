@@ -87,17 +87,28 @@ def candidate_queues(
     ]
 
 
-def prefix_sums(memory: Memory, graph: Graph, config: Resolved) -> list[Argument]:
+def prefix_sums(memory: Memory, graph: Graph, config: Resolved, groups: int) -> list[Argument]:
     """Allocate what balancers of the whole grid need of a frontier: see ``/balance/arrange.mako``.
 
-    4 bytes for each entry of a queue, and 4 for each chunk of the edges.
+    4 bytes for each entry of a queue, and 4 for each chunk that a frontier is cut into.
     """
     if config.scope != "grid":
         return []
     percent = 100 if config.exact else config.queue_percent
+    edges = graph.m * percent // 100
+    if config.balance == "direct":
+        chunks = 0
+    elif config.exact:
+        # Chunks are smaller than the most only where there are no more of them than can be taken at
+        # once, or after solo mode, which may only estimate the edges ahead.
+        few = max(groups * config.group_size, config.solo_edges)
+        chunks = edges // config.chunk + few // config.chunk_step
+    else:
+        # A sum of degrees that wrapped says nothing about how many there are.
+        chunks = edges // config.chunk_step
     return [
         memory.allocate("prefix", graph.n * percent // 100 + QUEUE_SLACK + 1, np.uint32),
-        memory.allocate("chunk_items", graph.m * percent // 100 // config.chunk + 2, np.uint32),
+        memory.allocate("chunk_items", chunks + 2, np.uint32),
     ]
 
 

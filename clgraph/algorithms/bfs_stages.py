@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.engine.state import (
     BIN_WORDS,
     BINS_AT,
+    CHUNK_WORDS,
     COUNTERS,
     COUNTERS_AT,
     SLOT_WORDS,
@@ -77,7 +78,7 @@ def kernel_parameters(
     words: dict[str, int] = STATE_WORDS
     slot: tuple[str, ...] = SLOT_WORDS
     if arranges:
-        words, slot = words | UNIT_WORDS, (*slot, *UNIT_WORDS)
+        words, slot = words | UNIT_WORDS | CHUNK_WORDS, (*slot, *UNIT_WORDS)
     if config.hub_bins:
         words, slot = words | BIN_WORDS | {"BINS": BINS_AT}, (*slot, *BIN_WORDS)
     return {

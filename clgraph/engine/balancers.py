@@ -94,7 +94,9 @@ class Balance:
     partition : {"units", "merge"}
         Whether chunks are equal in units, or in units and items together (``two_phase``).
     chunk : int
-        Units in a chunk of the whole list.
+        Units in a chunk of the whole list; in searches the most.
+    chunk_step : int
+        Work-items that share a chunk.
     slice : int
         Prefix sums of a chunk that local memory holds.
     """
@@ -114,6 +116,7 @@ class Balance:
     iterations: int
     partition: str
     chunk: int
+    chunk_step: int
     slice: int
 
 
@@ -164,9 +167,9 @@ def balance_sizes(
             )
     iterations = size("iterations", 2) if name == "multi_phase" else 1
     unit_batch = size("unit_batch", 8)
-    chunk = group_size * unit_batch * iterations
+    step, most = group_size, unit_batch * iterations  # work-items that share a chunk, units of each
     if name == "direct":
-        chunk = lanes * DIRECT_ROUNDS
+        step, most = lanes, DIRECT_ROUNDS
     # A chunk cut by items and units touches up to one item more than it has of both.
     return {
         "balance": name,
@@ -183,7 +186,8 @@ def balance_sizes(
         "unit_batch": unit_batch,
         "iterations": iterations,
         "partition": "units",
-        "chunk": chunk,
+        "chunk": step * most,
+        "chunk_step": step,
         "slice": group_size * unit_batch + 3,
     }
 

@@ -10,6 +10,7 @@ from clgraph.engine.balancers import BALANCER_COUNTERS
 __all__ = [
     "BINS_AT",
     "BIN_WORDS",
+    "CHUNK_WORDS",
     "COUNTERS",
     "COUNTERS_AT",
     "MOST_BINS",
@@ -75,8 +76,10 @@ STATE_WORDS: dict[str, int] = {
     "MEET": 9 * _LINE,  # 64 bits, see held.mako; cleared by the decider of such a stage
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
-# Of a stage too, where balancers need prefix sums: see arrange.mako.
+# Of a stage too, where balancers need prefix sums: see arrange.mako; and what deciders keep: how
+# many units a chunk of the next frontier has, see chunks.mako.
 UNIT_WORDS = {"UNITS": 8 * _LINE + 6, "UNITS_HIGH": 8 * _LINE + 7}
+CHUNK_WORDS = {"LEVEL_CHUNK": 3 * _LINE + 3}
 # Events that renderings with config.counts add up, in words of their own behind WORK.
 COUNTERS = (
     *BALANCER_COUNTERS,

@@ -3,6 +3,8 @@
 ## In scope      the kernel's arguments and the totals: reached, explored, work
 ## Called by     one work-item, but for `conclude` and `finish`, which solo mode calls by all
 
+<%namespace name="chunks" file="/balance/chunks.mako"/>
+
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
 ## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
 ## edges are only estimated, which they are where they are too few for a pull. Uses explored and reached.
@@ -38,6 +40,13 @@
     % endif
     ${s}.level += 1;
 }
+</%def>
+
+## Once `s` is final: how the balancer of the whole grid cuts up the `edges` of what comes next.
+<%def name="cut(s)">
+% if config.scope == "grid":
+if (${s}.mode == ARRANGE) state[LEVEL_CHUNK] = ${chunks.decided("edges", f"((ulong){s}.members * GROUP_SIZE)")};
+% endif
 </%def>
 
 ## The first stage of a push level.

@@ -77,6 +77,11 @@
         }
         going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
                 edges <= ${config.solo_edges}u && work <= budget;
+        % if config.scope == "grid":
+        if (lid == 0 && !going) {
+            ${level.cut("now")}
+        }
+        % endif
     </%def>
     </%solo:levels>
     ${level.finish("now")}

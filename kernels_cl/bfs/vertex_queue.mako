@@ -197,7 +197,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
-    const int weigh = ${"" if config.exact else "1 || "}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
+    const int weigh = ${"1 || " if config.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
                       max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || held_levels" if config.held else ""};
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
@@ -265,8 +265,9 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     ${level.finish("next")}
     stage_alone = (flags & FLAG_SOLO) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
                   next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
-    % if config.hub_bins:
-    fence_device();   // the bins' words before the stage that reads them
+    ${level.cut("next")}
+    % if config.hub_bins or config.scope == "grid":
+    fence_device();   // what the next stage reads of the words of bins, of chunks and of prefix sums
     % endif
 </%def>
 

@@ -19,12 +19,16 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+<%namespace name="chunks" file="/balance/chunks.mako"/>
 
 <%def name="setup()">
 __local uint arranged_at, arranged_units;
 </%def>
 
 <%def name="entries(queue, count)">
+% if config.balance != "direct":
+${chunks.size()}
+% endif
 <%tiles:each_group_tile count="${count}" size="${str(config.group_size)}u">
     const uint from_index = tile_begin + (uint)get_local_id(0);
     const int has_entry = from_index < tile_end;
@@ -55,8 +59,10 @@ __local uint arranged_at, arranged_units;
         const uint at = arranged_at + place, unit = arranged_units + rank;
         queue_to[at] = entry;
         prefix[at] = unit;
-        for (uint chunk = (unit + ${config.chunk - 1}u) / ${config.chunk}u; chunk * ${config.chunk}u < unit + degree; ++chunk)
+        % if config.balance != "direct":
+        for (uint chunk = (unit + chunk_units - 1u) / chunk_units; chunk * chunk_units < unit + degree; ++chunk)
             chunk_items[chunk] = at;
+        % endif
     }
     group_barrier();
 </%tiles:each_group_tile>
@@ -71,5 +77,10 @@ const int all_fit = !load_relaxed(state + OVERFLOWED);
 const uint arranged = all_fit ? (uint)arranged_both : 0u, arranged_edges = all_fit ? (uint)(arranged_both >> 32) : 0u;
 % endif
 prefix[arranged] = arranged_edges;
-if (arranged) chunk_items[(arranged_edges + ${config.chunk - 1}u) / ${config.chunk}u] = arranged - 1;
+% if config.balance != "direct":
+{
+    ${chunks.size()}
+    if (arranged) chunk_items[(arranged_edges + chunk_units - 1u) / chunk_units] = arranged - 1;
+}
+% endif
 </%def>

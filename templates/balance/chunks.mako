@@ -5,6 +5,9 @@
 ## chunk is cut out of items and units together: `chunk` is the number of both in it, so that it
 ## never touches more than `chunk` + 1 items, and chunk_items[c] says how many end before it.
 ##
+## Size          config.chunk for bare units; in a search what LEVEL_CHUNK says, which is decided anew
+##               for each frontier, so that a small one is cut for all work-items too: see `decided`
+##
 ## In scope      prefix sums of the list, chunk_items [chunks + 1]
 ## Called by     all work-items of the grid, in uniform control flow
 ## Declares      first_unit, past_unit; slice_first, slice_items and BOUND(i), the prefix sum of the
@@ -19,20 +22,38 @@
 __local offset_t chunk_slice[${config.slice}] __attribute__((aligned(16)));
 </%def>
 
+## Units in a chunk of a frontier with so many edges, for so many work-items: as many for each as all
+## of them need, but no more than it has registers for.
+<%def name="decided(edges, work_items)">\
+${config.chunk_step}u * (uint)clamp(((ulong)(${edges}) + (${work_items}) - 1) / (${work_items}), 1ul, ${config.chunk // config.chunk_step}ul)\
+</%def>
+
+<%def name="size()">\
+const uint chunk_units = ${f"{config.chunk}u" if items.module.bare(config) else "state[LEVEL_CHUNK]"};
+</%def>
+
+## Also `run`: how many units a work-item finds by one search, config.unit_batch at most.
 <%def name="count(queue, count)">\
+${size()}
+% if items.module.bare(config):
+const uint run = ${config.unit_batch}u;
+% else:
+const uint searches = (chunk_units / GROUP_SIZE + ${config.unit_batch - 1}u) / ${config.unit_batch}u;
+const uint run = (chunk_units / GROUP_SIZE + searches - 1u) / searches;
+% endif
 const offset_t units = ${items.module.prefix(queue)}[${count}];
-const uint chunks = (uint)((units + ${"(offset_t)(" + count + ") + " if config.partition == "merge" else ""}${config.chunk - 1}u) / ${config.chunk}u);
+const uint chunks = (uint)((units + ${"(offset_t)(" + count + ") + " if config.partition == "merge" else ""}chunk_units - 1u) / chunk_units);
 </%def>
 
 <%def name="load(queue, count, chunk)">
 % if config.partition == "merge":
-const offset_t first_unit = (offset_t)${chunk} * ${config.chunk}u - chunk_items[${chunk}];
-const offset_t past_unit = min((offset_t)(${chunk} + 1u) * ${config.chunk}u, units + (${count})) - chunk_items[${chunk} + 1];
+const offset_t first_unit = (offset_t)${chunk} * chunk_units - chunk_items[${chunk}];
+const offset_t past_unit = min((offset_t)(${chunk} + 1u) * chunk_units, units + (${count})) - chunk_items[${chunk} + 1];
 const uint slice_first = chunk_items[${chunk}];
 const uint slice_items = min(chunk_items[${chunk} + 1] - slice_first + 1u, (uint)(${count}) - slice_first);
 % else:
-const offset_t first_unit = (offset_t)${chunk} * ${config.chunk}u;
-const offset_t past_unit = min(first_unit + ${config.chunk}u, units);
+const offset_t first_unit = (offset_t)${chunk} * chunk_units;
+const offset_t past_unit = min(first_unit + chunk_units, units);
 const uint slice_first = chunk_items[${chunk}];
 const uint slice_items = chunk_items[${chunk} + 1] - slice_first + 1u;
 % endif

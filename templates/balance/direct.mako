@@ -8,16 +8,18 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="find" file="/balance/find.mako"/>
+<%namespace name="chunks" file="/balance/chunks.mako"/>
 
 <%def name="setup()"></%def>
 
 <%def name="expand(queue, count, visit)">
 {
     const offset_t units = ${items.module.prefix(queue)}[${count}];
-    const uint chunks = (uint)((units + ${config.chunk - 1}u) / ${config.chunk}u);
+    ${chunks.size()}
+    const uint chunks = (uint)((units + chunk_units - 1u) / chunk_units);
     <%tiles:each_tile count="chunks" size="1u">
-        const offset_t first_unit = (offset_t)tile_begin * ${config.chunk}u;
-        const offset_t past_unit = min(first_unit + ${config.chunk}u, units);
+        const offset_t first_unit = (offset_t)tile_begin * chunk_units;
+        const offset_t past_unit = min(first_unit + chunk_units, units);
         for (offset_t first = first_unit; first < past_unit; first += LANES) {
             const offset_t unit0 = first + lane_id();
             const int active0 = unit0 < past_unit;

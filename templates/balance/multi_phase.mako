@@ -1,6 +1,6 @@
 ## multi_phase: two_phase with units handed out in order, and several searches to a chunk.
 ##
-## Each work-item finds the items of config.iterations runs of config.unit_batch units and keeps them
+## Each work-item finds the items of config.iterations runs of its units at most and keeps them
 ## in registers; then the prefix sums are done with, and their local memory is the place where each
 ## SIMD group turns its runs into rows: consecutive lanes get consecutive units.
 ##
@@ -48,7 +48,7 @@ ${chunks.setup()}
 uint item_${q}_${k};
 % endfor
 {
-    offset_t unit = first_unit + ${q * config.group_size * config.unit_batch}u + (uint)get_local_id(0) * ${config.unit_batch}u;
+    offset_t unit = first_unit + (${q * config.group_size}u + (uint)get_local_id(0)) * run;
     uint owner = 0;
     offset_t bound = 0;
     if (unit < past_unit) {
@@ -57,7 +57,7 @@ uint item_${q}_${k};
         bound = BOUND(owner + 1);
     }
     % for k in range(config.unit_batch):
-    if (unit < past_unit)
+    if (${"" if items.module.bare(config) else f"{k}u < run && "}unit < past_unit)
         while (unit >= bound) {
             ++owner;
             bound = BOUND(owner + 1);
@@ -73,7 +73,11 @@ uint item_${q}_${k};
     K = config.unit_batch
     step = 4 if items.module.bare(config) and K % 4 == 0 else 1
 %>
-% if K % 4 == 0:
+% if not items.module.bare(config):
+% for k in range(K):
+if (${k}u < run) staging[lane_id() * run + ${k}u] = item_${q}_${k};
+% endfor
+% elif K % 4 == 0:
 % for k in range(0, K, 4):
 *(__local uint4 *)(staging + lane_id() * ${K}u + ${k}u) = (uint4)(item_${q}_${k}, item_${q}_${k + 1}, item_${q}_${k + 2}, item_${q}_${k + 3});
 % endfor
@@ -84,11 +88,11 @@ staging[lane_id() * ${K}u + ${k}u] = item_${q}_${k};
 % endif
 lane_converge();
 {
-    const offset_t row = first_unit + ${q * config.group_size * K}u + LANE_GROUP * ${config.lanes * K}u;
+    const offset_t row = first_unit + (${q * config.group_size}u + LANE_GROUP * LANES) * run;
     % if items.module.bare(config):
     #pragma unroll
     % endif
-    for (uint k = 0; k < ${K}u; k += ${step}u) {
+    for (uint k = 0; k < run; k += ${step}u) {
         const uint place = k * LANES + lane_id() * ${step}u;
         % if step == 4:
         const uint4 four = *(__local const uint4 *)(staging + place);

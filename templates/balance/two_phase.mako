@@ -1,4 +1,4 @@
-## two_phase: a work-group takes a chunk of units, each work-item a run of config.unit_batch of them.
+## two_phase: a work-group takes a chunk of units, each work-item a run of its units.
 ##
 ## The first phase, which says where each chunk begins, is the caller's: chunk_items.
 ##
@@ -23,8 +23,8 @@ ${chunks.setup()}
     ${chunks.count(queue, count)}
     <%tiles:each_group_tile count="chunks" size="1u">
         ${chunks.load(queue, count, "tile_begin")}
-        offset_t unit = first_unit + (uint)get_local_id(0) * ${config.unit_batch}u;
-        const offset_t unit_end = min(unit + ${config.unit_batch}u, past_unit);
+        offset_t unit = first_unit + (uint)get_local_id(0) * run;
+        const offset_t unit_end = min(unit + run, past_unit);
         uint owner = 0;
         offset_t bound = 0;
         if (unit < unit_end) {
@@ -32,7 +32,7 @@ ${chunks.setup()}
             owner = found;
             bound = BOUND(owner + 1);
         }
-        for (uint k = 0; k < ${config.unit_batch}u; ++k, ++unit) {
+        for (uint k = 0; k < run; ++k, ++unit) {
             const int active0 = unit < unit_end;
             if (active0)
                 while (unit >= bound) {

@@ -88,6 +88,29 @@ def test_extension_lowers_the_searches(intel):
     assert searches[1] < 0.9 * searches[0]
 
 
+@pytest.mark.parametrize(
+    "sizes", [{"balance": "two_phase"}, {"balance": "multi_phase", "iterations": 3}]
+)
+def test_chunks_are_cut_for_each_level(sizes, intel):
+    """bfs-helix 8: all work-items get units of small frontiers, and of large ones all they hold."""
+    groups, size, batch = 1, 2 * intel.traits.lanes, 8
+    most = batch * sizes.get("iterations", 1)
+    config = {"groups": groups, "group_size": size, "unit_batch": batch, **sizes}
+    heads = np.arange(1, 5461)
+    tree = cg.from_edges((heads - 1) // 4, heads)
+    expected, chunks = 0, []
+    for level in range(6):
+        units = 4 ** (level + 1)
+        of_each = min(-(-units // (groups * size)), most)
+        run = -(-of_each // -(-of_each // batch))
+        whole, rest = divmod(units, of_each * size)
+        expected += whole * -(-of_each * size // run) + -(-rest // run)
+        chunks.append(of_each)
+    assert len({*chunks}) > 2
+    assert max(chunks) == most
+    assert counters(tree, 0, intel, **config)["SEARCHES"] == expected
+
+
 @pytest.mark.parametrize("balance", ["two_phase", pytest.param("direct", marks=pytest.mark.slow)])
 def test_leaves_are_discarded(balance, intel):
     """bfs-helix 8: a vertex whose only edge leads back gets a distance and is not expanded.

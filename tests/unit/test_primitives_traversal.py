@@ -13,7 +13,7 @@ import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
 from clgraph.engine.balancers import BALANCERS, balance_sizes
 from clgraph.engine.choose import Resolved, resolve
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state
+from clgraph.engine.state import CHUNK_WORDS, SLOT_WORDS, STATE_WORDS, initial_state
 
 GROUPS = 3
 OVERFLOWED = STATE_WORDS["OVERFLOWED"]
@@ -31,7 +31,7 @@ def built(device: Device, config: Resolved, name: str) -> Program:
         f"primitives/{name}.cl",
         config=config,
         problem=SimpleNamespace(predecessors=True),
-        state_words=STATE_WORDS,
+        state_words=STATE_WORDS | CHUNK_WORDS,
         slot_words=SLOT_WORDS,
     )
 
@@ -83,6 +83,12 @@ def test_each_edge_is_claimed_exactly_once(intel: Device, balance: str) -> None:
 
 
 def check_every_edge(device: Device, config: Resolved) -> None:
+    """bfs-helix 8: whatever the size of a chunk that was decided for the frontier."""
+    for units in (1, 2, 4, 5) if config.scope == "grid" else (1,):
+        check_with_chunks(device, config, min(units * config.chunk_step, config.chunk))
+
+
+def check_with_chunks(device: Device, config: Resolved, chunk: int) -> None:
     if config.distribution != "claimed":
         config = dataclasses.replace(config, distribution="static")
     program = built(device, config, "advance_check")
@@ -100,10 +106,12 @@ def check_every_edge(device: Device, config: Resolved) -> None:
         count = np.uint32(vertices.size)
         degrees = graph.degrees[vertices].astype(np.uint32)
         prefix = np.concatenate([[0], np.cumsum(degrees)]).astype(np.uint32)
-        firsts = np.arange(0, prefix[-1] + config.chunk, config.chunk)
+        firsts = np.arange(0, prefix[-1] + chunk, chunk)
         starts = np.searchsorted(prefix[1:], np.minimum(firsts, max(prefix[-1], 1) - 1), "right")
         sums = memory.upload("prefix", prefix)
         chunk_items = memory.upload("chunk_items", starts.astype(np.uint32))
+        words = initial_state()
+        words[CHUNK_WORDS["LEVEL_CHUNK"]] = chunk
         program.kernel("make_entries").launch(64, 1, indptr, asked, count, entries)
         for as_hubs, tile in ((0, 1), (0, config.lanes), (1, 1)):
             if as_hubs and not vertices.size:
@@ -115,9 +123,9 @@ def check_every_edge(device: Device, config: Resolved) -> None:
                 config.group_size,
                 *(indptr, indices, asked, count, np.uint32(as_hubs), np.uint32(tile), entries),
                 *(sums, chunk_items),
-                *(visits, mistakes, memory.upload("state", initial_state())),
+                *(visits, mistakes, memory.upload("state", words)),
             )
-            where = f"{name}, as_hubs={as_hubs}, tile={tile}"
+            where = f"{name}, as_hubs={as_hubs}, tile={tile}, chunk={chunk}"
             np.testing.assert_array_equal(visits.read(), expected, err_msg=where)
             assert mistakes.read()[0] == 0, where
 

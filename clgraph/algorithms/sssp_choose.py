@@ -28,11 +28,15 @@ __all__ = ["ResolvedPaths", "resolve_paths"]
 # Edges per step that are worth the step, where nothing is known of the device.
 FEWEST_EDGES = 1 << 14
 RINGS = 4.0
-# Edges per vertex that a rise of the bound should take in. A processor core wants little work done
-# in vain: 4 to 8 were best on five kinds of graph. An H200 wants many vertices at once: where
+# Edges per vertex that a rise of the bound should take in. Processor cores want little work done in
+# vain: 4 were best on geometric and Kronecker graphs, 8 to 16 on roads and grids, whose frontiers
+# are small. An H200 wants many vertices at once: where
 # groups drift, 48 to 96 were best on a mesh and a road network; where not, 12 to 32 on kron20.
 # Delta-stepping does less in vain than the latter: 6 took 0.50 ms there, 8 0.54, 12 0.60, 17 0.69.
 NARROW, WIDE, DRIFTING, BANDS = 4.0, 32.0, 64.0, 6.0
+SPARSE_DEGREE, SPARSE_NARROW = 5.0, 8.0
+# Edges for each core that are not worth the others' help: two cores did best with 8 to 256 in all.
+CORE_EDGES = 32
 # Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
 # 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
 DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
@@ -114,7 +118,8 @@ def resolve_paths(
     packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not alone
     banded = method == "delta-stepping" and not alone
     drift = _drift(config, base, traits, graph) if method == "near-far" else 0
-    hops = NARROW if alone else DRIFTING if drift else BANDS if banded else WIDE
+    narrow = SPARSE_NARROW if graph.mean_degree < SPARSE_DEGREE else NARROW
+    hops = narrow if alone else DRIFTING if drift else BANDS if banded else WIDE
     own: dict[str, Any] = {}
     if method == "buckets":
         hops, own = bucket_hops(traits), bucket_part(config, base, traits)
@@ -136,7 +141,9 @@ def resolve_paths(
         "direction": "push",
         "pull": False,
         "hub_degree": 0 if alone else base.hub_degree,  # one core would walk it alone anyway
-        "solo_edges": base.solo_edges if config.solo_edges is not None else _solo_edges(base),
+        "solo_edges": CORE_EDGES * traits.compute_units
+        if alone and config.solo_edges is None
+        else base.solo_edges,
         "method": method,
         "heavy": "push" if method == "delta-stepping" else "",
         "delta": weights.step(config.delta, hops) if method != "bellman-ford" else 0.0,
@@ -254,10 +261,6 @@ def _shared_part(config: SSSPConfig, traits: DeviceTraits) -> TraversalConfig:
     if config.method == "buckets":
         shared |= bucket_group(config, traits)
     return TraversalConfig(**shared)
-
-
-def _solo_edges(base: Resolved) -> int:
-    return 1 << 12 if base.group_size == 1 else base.solo_edges
 
 
 def _tuned_part(

@@ -65,7 +65,7 @@ def describe(device: Device, commit: str | None) -> dict[str, Any]:
         },
         "versions": {"python": platform.python_version(), **_versions()},
         "commit": commit or known[0],
-        "dirty": known[1] if commit is None or known[0] is not None else None,
+        "dirty": known[1] if commit in {None, known[0]} else None,
         "copy_gb_per_s": copy_bandwidth(device),
         "card": card_state(device),
     }

@@ -98,6 +98,13 @@ GRAPHS: dict[str, Pinned] = {
     "grid500": Pinned("grid2d", (500, 500), "grid2d:500,500", {"generated": "a141874e3e93fa7c"}),
     "road500": Pinned("road", (500, 500), "road:500,500", {"generated": "e1eba4c1f6cab3e0"}),
     "rmat14": Pinned("rmat", (14, 8)),
+    # generated here, of a size for processors
+    "kron18": Pinned("kron", (18, 16), "kron:18,16", {"generated": "ac74861b814c357c"}),
+    "rgg18": Pinned("geometric", (1 << 18,), "rgg:262144", {"generated": "34c23c94875e704b"}),
+    "grid1000": Pinned(
+        "grid2d", (1000, 1000), "grid2d:1000,1000", {"generated": "951b0afa642fb6af"}
+    ),
+    "road1000": Pinned("road", (1000, 1000), "road:1000,1000", {"generated": "9a9a243ac42d967c"}),
     # generated outside; other codes were measured on these very graphs
     "kron20": Pinned("kron", (20, 16), "kron:20,16", {"bcsr": "daaf0cbefadf3daa"}),
     "kron22": Pinned("kron", (22, 16), "kron:22,16", {"bcsr": "856c55af28f72065"}),

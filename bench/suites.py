@@ -55,6 +55,24 @@ QUICK = (
     Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
 )
 
+# Sizes that a processor searches in milliseconds, beside the libraries that people use there.
+PROCESSORS = (
+    Case("bfs", "kron18", shows="skewed degrees: balance of advance, direction switching"),
+    Case("bfs", "rgg18", shows="local edges, many levels of middling size"),
+    Case("bfs", "grid1000", shows="long diameter: cost of a level"),
+    Case("bfs", "road1000", shows="long diameter and degree two: cost of a level"),
+    Case("bfs", "usa-road-d-ny", shows="real roads, New York"),
+    Case("sssp", "kron18", shows="skewed degrees, weights from 1 to 100"),
+    Case("sssp", "rgg18", shows="local edges, wide frontiers"),
+    Case("sssp", "grid1000", shows="long diameter: cost of a round"),
+    Case("sssp", "road1000", shows="long diameter and degree two: cost of a round"),
+    Case("sssp", "usa-road-d-ny", shows="real roads with real lengths, New York"),
+    Case("scc", "web-notredame", shows="real web graph"),
+    Case("scc", "soc-slashdot0902", shows="real social graph, one large component"),
+    Case("components", "kron18", shows="skewed degrees, one large component"),
+    Case("components", "road1000", shows="long diameter, one component"),
+)
+
 ALL = ("all",)
 # All but the sequential search, which one work-item does.
 DECOMPOSING = ("auto", "forward-backward", "coloring", "multistep", "signatures", "devshatwar")
@@ -140,6 +158,7 @@ PRESETS = (
 
 SUITES: dict[str, tuple[Case, ...]] = {
     "quick": QUICK,
+    "processors": PROCESSORS,
     "papers": PAPERS,
     "presets": PRESETS,
     "full": FULL,

@@ -24,7 +24,7 @@ __all__ = ["COMMAND", "load_runner"]
 PACKAGE = Path(__file__).resolve().parent.parent
 NAME = "clgraph.bench"
 STDOUT = "-"
-SUITES = ("quick", "papers", "presets", "full")
+SUITES = ("quick", "processors", "papers", "presets", "full")
 REGRESSION, CASE_FAILED, INTERRUPTED = 1, 1, 130
 
 

@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
+import pytest
 from bench import machine
+
+import clgraph as cg
 
 
 class FakeNvml:
@@ -55,3 +58,15 @@ def test_other_devices_have_no_card_state():
     assert machine.card_state(cpu) is None
     gpu = SimpleNamespace(is_gpu=True, vendor="Example", cl=None)
     assert machine.card_state(gpu) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [(None, ("abc", True)), ("abc", ("abc", True)), ("other", ("other", None))],
+)
+def test_changes_are_those_of_the_commit_that_is_named(monkeypatch, asked, told):
+    """What a checkout says of its files is about no other commit."""
+    monkeypatch.setattr(machine, "commit_of_checkout", lambda: ("abc", True))
+    monkeypatch.setattr(machine, "copy_bandwidth", lambda _device: 1.0)
+    found = machine.describe(cg.device("pocl"), asked)
+    assert (found["commit"], found["dirty"]) == told

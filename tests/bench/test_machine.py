@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from bench import machine
 
 import clgraph as cg
+from bench import machine
 
 
 class FakeNvml:

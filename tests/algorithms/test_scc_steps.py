@@ -333,16 +333,6 @@ def test_long_shapes(make, strategy, intel):
     assert "sequential" not in {row[1] for row in rows}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", ["forward-backward", "coloring", "multistep", "devshatwar"])
-@pytest.mark.parametrize("make", [cycle, path, chain_of_cycles, comb])
-def test_a_million_vertices(make, preset, intel):
-    """Scc checklist 21: no preset takes quadratic time."""
-    sizes = {cycle: (10**6,), path: (10**6,), chain_of_cycles: (5 * 10**5, 2), comb: (10**5, 5)}
-    graph = make(*sizes[make], shuffle=1)
-    check_components(graph, cg.scc(graph, config=preset, device=intel))
-
-
 @pytest.mark.parametrize("preset", ["coloring", "devshatwar", "forward-backward"])
 def test_what_scans_leave_is_found_by_the_sequential_search(preset, intel):
     config = dict(cg.SCCConfig.PRESETS[preset], scan_budget=1)

@@ -91,6 +91,16 @@ def test_a_million_vertices(name, gpu):
     assert result.stats.kernel_ms < 10_000
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", cg.SCCConfig.presets())
+@pytest.mark.parametrize("name", MILLION)
+def test_a_million_vertices_by_every_preset(name, preset, gpu):
+    """Scc checklist 21: no preset takes time quadratic in the size of a shape."""
+    result = cg.scc(million(name), config=preset, device=gpu)
+    check_components(million(name), result)
+    assert result.stats.kernel_ms < 10_000
+
+
 def test_stepped(gpu):
     config = cg.SCCConfig(synchronisation="stepped")
     for name in ("mixed-one-way", "grid", "comb"):

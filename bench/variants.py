@@ -12,28 +12,30 @@ import argparse
 import itertools
 import json
 import statistics
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph import BFS, BFSConfig, energy
+from clgraph import BFS, SSSP, BFSConfig, SSSPConfig, energy
 from clgraph import device as find_device
 from clgraph.errors import ClgraphError
 
 from .graphs import Places, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clgraph import Device, Graph
 
-__all__ = ["STUDIES", "frontiers", "main", "measure"]
+__all__ = ["LEVELS", "PATHS", "STUDIES", "Search", "frontiers", "main", "measure", "search_of"]
 
 SEED = 12345
 _STATUS: dict[str, Any] = {"queue": "status"}
 _QUEUE: dict[str, Any] = {"queue": "vertex", "direction": "push", "visited": "plain"}
+_HBF: dict[str, Any] = SSSPConfig.PRESETS["h-bf"]
 _4K: dict[str, Any] = {"rules": "bfs-4k", "discover": 0, "hub_degree": 0, "duplicates": "keep"}
 
 # By study: variants by name, the first of which the others are compared with.
@@ -92,7 +94,64 @@ STUDIES: dict[str, dict[str, dict[str, Any]]] = {
         "a vertex an item": {**_QUEUE, "balance": "item_thread"},
         "all vertices": {**_STATUS, "generation": "none", "classes": 1, "direction": "push"},
     },
+    # Features taken away one at a time, widths, vertices to a virtual group, and all of it away.
+    "h-bf": {
+        "H-BF": _HBF,
+        "without classes": {**_HBF, "edge_classes": ()},
+        "without 64-bit atomics": {**_HBF, "claims": "stamped"},
+        "without a heavy path": {**_HBF, "hub_degree": 0},
+        "without a policy of caches": {**_HBF, "cache": "default"},
+        "8 vertices a group": {**_HBF, "vertices_per_warp": 8},
+        "1 vertex a group": {**_HBF, "vertices_per_warp": 1},
+        "width 4": {"method": "bellman-ford", "balance": "vwarp", "virtual_warp": 4},
+        "width of a SIMD group": {"method": "bellman-ford", "balance": "vwarp"},
+        "basic": {"method": "bellman-ford", "balance": "item_thread", "claims": "none"},
+    },
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the variants of a study are of.
+
+    Attributes
+    ----------
+    plan : BFS or SSSP
+        The class.
+    config : BFSConfig or SSSPConfig
+        That of its configurations.
+    account : callable
+        Given a result and a graph: edges expanded, edges to expand, levels that pulled, levels.
+    """
+
+    plan: Any
+    config: Any
+    account: Callable[[Any, Graph], tuple[int, int, int, int]]
+
+
+def _levels(result: Any, _graph: Graph) -> tuple[int, int, int, int]:
+    stats = result.stats
+    directions = stats.per_level["direction"]
+    return (
+        int(stats.expanded_edges.sum()),
+        stats.edges_traversed,
+        int(np.count_nonzero(directions == "pull")),
+        int(directions.size),
+    )
+
+
+def _paths(result: Any, graph: Graph) -> tuple[int, int, int, int]:
+    reached = result.distances != np.iinfo(result.distances.dtype).max
+    return (result.stats.relaxations, int(graph.degrees[reached].sum()), 0, result.stats.levels)
+
+
+LEVELS = Search(BFS, BFSConfig, _levels)
+PATHS = Search(SSSP, SSSPConfig, _paths)
+
+
+def search_of(study: str) -> Search:
+    """Tell what a study is about."""
+    return PATHS if study == "h-bf" else LEVELS
 
 
 def measure(
@@ -100,6 +159,7 @@ def measure(
     variants: Mapping[str, Mapping[str, Any]],
     device: Device,
     *,
+    search: Search = LEVELS,
     sources: int = 16,
     passes: int = 3,
     predecessors: bool = False,
@@ -110,11 +170,14 @@ def measure(
     Parameters
     ----------
     graph : Graph
-        What is searched, from `sources` seeded vertices that have edges.
+        What is searched, from `sources` seeded vertices that have edges; with weights if it is
+        searched for shortest paths.
     variants : mapping
-        Dimensions of `BFSConfig` by name.
+        Dimensions of configurations by name.
     device : Device
         Where.
+    search : Search
+        `LEVELS` or `PATHS`.
     sources, passes : int
         The time of a source is its median over the passes.
     predecessors : bool
@@ -132,12 +195,14 @@ def measure(
     able = np.flatnonzero(graph.degrees > 0)
     rng = np.random.default_rng(SEED)
     chosen = rng.choice(able, min(sources, able.size), replace=False).tolist()
-    plans: dict[str, BFS] = {}
+    plans: dict[str, Any] = {}
     found: dict[str, dict[str, Any]] = {}
     for name, dimensions in variants.items():
         try:
-            config = BFSConfig(**dimensions)
-            plans[name] = BFS(graph, predecessors=predecessors, config=config, device=device)
+            config = search.config(**dimensions)
+            plans[name] = search.plan(
+                graph, predecessors=predecessors, config=config, device=device
+            )
         except ClgraphError as reason:
             found[name] = {"reason": str(reason)}
     times: dict[str, list[list[float]]] = {name: [[] for _ in chosen] for name in plans}
@@ -150,7 +215,7 @@ def measure(
                 if turn:
                     times[name][place].append(result.stats.kernel_ms)
                     continue
-                told[name].append(_account(result))
+                told[name].append(search.account(result, graph))
                 first = result.distances if first is None else first
                 if not np.array_equal(result.distances, first):
                     raise ClgraphError(f"{name} from {source} differs from {next(iter(plans))}.")
@@ -177,20 +242,8 @@ def measure(
     return found
 
 
-def _next_search(plan: BFS, sources: Iterator[int]) -> None:
+def _next_search(plan: Any, sources: Iterator[int]) -> None:
     plan.run(next(sources))
-
-
-def _account(result: Any) -> tuple[int, int, int, int]:
-    """Edges expanded, edges to expand, levels that pulled and levels."""
-    stats = result.stats
-    directions = stats.per_level["direction"]
-    return (
-        int(stats.expanded_edges.sum()),
-        stats.edges_traversed,
-        int(np.count_nonzero(directions == "pull")),
-        int(directions.size),
-    )
 
 
 def frontiers(graph: Graph, source: int, device: Device) -> list[tuple[int, int, int]]:
@@ -251,22 +304,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     device = find_device(given.device)
     kept: dict[str, Any] = {"device": device.name, "studies": {}}
-    for name in given.on.split(","):
-        graph = find(name, Places(graphs=given.graphs, data=given.data)).graph
-        for study in given.study.split(","):
-            found = measure(
-                graph,
-                STUDIES[study],
-                device,
-                sources=given.sources,
-                passes=given.passes,
-                predecessors=given.predecessors,
-                energy_s=given.energy_seconds,
-            )
-            kept["studies"].setdefault(study, {})[name] = found
-            print(f"\n{study} on {name}, {device.name}:\n\n{_table(found)}", flush=True)
-            if given.json:
-                given.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    places = Places(graphs=given.graphs, data=given.data)
+    for name, study in itertools.product(given.on.split(","), given.study.split(",")):
+        search = search_of(study)
+        graph = find(name, places, weighted=search is PATHS).graph
+        found = measure(
+            graph,
+            STUDIES[study],
+            device,
+            search=search,
+            sources=given.sources,
+            passes=given.passes,
+            predecessors=given.predecessors,
+            energy_s=given.energy_seconds,
+        )
+        kept["studies"].setdefault(study, {})[name] = found
+        print(f"\n{study} on {name}, {device.name}:\n\n{_table(found)}", flush=True)
+        if given.json:
+            given.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     return 0
 
 

@@ -7,15 +7,19 @@ import pytest
 
 import clgraph as cg
 from bench import variants
+from bench.graphs import with_weights
 
 GRAPH = cg.generate.kron(9, seed=2)
 
 
 def test_every_variant_is_a_configuration():
-    """bfs-merrill 22, bfs-enterprise 23, bfs-4k's ablation and baselines, bfs-helix 19 and 26."""
-    for study in variants.STUDIES.values():
+    """bfs-merrill 22, bfs-enterprise 23, bfs-4k's ablation and baselines, bfs-helix 19 and 26,
+
+    sssp-hbf 12, 13, 16 and 21.
+    """
+    for name, study in variants.STUDIES.items():
         for dimensions in study.values():
-            cg.BFSConfig(**dimensions)
+            variants.search_of(name).config(**dimensions)
     assert {"expand-contract", "hybrid"} < set(variants.STUDIES["merrill"])
     assert {"BL", "TS", "WB", "HC", "HC alpha"} < set(variants.STUDIES["enterprise"])
     assert {"VW", "+ED", "+DP", "+hash"} < set(variants.STUDIES["bfs-4k"])
@@ -25,7 +29,11 @@ def test_every_variant_is_a_configuration():
 @pytest.mark.slow
 @pytest.mark.parametrize("study", variants.STUDIES)
 def test_every_study_runs(study, intel):
-    found = variants.measure(GRAPH, variants.STUDIES[study], intel, sources=3, passes=1)
+    search = variants.search_of(study)
+    graph = with_weights(GRAPH) if search is variants.PATHS else GRAPH
+    found = variants.measure(
+        graph, variants.STUDIES[study], intel, search=search, sources=3, passes=1
+    )
     assert set(found) == set(variants.STUDIES[study])
     for row in found.values():
         assert row["ms"] > 0

@@ -1,0 +1,132 @@
+## beyond: what leads out of a band, once no one in it falls any more.
+##
+## Push          the edges that the band left, of all that it has settled
+## Pull          where these are more than are left (PULLS): whoever lies beyond looks along its own
+##               in-edges for a settled vertex
+##
+## relax()       the stage HEAVY of /sssp/bands.mako
+## begin(), publish_least()   of a stage that puts vertices aside, here or where the band is split
+## In scope      what /sssp/bands.mako declares for its stages
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
+<%namespace name="rows" file="/sssp/band_rows.mako"/>
+
+<%def name="relax()">
+    const key_t high = (key_t)BOARD_ULONG(HIGH);
+    uint edges_seen = 0;
+    ${relaxing.begin()}
+    ${begin()}
+    % if config.heavy == "switching":
+    if (PULLS) {
+        // Whoever is at the lower bound or below was settled before this band, but for the sources.
+        const key_t low = (key_t)BOARD_ULONG(LOW);
+        const int first_band = low == 0;
+        ${pull()}
+    } else
+    % endif
+    {
+        const int whole = 0;
+        <%tiles:each_tile count="now.length" size="tile_size">
+            ${rows.take("settled", rows.heavy)}
+            ${advance.tile_edges("buffer", "0", "rows_here", relax_edges)}
+            lane_converge();
+        </%tiles:each_tile>
+    }
+    ${pile.end_stage("pile_here", "pile_count")}
+    ${publish_least()}
+    ${relaxing.end()}
+    ${rows.count_edges()}
+</%def>
+
+<%def name="begin()">
+    ${pile.begin_stage()}
+    key_t least = KEY_NONE;   // of what this lane put aside or left there
+</%def>
+
+<%def name="publish_least()">
+    // Most groups find a smaller one there already.
+    const key_t least_here = REDUCE_MIN_KEY(least);
+    if (lane_id() == 0 && least_here < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least_here);
+</%def>
+
+<%def name="relax_edges(count)">
+    % for k in range(count):
+    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
+    if (active${k}) {
+        const weight_t weight = WEIGHT_AT(e${k});
+        before${k} = KEY_AT(v${k});
+        to${k} = key_add(keys_here[u${k}], weight);
+    }
+    % if keys.guarded:
+    beyond |= active${k} && to${k} >= KEY_NONE;
+    % endif
+    edges_seen += (uint)active${k};
+    const int falls${k} = active${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    % endfor
+    % for k in range(count):
+    ${put_aside(k, f"v{k}")}
+    % endfor
+</%def>
+
+## Whatever the band gives beyond it is above HIGH: all that ends there was relaxed before.
+<%def name="put_aside(k, vertex)">
+    ${lower.lower(f"lowered{k}", f"was{k}", vertex, f"falls{k}", f"to{k}", "now.level")}
+    if (lowered${k}) least = min(least, to${k});
+    ${pile.push(f"lowered{k} && CELL_KEY(was{k}) == KEY_NONE", vertex, "pile_here", "pile_count")}
+</%def>
+
+<%def name="pull()">
+    __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);
+    uint found = 0;
+    <%tiles:each_tile count="n" size="LANES">
+        const uint looking = tile_begin + lane_id();
+        const int looks = looking < tile_end && KEY_AT(looking) > high && in_indptr[looking + 1] > in_indptr[looking];
+        const lanemask_t keeping = lane_ballot(looks);
+        if (looks) found_here[found + lanemask_count(keeping & lane_mask_lt())] = looking;
+        found += lanemask_count(keeping);
+        lane_converge();
+        if (found > LANES) {
+            ${look("LANES")}
+        }
+    </%tiles:each_tile>
+    if (found) {
+        ${look("found")}
+    }
+</%def>
+
+## The last `count` vertices that were found to lie beyond look along their edges.
+<%def name="look(count)">
+    const uint rows_here = ${count};
+    found -= rows_here;
+    if (lane_id() < rows_here) {
+        const uint u = found_here[found + lane_id()];
+        const offset_t begin = in_indptr[u];
+        buffer[lane_id()] = MAKE_ENTRY(u, begin, (uint)(in_indptr[u + 1] - begin));
+    }
+    lane_converge();
+    __global const uint *const indices = in_indices;
+    ${advance.tile_edges("buffer", "0", "rows_here", look_along)}
+    lane_converge();
+</%def>
+
+<%def name="look_along(count)">
+    edges_seen += ${" + ".join(f"(uint)active{k}" for k in range(count))};
+    % for k in range(count):
+    key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE, to${k} = KEY_NONE;
+    int falls${k} = (from${k} > low || first_band) && from${k} <= high;
+    if (falls${k}) {
+        to${k} = key_add(from${k}, in_edges[e${k}]);
+        % if keys.guarded:
+        beyond |= to${k} >= KEY_NONE;
+        % endif
+        falls${k} = to${k} < KEY_AT(u${k}) && to${k} <= (key_t)limit;
+    }
+    % endfor
+    % for k in range(count):
+    ${put_aside(k, f"u{k}")}
+    % endfor
+</%def>

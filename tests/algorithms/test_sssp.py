@@ -41,6 +41,16 @@ def test_types_of_weights(dtype, device):
             check_paths(costly, source, plan.run(source, verify=True))
 
 
+@pytest.mark.parametrize("more", [{}, {"groups": 1}, {"solo_edges": 1 << 20}, {"solo": False}])
+def test_cores_alone_and_together(more, device):
+    """What one core does by itself and what all share, and each after the other: the same."""
+    graph = weighted(MIXED, np.int32, 0, 40)
+    plan = cg.SSSP(graph, predecessors=True, config=cg.SSSPConfig(**more), device=device)
+    assert (plan.config.solo_edges > graph.m) == ("solo" not in more and more != {})
+    for source in MIXED_SOURCES:
+        check_paths(graph, source, plan.run(source))
+
+
 @st.composite
 def cases(draw):
     """A graph with few and small weights, so that ties, zeros and repeats abound."""

@@ -147,7 +147,8 @@ def resolve(
     solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, form.entry)
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
     emulated = traits.lane_ops == "local"
-    synchronisation = config.synchronisation or ("stepped" if emulated else "persistent")
+    launch_by_launch = emulated or config.kernels == "split"
+    synchronisation = config.synchronisation or ("stepped" if launch_by_launch else "persistent")
     in_steps = synchronisation == "stepped"
     kernels = config.kernels or ("split" if emulated and in_steps else "fused")
     distribution = config.distribution or (

@@ -58,6 +58,11 @@ RULES = (
         "kernels='fused'.",
     ),
     Rule(
+        {"kernels": ("split",), "membership": ("open",)},
+        "membership='open' is about work-groups that wait for each other, which those of "
+        "kernels='split' never do; leave one of them out.",
+    ),
+    Rule(
         {"queue": CANDIDATES, "direction": ("switching",)},
         "direction='switching' pulls into a queue of vertices, but queue={queue!r} passes "
         "candidates on; choose direction='push' or queue='vertex'.",

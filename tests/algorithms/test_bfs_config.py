@@ -292,3 +292,12 @@ def test_what_a_device_cannot_run(spec, bad, complaint, pocl, intel):
     assert intel
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         cg.BFS(MIXED, config=cg.BFSConfig(**bad), device=spec)
+
+
+@pytest.mark.parametrize("queue", ["vertex", "edge", "status"])
+def test_split_kernels_are_launched_one_by_one(queue, intel):
+    """Persistent, the first of them took the others' stages for done and found the source alone."""
+    config = cg.BFSConfig(queue=queue, kernels="split")
+    result = cg.BFS(MIXED, config=config, device=intel).run(MIXED_SOURCES[0])
+    check_search(MIXED, MIXED_SOURCES[0], result)
+    assert (result.stats.mode, result.stats.config["kernels"]) == ("stepped", "split")

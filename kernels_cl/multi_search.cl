@@ -52,7 +52,7 @@ void multi_search(
     __global uint *all_visited,                     // [groups, words] where marks are used
     __global uint *all_stamps,                      // [groups, n] where all edges are read
 % for state in states:
-    __global ${state.ctype} *all_${state.name},     // [searches or groups, size], or [size]
+    __global ${state.ctype} *all_${state.known_as},     // [searches or groups, size], or [size]
     const ulong size_${state.name},
     const ${state.ctype} fill_${state.name},
 % endfor
@@ -90,7 +90,7 @@ void multi_search(
         const uint search = first_search + taken_search, source = sources[search];
         uint level = 0, frontier_left = 0;
         % for state in states:
-        __global ${state.ctype} *const state_${state.name} = all_${state.name}${{"search": " + search * size_", "group": " + group_index * size_", "run": ""}[state.per]}${state.name if state.per != "run" else ""};
+        __global ${state.ctype} *const state_${state.name} = all_${state.known_as}${{"search": " + search * size_", "group": " + group_index * size_", "run": ""}[state.per]}${state.name if state.per != "run" else ""};
         % if state.per != "run":
         for (ulong x = lid; x < size_${state.name}; x += GROUP_SIZE) state_${state.name}[x] = fill_${state.name};
         % endif

@@ -144,8 +144,10 @@ class MultiSearch:
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self._states = dict(state)
-        self._arguments = [Given(name, value) for name, value in (arguments or {}).items()]
+        self._states = _by_name("state", state)
+        self._arguments = [
+            Given(name, value) for name, value in _by_name("arguments", arguments or {}).items()
+        ]
         self._check_names()
         self._hooks = check_snippets(
             {
@@ -324,7 +326,7 @@ class MultiSearch:
         """Give the kernel's last arguments, those of a run in place of the plan's."""
         given = list(self._given)
         places = {known.name: place for place, known in enumerate(self._arguments)}
-        for name, value in arguments.items():
+        for name, value in _by_name("arguments", arguments).items():
             if name not in places:
                 raise InvalidArgumentError(
                     f"the plan has no argument {name!r}; give it one when it is made."
@@ -343,9 +345,23 @@ class MultiSearch:
         return given
 
 
+def _by_name(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(given)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"{what} is a {type(given).__name__}; pass a dict by the names that snippets use."
+        ) from None
+
+
 def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
     """Give vertex numbers as int64 [k], or say which of them is none."""
-    given = np.asarray(sources)
+    try:
+        given = np.asarray(sources)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
+        ) from None
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InvalidArgumentError(
             f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "

@@ -16,7 +16,7 @@ from clgraph.graph.arguments import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["HOOKS", "Given", "State", "check_name", "check_snippets", "library_snippets"]
 
@@ -34,6 +34,8 @@ C_TYPES = {
     "float64": "double",
 }
 PER = ("search", "group", "run")
+# Arrays of a group in multi_search.cl; a state of such a name is known by another there.
+TAKEN = frozenset({"queues", "offsets", "visited", "stamps"})
 # Words of C and of the vocabulary that snippets are given; a state cannot have their names.
 RESERVED_TEXT = """
 auto bool break case char const constant continue default do double else enum extern float for
@@ -61,12 +63,12 @@ class State:
         "group": every work-group, used by one search after the other (the *scratch* mode), not
         part of the result. "run": one, which all searches share.
     fill : number
-        What each search, or the run, finds in it.
+        What each search, or the run, finds in it; rounded where `dtype` is of floating point.
 
     Raises
     ------
     InvalidArgumentError
-        If something of it is not as above, or `fill` is no value of `dtype`.
+        If something of it is not as above, or `fill` does not fit `dtype`.
     """
 
     dtype: DTypeLike
@@ -76,11 +78,8 @@ class State:
 
     def __post_init__(self) -> None:
         """Refuse what no kernel could be given."""
-        element = np.dtype(self.dtype)
-        if element.name not in C_TYPES:
-            raise InvalidArgumentError(
-                f"dtype={element} cannot be an array of a search; use one of {', '.join(C_TYPES)}."
-            )
+        element = _element(self.dtype)
+        object.__setattr__(self, "dtype", element)
         if self.per not in PER:
             raise InvalidArgumentError(f"per={self.per!r} is not one of {', '.join(PER)}.")
         if isinstance(self.size, str):
@@ -88,9 +87,7 @@ class State:
                 raise InvalidArgumentError(f"size={self.size!r} is not 'n', 'm' or a number.")
         else:
             whole("size", self.size)
-        with np.errstate(all="ignore"):
-            filled = np.asarray(self.fill).astype(element)
-        if not np.array_equal(filled, np.asarray(self.fill), equal_nan=True):
+        if not _holds(element, self.fill):
             raise InvalidArgumentError(f"fill={self.fill!r} is not a value of {element}.")
 
     def count(self, n: int, m: int) -> int:
@@ -104,7 +101,9 @@ class State:
 
     def named(self, name: str) -> SimpleNamespace:
         """Give what templates see of it."""
-        return SimpleNamespace(name=name, ctype=C_TYPES[np.dtype(self.dtype).name], per=self.per)
+        known_as = f"search_{name}" if name in TAKEN else name
+        ctype = C_TYPES[np.dtype(self.dtype).name]
+        return SimpleNamespace(name=name, known_as=known_as, ctype=ctype, per=self.per)
 
 
 class Given:
@@ -116,22 +115,70 @@ class Given:
         What snippets call it.
     value : NumPy scalar, int, float or array_like
         An int counts as int32 if it fits, else int64; a float as float32.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is neither, or too large for its type.
     """
 
     def __init__(self, name: str, value: Any) -> None:
         self.name = name
-        self.is_array = np.ndim(value) > 0
-        if isinstance(value, float) and not isinstance(value, np.generic):
-            value = np.float32(value)
-        elif isinstance(value, (int, np.bool_)):
-            value = np.int32(value) if -(2**31) <= value < 2**31 else np.int64(value)
-        self.value: Any = np.ascontiguousarray(value) if self.is_array else np.asarray(value)[()]
-        if self.value.dtype.name not in C_TYPES:
+        try:
+            given = np.asarray(value)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        if isinstance(value, (int, np.bool_)):
+            whole = int(value)
+            given = _as_c_number(name, whole, np.int32 if -(2**31) <= whole < 2**31 else np.int64)
+        elif isinstance(value, float) and not isinstance(value, np.generic):
+            given = _as_c_number(name, value, np.float32)
+        if given.dtype.name not in C_TYPES:
             raise InvalidArgumentError(
-                f"argument {name!r} is of type {self.value.dtype}; use numbers or arrays of one of "
+                f"argument {name!r} is of type {given.dtype}; use numbers or arrays of one of "
                 f"{', '.join(C_TYPES)}."
             )
-        self.ctype = C_TYPES[self.value.dtype.name]
+        self.is_array = given.ndim > 0
+        given = given.astype(given.dtype.newbyteorder("="), copy=False)
+        self.value: Any = np.ascontiguousarray(given) if self.is_array else given[()]
+        self.ctype = C_TYPES[given.dtype.name]
+
+
+def _as_c_number(name: str, value: float, element: type[np.generic]) -> NDArray[Any]:
+    if not _holds(np.dtype(element), value):
+        raise InvalidArgumentError(
+            f"argument {name!r} is {value!r}, which {element.__name__} does not hold; pass a NumPy "
+            "scalar of a larger type."
+        )
+    return np.asarray(value, element)
+
+
+def _element(dtype: DTypeLike) -> np.dtype[Any]:
+    """Give the type of an array in this machine's byte order, or say that there is none such."""
+    try:
+        element = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        element = None
+    if element is None or element.name not in C_TYPES:
+        raise InvalidArgumentError(
+            f"dtype={dtype if element is None else element} cannot be an array of a search; use "
+            f"one of {', '.join(C_TYPES)}."
+        )
+    return element.newbyteorder("=")
+
+
+def _holds(element: np.dtype[Any], value: Any) -> bool:
+    """Tell whether a type has a number, or one next to it where it is of floating point."""
+    try:
+        with np.errstate(all="ignore"):
+            held = np.asarray(value).astype(element)
+        if held.ndim:
+            return False
+        if element.kind == "f":
+            return bool(np.isfinite(held) == np.isfinite(value))
+        return np.array_equal(held, np.asarray(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def check_name(name: str) -> None:

@@ -155,6 +155,41 @@ def test_names_in_scope(device):
     assert "own" not in list(result)
 
 
+@pytest.mark.parametrize("config", ["auto", "edge-parallel"])
+def test_states_may_have_names_that_the_kernel_has_too(config, any_device):
+    names = ["queues", "offsets", "visited", "stamps"]
+    plan = cg.MultiSearch(
+        MIXED,
+        state={name: cg.State("int32", fill=-1) for name in names},
+        init="if (lid == 0) queues[src] = offsets[src] = visited[src] = stamps[src] = 0;",
+        visit="""
+            if (FIRST(v)) {
+                queues[v] = offsets[v] = visited[v] = stamps[v] = level + 1;
+                ENQ(v);
+            }
+        """,
+        config=config,
+        device=any_device,
+    )
+    source = int(MIXED_SOURCES[0])
+    found = plan.run([source])
+    for name in names:
+        np.testing.assert_array_equal(found[name][0], expected_distances(MIXED, source))
+
+
+def test_arrays_of_another_byte_order_and_fills_between_two_numbers(any_device):
+    plan = cg.MultiSearch(
+        MIXED,
+        state={"seen": cg.State(">f4", size=2, fill=0.1)},
+        arguments={"some": np.array([1.5, 2.5], ">f8"), "one": np.array([7], ">i2")[0]},
+        init="if (lid == 0) seen[0] = (float)some[1] + one;",
+        device=any_device,
+    )
+    np.testing.assert_array_equal(plan.run([3])["seen"], np.float32([[9.5, 0.1]]))
+    given = {"some": np.array([0.5, 1], ">f8")}
+    assert plan.run([3], arguments=given)["seen"][0, 0] == 8
+
+
 def test_arguments_of_one_run(any_device):
     plan = cg.MultiSearch(
         cg.generate.path(4),

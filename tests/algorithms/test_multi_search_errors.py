@@ -87,6 +87,12 @@ def test_checklist_14_what_does_not_fit_is_refused_with_its_bytes(device, monkey
         ({"state": {}, "visit": 3}, "pass OpenCL C"),
         ({"state": {}, "visit": '#line 3 "x"\n'}, "#line"),
         ({"state": {}, "arguments": {"x": "text"}}, "use numbers or arrays"),
+        ({"state": {}, "arguments": {"x": None}}, "use numbers or arrays"),
+        ({"state": {}, "arguments": {"x": [[1], [2, 3]]}}, "use numbers or arrays"),
+        ({"state": {}, "arguments": {"x": 2**70}}, "int64 does not hold"),
+        ({"state": {}, "arguments": {"x": 1e300}}, "float32 does not hold"),
+        ({"state": {}, "arguments": [1]}, "arguments is a list; pass a dict"),
+        ({"state": ["x"]}, "state is a list; pass a dict"),
         ({"state": HOPS, "arguments": {"hops": 1}}, "rename one"),
         ({"state": {}, "config": "fast"}, "not a preset"),
         ({"state": {}, "config": 3}, "preset name"),
@@ -104,7 +110,13 @@ def test_declarations_that_cannot_be(options, complaint, any_device):
     ("make", "complaint"),
     [
         (lambda: cg.State("complex64"), "cannot be an array"),
+        (lambda: cg.State("int33"), "dtype=int33 cannot be an array"),
+        (lambda: cg.State(None), "dtype=None cannot be an array"),
         (lambda: cg.State("int8", fill=300), "not a value"),
+        (lambda: cg.State("int64", fill=2**70), "not a value"),
+        (lambda: cg.State("int32", fill="a"), "not a value"),
+        (lambda: cg.State("int32", fill=[1, 2]), "not a value"),
+        (lambda: cg.State("float32", fill=1e300), "not a value"),
         (lambda: cg.State("int32", fill=0.5), "not a value"),
         (lambda: cg.State("int32", size="k"), "size='k'"),
         (lambda: cg.State("int32", size=0), "size=0"),
@@ -122,7 +134,7 @@ def test_values_that_cannot_be(make, complaint):
         make()
 
 
-@pytest.mark.parametrize("sources", [[-1], [MIXED.n], [0.5], 3, [[1]], ["a"]])
+@pytest.mark.parametrize("sources", [[-1], [MIXED.n], [0.5], 3, [[1]], ["a"], [[1], [2, 3]]])
 def test_sources_that_are_not(sources, any_device):
     plan = cg.MultiSearch(MIXED, state=HOPS, visit=VISIT, device=any_device)
     with pytest.raises(cg.InvalidArgumentError, match="sources"):

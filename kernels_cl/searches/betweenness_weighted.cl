@@ -7,7 +7,7 @@
 for (uint u = lid; u < n; u += WG) {
     if (lengths[(ulong)i * n + u] == unreached) continue;
     ADD(reached, 0, 1);
-    for (uint e = indptr[u]; e < indptr[u + 1]; ++e) {
+    for (offset_t e = indptr[u]; e < indptr[u + 1]; ++e) {
         const uint v = indices[e];
         if (lengths[(ulong)i * n + v] > lengths[(ulong)i * n + u]
             && lengths[(ulong)i * n + u] + weights[e] == lengths[(ulong)i * n + v])

@@ -96,16 +96,15 @@ def prefix_sums(memory: Memory, graph: Graph, config: Resolved, groups: int) -> 
         return []
     percent = 100 if config.exact else config.queue_percent
     edges = graph.m * percent // 100
+    # The smallest there are: a sum of degrees that wrapped says nothing about how many there are.
+    chunks = edges // config.chunk_step
     if config.balance == "direct":
         chunks = 0
     elif config.exact:
         # Chunks are smaller than the most only where there are no more of them than can be taken at
         # once, or after solo mode, which may only estimate the edges ahead.
         few = max(groups * config.group_size, config.solo_edges)
-        chunks = edges // config.chunk + few // config.chunk_step
-    else:
-        # A sum of degrees that wrapped says nothing about how many there are.
-        chunks = edges // config.chunk_step
+        chunks = min(chunks, edges // config.chunk + few // config.chunk_step)
     return [
         memory.allocate("prefix", graph.n * percent // 100 + QUEUE_SLACK + 1, np.uint32),
         memory.allocate("chunk_items", chunks + 2, np.uint32),

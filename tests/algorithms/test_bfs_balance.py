@@ -19,6 +19,8 @@ from searches import (
 
 import clgraph as cg
 from clgraph.algorithms import bfs as module
+from clgraph.algorithms.bfs_queues import prefix_sums
+from clgraph.device import Memory
 from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS
 from clgraph.engine.choose import resolve
 
@@ -162,6 +164,15 @@ def test_sums_of_degrees_have_32_bits(intel):
         with pytest.raises(cg.InvalidArgumentError, match="in 32 bits, but the graph has"):
             resolve(config, intel.traits, m=2**31, predecessors=False)
     resolve(cg.BFSConfig(balance="cws"), intel.traits, m=2**33, predecessors=False)
+
+
+@pytest.mark.parametrize("visited", ["bitmap", "mask"])
+def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
+    """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""
+    config = cg.BFSConfig(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
+    resolved = resolve(config, intel.traits, m=MIXED.m, predecessors=False)
+    _, chunk_items = prefix_sums(Memory(intel), MIXED, resolved, 2)
+    assert chunk_items.count <= 2 * MIXED.m // resolved.chunk_step
 
 
 def test_what_auto_chooses_is_unchanged(intel, pocl):

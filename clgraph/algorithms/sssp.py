@@ -218,7 +218,10 @@ class SSSP:
                 raise
             found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
-        if outcome.remark & REMARK_BEYOND and max_distance is None:
+        # Only integers go beyond their type; a limit above it does not tell them from what is near.
+        if outcome.remark & REMARK_BEYOND and (
+            max_distance is None or max_distance >= int(self.unreached)
+        ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
         if verify:
             verify_paths(

@@ -176,5 +176,5 @@ def check_overflow(
         raise OverflowError(
             f"a path over edge {tails[out[0]]} -> {graph.indices[out[0]]} is longer than "
             f"{weights.dtype} holds ({weights.unreached - 1}); use wider weights, such as int64 or "
-            "float64, or pass max_distance."
+            "float64, or pass a max_distance below that."
         )

@@ -140,8 +140,8 @@ class Weights:
 
     @property
     def _may_overflow(self) -> bool:
-        longest = int(self.largest) * max(self._graph.n - 1, 1)
-        return longest >= np.iinfo(self.dtype).max
+        # Of n edges: beyond a path of n - 1 one more is looked at, and its sum must not wrap.
+        return int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max
 
     def key(self, length: Any) -> int:
         """Give a length that is not NaN, in the type of the weights, as its key."""
@@ -199,22 +199,30 @@ class Weights:
         if max_distance is None:
             return last
         try:
-            # Numbers only: float() alone would read a text too.
-            number = max_distance if isinstance(max_distance, int) else max_distance.__float__()
-        except (AttributeError, TypeError, ValueError):
-            raise InvalidArgumentError(
-                f"max_distance={max_distance!r} is not a number; pass one, or None."
-            ) from None
-        if math.isnan(number) or (number < 0 and not self.negative):
+            number = max_distance.__index__()  # all digits of a large integer
+        except (AttributeError, TypeError):
+            number = _real_number(max_distance)
+        if number != number or (number < 0 and not self.negative):  # noqa: PLR0124 - NaN
             raise InvalidArgumentError(
                 f"max_distance={max_distance} must be a number that is not negative, or None."
             )
         if self.real:
-            length = self.dtype.type(min(number, float(np.finfo(self.dtype).max)))
+            most = float(np.finfo(self.dtype).max)
+            length = self.dtype.type(-np.inf if number < -most else min(number, most))
             if float(length) > number:  # rounded up
                 length = np.nextafter(length, self.dtype.type(-np.inf))
             return min(self.key(length), int(last))
         info = np.iinfo(self.dtype)
         if number >= int(info.max):
             return last
-        return self.key(max(math.floor(number), int(info.min)))
+        return self.key(int(info.min) if number < int(info.min) else math.floor(number))
+
+
+def _real_number(value: Any) -> float:
+    """Give what calls itself a number as one; float() alone would read a text too."""
+    try:
+        return float(value.__float__())
+    except (AttributeError, TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"max_distance={value!r} is not a number; pass one, or None."
+        ) from None

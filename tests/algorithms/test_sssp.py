@@ -167,6 +167,34 @@ def test_paths_too_long_for_their_type(dtype, device):
     assert cg.sssp(detour, 0, device=device).distances.tolist() == [0, half, 2 * half, 5]
 
 
+def test_an_edge_beyond_the_longest_path_does_not_wrap(device):
+    """sssp-hbf checklist 20: a path of n - 1 edges fits the type, the edge that closes it not."""
+    half = np.iinfo(np.uint32).max // 2
+    graph = cg.from_edges([0, 1, 2], [1, 2, 1], np.array([half, half, half], np.uint32))
+    assert cg.sssp(graph, 0, device=device).distances.tolist() == [0, half, 2 * half]
+
+
+def test_limits_of_every_kind_of_number(device):
+    big = 2**53 + 1
+    graph = cg.from_edges([0, 1, 2], [1, 2, 3], np.array([big, 1, 2**63 - 5], np.int64))
+    plan = cg.SSSP(graph, device=device)
+    far = plan.unreached
+    for limit in (np.int64(big), big, np.array(big), np.uint64(big)):
+        assert plan.run(0, max_distance=limit).distances.tolist() == [0, big, far, far]
+    for limit in (np.inf, 10**400, 2**63 - 1):
+        with pytest.raises(OverflowError, match="edge 2 -> 3 is longer than"):
+            plan.run(0, max_distance=limit)
+    assert plan.run(0, max_distance=2**63 - 2).distances.tolist() == [0, big, big + 1, far]
+    real = cg.from_edges([0, 1], [1, 2], np.array([1, 1], np.float32))
+    assert cg.sssp(real, 0, max_distance=10**400, device=device).reached == 3
+    falling = cg.SSSP(cg.from_edges([0, 1], [1, 2], np.array([-1, 1], np.int32)), device=device)
+    assert falling.run(0, max_distance=-np.inf).reached == 0
+    assert falling.run(0, max_distance=-(10**400)).reached == 0
+    assert falling.run(0, max_distance=-0.5).distances.tolist()[1] == -1
+    falling = cg.SSSP(cg.from_edges([0, 1], [1, 2], np.array([-1, 1], np.float32)), device=device)
+    assert falling.run(0, max_distance=-(10**400)).reached == 0
+
+
 def test_float_sums_beyond_the_type_are_no_path(device):
     costs = np.array([2e38, 2e38, 1], np.float32)
     result = cg.sssp(cg.from_edges([0, 1, 2], [1, 2, 3], costs), 0, device=device)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Progress", "tell"]
+__all__ = ["Progress", "part_of", "tell"]
 
 Progress: TypeAlias = Callable[[int, int, str], object] | bool
 
@@ -44,6 +44,34 @@ def tell(progress: Progress | None, done: int, total: int, what: str) -> None:
         raise InvalidArgumentError(
             f"progress={progress!r} is neither True nor a callable (done, total, what)."
         )
+
+
+def part_of(progress: Progress | None, before: int, share: float, total: int) -> Progress | None:
+    """Give a part of a call what it tells its own progress to.
+
+    Parameters
+    ----------
+    progress : callable or bool, optional
+        As in `tell`, of the whole call.
+    before : int
+        What the whole had done when this part began.
+    share : float
+        How much of the whole one unit of this part is.
+    total : int
+        Of the whole.
+
+    Returns
+    -------
+    callable, bool or None
+        For ``progress=`` of the part.
+    """
+    if progress is None or progress is False:
+        return progress
+
+    def told(done: int, _total: int, what: str) -> None:
+        tell(progress, before + int(share * done), total, what)
+
+    return told
 
 
 def _show(done: int, total: int, what: str) -> None:

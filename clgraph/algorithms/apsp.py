@@ -13,7 +13,7 @@ from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
-from clgraph.progress import tell
+from clgraph.progress import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,8 @@ def apsp(
     Raises
     ------
     InvalidArgumentError
-        If a source is not a vertex, or a distance does not fit `dtype`.
+        If a source is not a vertex, a distance does not fit `dtype`, or `dtype` or `method` is not
+        for weights.
     DeviceMemoryError
         If not even the distances from one source fit the device.
 
@@ -84,9 +85,11 @@ def apsp(
     """
     graph = as_graph(graph)
     chosen = _all_or(sources, graph.n)
+    element = _element(dtype, weighted=weighted)
     if weighted:
-        return WeightedSearcher(graph, find_device(device)).distances(chosen, progress)
-    element = _element(dtype)
+        return WeightedSearcher(graph, find_device(device), method, config).distances(
+            chosen, progress
+        )
     result = np.empty((chosen.size, graph.n), element)
     done = 0
     searcher = Searcher(graph, find_device(device), method, config)
@@ -131,10 +134,12 @@ def apsp_blocks(
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
     chosen = _all_or(sources, graph.n)
+    element = _element(dtype, weighted=weighted)
     if weighted:
-        return _weighted_blocks(graph, chosen, size, device, progress)
+        by_weight = WeightedSearcher(graph, find_device(device), method)
+        return _weighted_blocks(by_weight, chosen, size or WEIGHTED_BLOCK, progress)
     searcher = Searcher(graph, find_device(device), method)
-    return _blocks(searcher, chosen, _element(dtype), size, progress)
+    return _blocks(searcher, chosen, element, size, progress)
 
 
 def average_shortest_path_length(
@@ -173,7 +178,7 @@ def average_shortest_path_length(
         raise InvalidGraphError("a graph without vertices has no mean distance.")
     everyone = np.arange(graph.n, dtype=np.int64)
     searcher = (
-        WeightedSearcher(graph, find_device(device))
+        WeightedSearcher(graph, find_device(device), method)
         if weighted
         else Searcher(graph, find_device(device), method)
     )
@@ -191,29 +196,30 @@ def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
     return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
 
 
-def _element(dtype: DTypeLike) -> np.dtype[Any]:
+def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:
     try:
         element = np.dtype(dtype)
     except TypeError:
         raise InvalidArgumentError(f"dtype={dtype!r} is neither int32 nor int16.") from None
     if element not in (np.dtype(np.int32), np.dtype(np.int16)):
         raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
+    if weighted and element != np.int32:
+        raise InvalidArgumentError(
+            f"dtype={element} is for distances in hops; by weight they have the type of the "
+            "weights, so leave it out."
+        )
     return element
 
 
 def _weighted_blocks(
-    graph: Graph,
+    searcher: WeightedSearcher,
     sources: NDArray[np.int64],
-    size: int | None,
-    device: Device | str | None,
+    size: int,
     progress: Progress | None,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-    searcher = WeightedSearcher(graph, find_device(device))
-    size = size or WEIGHTED_BLOCK
     for begin in range(0, sources.size, size):
         block = sources[begin : begin + size]
-        yield block, searcher.distances(block)
-        tell(progress, begin + block.size, sources.size, "searches")
+        yield block, searcher.distances(block, part_of(progress, begin, 1, sources.size))
 
 
 def _blocks(
@@ -225,6 +231,6 @@ def _blocks(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
     done = 0
     for block in searcher.blocks(sources, 4, size):
-        yield block, narrow(searcher.distances(block), element)
+        part = part_of(progress, done, 1, sources.size)
+        yield block, narrow(searcher.distances(block, part), element)
         done += block.size
-        tell(progress, done, sources.size, "searches")

@@ -11,6 +11,7 @@ from clgraph.algorithms.centrality_ordered import OrderedBetweenness
 from clgraph.algorithms.centrality_shared import SharedBetweenness, fits
 from clgraph.algorithms.centrality_weighted import WeightedBetweenness, too_many_paths
 from clgraph.algorithms.multi_search import MultiSearch, as_sources
+from clgraph.algorithms.multi_search_config import MultiSearchConfig
 from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.device import device as find_device
@@ -22,7 +23,6 @@ from clgraph.graph.csr import drop_duplicates
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
 
@@ -113,6 +113,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     thin, found = simple(graph, weighted=weighted), find_device(device)
     if method not in METHODS:
         raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    MultiSearchConfig.of(config)  # refused now, whatever will run the searches
     scores = None
     if weighted:
         if method not in ("auto", "multi-search"):

@@ -138,7 +138,7 @@ def _inward(
     """Figures of searches against the edges."""
     if weighted:
         chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
-        return WeightedSearcher(graph.transpose(), device).totals(chosen, progress)
+        return WeightedSearcher(graph.transpose(), device, *how).totals(chosen, progress)
     if sources is None and graph.directed:
         searcher = Searcher(graph, device, *how)
         if searcher.shares_bits():

@@ -11,7 +11,7 @@ from clgraph.algorithms.multi_search_state import State, library_snippets
 from clgraph.algorithms.multi_search_weighted import WeightedSearcher
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import Graph
-from clgraph.progress import tell
+from clgraph.progress import part_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,9 +126,12 @@ class WeightedBetweenness:
         done = 0
         for first in range(0, max(sources.size, 1), size):
             block = sources[first : first + size]
-            lengths = self._searcher.distances(block)
+            # Of every search half is for the lengths, and half for the paths.
+            searched = part_of(progress, done, 0.5, sources.size)
+            counted = part_of(progress, done + (block.size + 1) // 2, 0.5, sources.size)
+            lengths = self._searcher.distances(block, searched)
             given = {"lengths": lengths.ravel() if lengths.size else np.zeros(1, lengths.dtype)}
-            result = self._plan.run(block, arguments=given)
+            result = self._plan.run(block, arguments=given, progress=counted)
             overflows = result["overflows"]
             if overflows[0]:
                 raise too_many_paths(self._dtype)
@@ -139,6 +142,5 @@ class WeightedBetweenness:
                 )
             scores = scores + result["scores"]
             done += block.size
-            tell(progress, done, sources.size, "searches")
         found: NDArray[np.float64] | NDArray[np.float32] = scores
         return found

@@ -89,7 +89,7 @@ def eccentricity(
     everyone = np.arange(graph.n, dtype=np.int64)
     chosen = everyone if sources is None else as_sources(sources, graph.n)
     searcher = (
-        WeightedSearcher(graph, find_device(device))
+        WeightedSearcher(graph, find_device(device), method, config)
         if weighted
         else Searcher(graph, find_device(device), method, config)
     )

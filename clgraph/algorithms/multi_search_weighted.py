@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search_config import MultiSearchConfig
+from clgraph.algorithms.multi_search_totals import METHODS
 from clgraph.algorithms.sssp import SSSP
+from clgraph.errors import InvalidArgumentError
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ class WeightedSearcher:
         With weights.
     device : Device
         Where.
+    method, config
+        As `clgraph.apsp` has them: by weight there is one way, which "single" names.
 
     Attributes
     ----------
@@ -59,10 +64,21 @@ class WeightedSearcher:
     Raises
     ------
     InvalidArgumentError
-        If the graph has no weights.
+        If the graph has no weights, or the method is another.
     """
 
-    def __init__(self, graph: Graph, device: Device) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        method: str = "auto",
+        config: MultiSearchConfig | str | None = None,
+    ) -> None:
+        if method not in METHODS:
+            raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+        if method not in ("auto", "single"):
+            raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
+        MultiSearchConfig.of(config)
         self.graph = graph
         self._plan = SSSP(graph, device=device)
         self.unreached = self._plan.unreached

@@ -10,7 +10,7 @@ from clgraph.algorithms.multi_search import as_sources
 from clgraph.algorithms.multi_search_totals import Searcher
 from clgraph.device import device as find_device
 from clgraph.graph import as_graph
-from clgraph.progress import tell
+from clgraph.progress import part_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -76,7 +76,7 @@ def reachable(
     result = np.empty((chosen.size, width), bool)
     done = 0
     for block in searcher.blocks(chosen, 1):
-        result[done : done + block.size] = searcher.marks(block)[:, wanted]
+        part = part_of(progress, done, 1, chosen.size)
+        result[done : done + block.size] = searcher.marks(block, part)[:, wanted]
         done += block.size
-        tell(progress, done, chosen.size, "searches")
     return result

@@ -94,6 +94,25 @@ def test_blocks_of_sources(any_device):
         np.testing.assert_array_equal(distances, expected[sources])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_progress_is_told_within_a_block(weighted, any_device):
+    """A block can take many seconds: it may have 4,096 searches of a large graph."""
+    graph = cg.generate.grid2d(30, 20, weights=(1, 5))
+    told = []
+    options = {
+        "device": any_device,
+        "progress": lambda *words: told.append(words),
+        "method": "single",
+    }
+    expected = [(done, 600, "searches") for done in range(1, 601)]
+    assert len(list(cg.apsp_blocks(graph, block=400, weighted=weighted, **options))) == 2
+    assert told == expected
+    if not weighted:
+        told.clear()
+        cg.reachable(graph, np.arange(600), **options)
+        assert told == expected
+
+
 def test_distances_too_long_for_int16(any_device):
     path = cg.generate.path(40_000)
     with pytest.raises(cg.InvalidArgumentError, match="distance of 39999 does not fit"):

@@ -129,7 +129,10 @@ def test_sampled_betweenness_in_blocks(any_device, monkeypatch):
     calls = []
     blocks = cg.betweenness_centrality(graph, some, progress=lambda *a: calls.append(a), **options)
     np.testing.assert_allclose(blocks, whole)
-    assert [call[:2] for call in calls] == [(2, 5), (4, 5), (5, 5)]
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert {1, 2, 3, 4, 5} <= set(done)
+    assert calls[-1] == (5, 5, "searches")
 
 
 def test_weights_that_paths_cannot_be_counted_by(any_device):
@@ -145,6 +148,28 @@ def test_weights_that_paths_cannot_be_counted_by(any_device):
         cg.edge_betweenness_centrality(cg.generate.path(3), weighted=True, device=any_device)
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"method": "best"}, "method='best' is not one of"),
+        ({"method": "bit-parallel"}, "is not for weights"),
+        ({"config": "best"}, "config='best' is not a preset"),
+        ({"dtype": np.int16}, "dtype=int16 is for distances in hops"),
+    ],
+)
+def test_what_is_not_for_weights_is_refused_and_not_ignored(options, complaint, any_device):
+    graph = weighted(10, 20, directed=True, dtype=np.int32, seed=1)
+    functions = [cg.apsp, cg.closeness_centrality, cg.harmonic_centrality, cg.eccentricity]
+    for function in functions[:1] if "dtype" in options else functions:
+        with pytest.raises(cg.InvalidArgumentError, match=complaint):
+            function(graph, weighted=True, device=any_device, **options)
+    if "config" not in options:
+        with pytest.raises(cg.InvalidArgumentError, match=complaint):
+            cg.apsp_blocks(graph, weighted=True, device=any_device, **options)
+
+
 def test_weights_are_needed(any_device):
+    with pytest.raises(cg.InvalidArgumentError, match="weights"):  # before the first block
+        cg.apsp_blocks(cg.generate.path(3), weighted=True, device=any_device)
     with pytest.raises(cg.InvalidArgumentError, match="weights"):
         cg.apsp(cg.generate.path(3), weighted=True, device=any_device)

@@ -12,7 +12,13 @@ from clgraph.algorithms.sssp_buffers import PathBuffers
 from clgraph.algorithms.sssp_choose import resolve_paths
 from clgraph.algorithms.sssp_classes import has_parallel_edges
 from clgraph.algorithms.sssp_config import SSSPConfig
-from clgraph.algorithms.sssp_cycle import check_overflow, refuse_cycle, refuse_shorter, refuse_tree
+from clgraph.algorithms.sssp_cycle import (
+    check_overflow,
+    check_rooted,
+    refuse_cycle,
+    refuse_shorter,
+    refuse_tree,
+)
 from clgraph.algorithms.sssp_result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp_stages import (
     REMARK_BELOW,
@@ -196,6 +202,9 @@ class SSSP:
             If a source leads to a cycle of negative weight; it names one.
         OverflowError
             If a shortest path is longer than the integer type of the weights holds.
+        ClgraphError
+            If weights of a cycle add up to so nearly zero that rounding makes paths shorter around
+            it, for ever or so that no tree can be told.
         KernelTimeoutError
             If the device does not finish.
         VerificationError
@@ -223,6 +232,8 @@ class SSSP:
             max_distance is None or max_distance >= int(self.unreached)
         ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
+        if self.with_predecessors and self._weights.negative and self._weights.real:
+            check_rooted(found.is_reached, found.predecessors)
         if verify:
             verify_paths(
                 self.device,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_overflow",
+    "check_rooted",
     "find_negative_cycle",
     "refuse_cycle",
     "refuse_shorter",
@@ -46,8 +49,9 @@ def find_negative_cycle(
     -----
     Relaxes all edges among them again and again, every vertex beginning at zero, and looks for a
     cycle in the predecessors after 1, 2, 4, ... rounds: a cycle of edges that strictly improved is
-    negative, and one appears within n rounds if there is any. O(n m) at worst, little more than m
-    times the length of the cycle in practice.
+    negative, and one appears within n rounds if there is any. Of floating-point weights rounding
+    may have improved, so their sum is taken exactly. O(n m) at worst, little more than m times the
+    length of the cycle in practice.
     """
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     inside = among[tails] & among[graph.indices]
@@ -76,10 +80,27 @@ def find_negative_cycle(
         parents[targets[better]] = winners[better]
         if rounds >= check:
             cycle = _cycle_of(parents)
-            if cycle:
+            if cycle and _is_negative(cycle, tails, heads, costs):
                 return cycle
             check *= 2
-    return _cycle_of(parents)
+    cycle = _cycle_of(parents)
+    return cycle if cycle and _is_negative(cycle, tails, heads, costs) else None
+
+
+def _is_negative(
+    cycle: list[int], tails: NDArray[Any], heads: NDArray[Any], costs: NDArray[Any]
+) -> bool:
+    """Whether the shortest edges of a cycle add up below zero, without rounding.
+
+    `heads` is ascending. Integers need no look: only real improvements close their cycles.
+    """
+    if costs.dtype.kind != "f":
+        return True
+    steps = []
+    for u, v in pairwise([*cycle, cycle[0]]):
+        row = slice(*np.searchsorted(heads, [v, v + 1]))
+        steps.append(float(costs[row][tails[row] == u].min()))
+    return math.fsum(steps) < 0
 
 
 def _summable(costs: NDArray[Any], n: int) -> NDArray[Any]:
@@ -177,4 +198,21 @@ def check_overflow(
             f"a path over edge {tails[out[0]]} -> {graph.indices[out[0]]} is longer than "
             f"{weights.dtype} holds ({weights.unreached - 1}); use wider weights, such as int64 or "
             "float64, or pass a max_distance below that."
+        )
+
+
+def check_rooted(reached: NDArray[np.bool_], predecessors: NDArray[np.int32] | None) -> None:
+    """Raise ClgraphError if a vertex has a distance and nobody who gives it that.
+
+    Around a cycle of weight zero, rounding may have made a distance less than what any path from a
+    source gives; the vertices of the cycle then give it to each other.
+    """
+    if predecessors is None:
+        return
+    lost = np.flatnonzero(reached & (predecessors < 0))
+    if lost.size:
+        raise ClgraphError(
+            f"vertex {lost[0]} is on or behind a cycle whose weights add up to nearly zero, around "
+            "which rounding made its path shorter, so no tree leads to it; use integer weights, or "
+            "leave out predecessors."
         )

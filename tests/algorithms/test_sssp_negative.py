@@ -94,6 +94,34 @@ def test_a_long_way_with_negative_weights_is_no_cycle(device):
     assert result.predecessors.tolist() == [0, *range(699)]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_around_a_cycle_of_weight_zero_is_no_negative_cycle(dtype, device):
+    """sssp-hbf checklist 17 and 20: each edge has its opposite, so every cycle adds up to zero."""
+    n = 600
+    costs = np.random.default_rng(1).normal(size=n - 1).astype(dtype)
+    ends = np.arange(n - 1), np.arange(1, n)
+    graph = cg.from_edges(np.r_[ends], np.r_[ends[::-1]], np.r_[costs, -costs], n=n)
+    with pytest.raises(cg.ClgraphError, match="add up to nearly zero"):
+        cg.sssp(graph, 0, device=device)
+    exact = cg.from_edges([0, 1, 2], [1, 2, 0], np.array([0.3, -0.1, -0.2]))
+    with pytest.raises(cg.NegativeCycleError) as caught:  # by 2.8e-17
+        cg.sssp(exact, 0, device=device)
+    check_cycle(exact, caught.value.cycle)
+
+
+def test_a_tree_that_rounding_breaks_is_refused(device):
+    """sssp-hbf checklist 23: a + w - w is less than a by rounding, and no path is so short."""
+    first, there = next(
+        (a, w)
+        for a, w in zip(*np.random.default_rng(0).random((2, 100)) * [[1], [1000]], strict=True)
+        if (a + w) - w < a and ((a + w) - w) + w == a + w
+    )
+    graph = cg.from_edges([0, 1, 2], [1, 2, 1], np.array([first, there, -there]))
+    assert cg.sssp(graph, 0, device=device).reached == 3
+    with pytest.raises(cg.ClgraphError, match="vertex 1 is on or behind a cycle whose weights"):
+        cg.sssp(graph, 0, predecessors=True, device=device)
+
+
 def test_sums_below_the_type(device):
     """sssp-hbf checklist 20: OverflowError downwards too."""
     low = np.iinfo(np.int32).min // 2

@@ -43,11 +43,10 @@ def _number(text: str) -> int | float:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     for kind, parameters in KINDS.items():
-        sub = kinds.add_parser(kind, help=", ".join(f"--{name}" for name in parameters))
+        options = {name: f"--{name.replace('_', '-')}" for name in parameters}
+        sub = kinds.add_parser(kind, help=", ".join(options.values()))
         for name, convert in parameters.items():
-            sub.add_argument(
-                f"--{name.replace('_', '-')}", type=convert, required=name in NEEDED, metavar="X"
-            )
+            sub.add_argument(options[name], type=convert, required=name in NEEDED, metavar="X")
         if kind == "random":
             sub.add_argument("--directed", action="store_true", help="edges go one way")
         sub.add_argument("--seed", type=int, default=0, help="one seed gives one graph (default 0)")

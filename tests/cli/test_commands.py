@@ -182,6 +182,12 @@ def test_generate_lists_every_kind():
     assert set(KINDS) == set(cg.generate.__all__)
 
 
+def test_help_of_generate_names_options_as_they_are_written(run):
+    _, out, _ = run("generate", "--help")
+    assert "--edge-factor" in out
+    assert "_" not in out
+
+
 def test_generate(run, tmp_path):
     path = tmp_path / "out.mtx"
     record = record_of(

@@ -8,6 +8,7 @@
 """
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from clgraph.device import Device, device, devices
@@ -114,6 +115,9 @@ __all__ = [
     "verify",
     "write",
 ]
+
+# Without a handler Python writes warnings of any logger to standard error.
+logging.getLogger("clgraph").addHandler(logging.NullHandler())
 
 # Where the names are that are imported when they are first used: importing all of them takes longer
 # than importing NumPy does.

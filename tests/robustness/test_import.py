@@ -64,3 +64,18 @@ def test_algorithms_are_imported_when_they_are_used():
         raise AssertionError("a name that is not there was found")
     """
     run_python(script)
+
+
+def test_the_logger_is_silent_unless_it_is_asked():
+    """Python shows warnings of a logger that has no handler on standard error."""
+    script = """
+    import logging
+    import clgraph
+    logging.getLogger("clgraph").warning("nobody asked for this")
+    logging.getLogger("clgraph.device").warning("nor for this")
+    """
+    assert run_python(script).stderr == ""
+    shown = run_python(
+        script.replace("import clgraph", "import clgraph; logging.basicConfig()")
+    ).stderr
+    assert "nobody asked for this" in shown

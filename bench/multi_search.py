@@ -110,6 +110,10 @@ class Batches(Problem):
         """Give numbers of batches, a few; each draws its own sources."""
         return list(range(min(count, BATCHES))) if self.graph.degrees.any() else []
 
+    def far_inputs(self, count: int, reach: int) -> list[int]:  # noqa: ARG002 - of one search
+        """Give the same: a batch is of many sources, and has some of every component."""
+        return self.inputs(count)
+
     def sources(self, given: int) -> list[int]:
         """Draw the sources of a batch: vertices that have edges."""
         return pick_sources(self.graph.degrees, self._count, f"{self.loaded.name} {given}")

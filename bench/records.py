@@ -62,6 +62,10 @@ def load(path: str | Path) -> Record:
             f"{path} is no record that this version reads: its schema is {schema!r}, not {SCHEMA!r}"
         )
     record: Record = found
+    parts = {"settings": dict, "machine": dict, "cases": list}
+    missing = [name for name, kind in parts.items() if not isinstance(record.get(name), kind)]
+    if missing:
+        raise InvalidArgumentError(f"{path} is no whole record: it has no {', '.join(missing)}.")
     return record
 
 

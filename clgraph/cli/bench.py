@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,34 +92,38 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--reach",
-        type=int,
+        type=_count,
         default=0,
         metavar="N",
-        help="searches only from sources that reach N vertices (default any with edges)",
+        help="single searches only from sources that reach N vertices (default any with edges)",
     )
     parser.add_argument(
         "--passes", type=positive, default=15, metavar="N", help="most passes (default 15)"
     )
     parser.add_argument(
         "--narrow",
-        type=float,
+        type=_amount,
         default=0.02,
         metavar="X",
         help="passes end when the interval of their median is narrower (default 0.02 of it)",
     )
     parser.add_argument(
         "--budget",
-        type=float,
+        type=_amount,
         default=5.0,
         metavar="S",
         help="seconds of passes per case (default 5)",
     )
     parser.add_argument(
-        "--validate", type=int, default=2, metavar="N", help="searches checked in full (default 2)"
+        "--validate",
+        type=_count,
+        default=2,
+        metavar="N",
+        help="searches checked in full (default 2)",
     )
     parser.add_argument("--energy", action="store_true", help="measure joules per search")
     parser.add_argument(
-        "--energy-seconds", type=float, default=2.5, metavar="S", help="window (default 2.5)"
+        "--energy-seconds", type=_amount, default=2.5, metavar="S", help="window (default 2.5)"
     )
     parser.add_argument("--graphs", type=Path, metavar="DIR", help="folder of NAME.bcsr graphs")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of real graphs")
@@ -128,6 +133,24 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the cases of this record")
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _amount(text: str) -> float:
+    number = float(text)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(text)
+    return number
+
+
+# What argparse calls them where a text is none.
+_count.__name__, _amount.__name__ = "number", "positive number"
 
 
 def _run(args: argparse.Namespace) -> Record:
@@ -155,9 +178,7 @@ def _run(args: argparse.Namespace) -> Record:
     file = Path(args.json) if args.json not in {None, STDOUT} else None
     places = load_runner("graphs").Places(args.graphs, args.data, args.download)
     inputs = runner.Inputs(places, file, args.resume, args.commit)
-    for output in (file, args.html):
-        if output is not None and not output.parent.is_dir():
-            raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")
+    _check_places(args, file)
     try:
         record: Record = runner.run(
             args.suite,
@@ -173,6 +194,18 @@ def _run(args: argparse.Namespace) -> Record:
         page = load_runner("html").page([record])
         args.html.write_text(page, encoding="utf-8")
     return record
+
+
+def _check_places(args: argparse.Namespace, file: Path | None) -> None:
+    """Refuse before anything runs what would otherwise cost a finished run its record."""
+    for output in (file, args.html):
+        if output is not None and not output.parent.is_dir():
+            raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")
+        if output is not None and output.is_dir():
+            raise InvalidArgumentError(f"{output} cannot be written: it is a folder.")
+    for folder in (args.graphs, args.data):
+        if folder is not None and not folder.is_dir():
+            raise InvalidArgumentError(f"{folder} is no folder to look for graphs in.")
 
 
 def _peers(names: str | None) -> tuple[str, ...]:

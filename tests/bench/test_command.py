@@ -70,6 +70,13 @@ def test_comparing_two_files(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["cases"][0]["verdict"] == "faster"
 
 
+def test_a_record_that_lacks_its_parts_is_refused(tmp_path, capsys):
+    file = tmp_path / "part.json"
+    file.write_text(json.dumps({"schema": records.SCHEMA, "cases": {}, "machine": {}}))
+    assert main(["bench", "compare", str(file), str(file)]) == 2
+    assert "is no whole record: it has no settings, cases." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -79,6 +86,15 @@ def test_comparing_two_files(tmp_path, capsys):
         (["--peers", "boost"], "boost"),
         (["--only", "moon", "--device", "pocl"], "moon"),
         (["--sources", "0"], "--sources"),
+        (["--reach", "-5"], "--reach: invalid number value"),
+        (["--validate", "-3"], "--validate"),
+        (["--narrow", "nan"], "--narrow: invalid positive number value"),
+        (["--budget", "-1"], "--budget"),
+        (["--energy", "--energy-seconds", "0"], "--energy-seconds"),
+        (["--graphs", "no/such/folder"], "no folder to look for graphs"),
+        (["--data", "no/such/folder"], "no folder to look for graphs"),
+        (["--html", ".", "--device", "pocl"], "it is a folder"),
+        (["--json", ".", "--device", "pocl"], "it is a folder"),
         (["--json", "no/such/folder/x.json", "--device", "pocl"], "folder does not exist"),
         (["--config", "fastest", "--device", "pocl"], "fastest"),
     ],

@@ -90,6 +90,9 @@ def test_sources_reach_as_far_as_is_asked(intel, monkeypatch):
         assert summary["teps_harmonic_mean"] > 0
         assert summary["relaxations_per_edge"]["median"] >= 1
         assert "joules_per_search" in case["energy"]
+    batches = (Case("multi-search", "tiny-web", shows="nothing", presets=("auto",)),)
+    monkeypatch.setitem(suites.SUITES, "batches", batches)
+    assert runner.run("batches", settings, device=intel)["cases"][0]["status"] == "ok"
     far = Settings(sources=5, passes=1, validate=1, reach=10**6)
     skipped = runner.run("made-up", far, device=intel)["cases"][0]
     assert skipped["status"] == "skipped"

@@ -57,6 +57,10 @@ BALANCER_COUNTERS = (
     "BROADCASTS",
 )
 
+MOST_UNITS = 256  # that a work-item keeps in registers (multi_phase), each with code of its own
+# Entries of a local array: more than any device has room for, few enough that no compiler's sum of
+# bytes wraps, as Intel's does, to one that seems to fit.
+MOST_LOCAL = 1 << 24
 DIRECT_ROUNDS = 16  # units that a lane looks up one by one before its SIMD group takes new ones
 
 
@@ -147,7 +151,8 @@ def balance_sizes(
     Raises
     ------
     InvalidArgumentError
-        If a width is not a power of two.
+        If a width is not a power of two, or if a work-item would keep more than `MOST_UNITS`, or
+        an array in local memory hold more than `MOST_LOCAL`.
 
     Notes
     -----
@@ -168,6 +173,22 @@ def balance_sizes(
     iterations = size("iterations", 2) if name == "multi_phase" else 1
     unit_batch = size("unit_batch", 8)
     step, most = group_size, unit_batch * iterations  # work-items that share a chunk, units of each
+    if name == "multi_phase" and most > MOST_UNITS:
+        raise InvalidArgumentError(
+            f"unit_batch={unit_batch} times iterations={iterations} are {most} units in the "
+            f"registers of a work-item of balance='multi_phase'; choose at most {MOST_UNITS}."
+        )
+    local = {
+        "cws": ("scratch", size("scratch", group_size)),
+        "block_search": ("block_items", group_size * size("block_items", 1)),
+        "two_phase": ("unit_batch", group_size * unit_batch),
+    }
+    if name in local and local[name][1] > MOST_LOCAL:
+        key, entries = local[name]
+        raise InvalidArgumentError(
+            f"{key}={size(key, 1)} takes {entries} entries of local memory, which no device has; "
+            "choose a smaller one."
+        )
     if name == "direct":
         step, most = lanes, DIRECT_ROUNDS
     # A chunk cut by items and units touches up to one item more than it has of both.

@@ -20,6 +20,7 @@ __all__ = ["Resolved", "resolve", "usual_group_size"]
 MAX_GROUPS = 4095
 # Mean out-degree up to which edges are searched in local memory; see _usual_balance.
 FEW_EDGES = 8
+ENTRY_BYTES = {"vertex": 4, "row": 8, "full": 16}
 # Local memory that a full-sized group with the largest entries takes.
 GROUP_LOCAL_BYTES = 40 << 10
 
@@ -145,6 +146,8 @@ def resolve(
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
     batch = 1 if scalar or traits.lane_ops == "local" else 2
     solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, form.entry)
+    if config.solo_capacity and not alone:
+        _check_solo_room(solo_capacity, form.entry, traits)
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
     emulated = traits.lane_ops == "local"
     launch_by_launch = emulated or config.kernels == "split"
@@ -329,5 +332,15 @@ def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
     """Frontier entries that fit twice into a third of the local memory."""
     if group_size == 1:
         return 2**31 - 1
-    entry_bytes = {"vertex": 4, "row": 8, "full": 16}[entry]
-    return max(traits.lanes, min(group_size, traits.local_bytes // (3 * 2 * entry_bytes)))
+    most = traits.local_bytes // (3 * 2 * ENTRY_BYTES[entry])
+    return max(traits.lanes, min(group_size, most))
+
+
+def _check_solo_room(capacity: int, entry: str, traits: DeviceTraits) -> None:
+    """Refuse two frontiers beyond local memory here: a compiler may fall over such an array."""
+    most = traits.local_bytes // (2 * ENTRY_BYTES[entry])
+    if capacity > most:
+        raise InvalidArgumentError(
+            f"solo_capacity={capacity} entries, twice, do not fit the {traits.local_bytes} bytes "
+            f"of local memory of this device; choose at most {most}, or leave it out."
+        )

@@ -301,3 +301,20 @@ def test_split_kernels_are_launched_one_by_one(queue, intel):
     result = cg.BFS(MIXED, config=config, device=intel).run(MIXED_SOURCES[0])
     check_search(MIXED, MIXED_SOURCES[0], result)
     assert (result.stats.mode, result.stats.config["kernels"]) == ("stepped", "split")
+
+
+@pytest.mark.parametrize(
+    ("bad", "complaint"),
+    [
+        ({"solo_capacity": 2**31 - 1}, "solo_capacity=2147483647 entries, twice, do not fit"),
+        (
+            {"balance": "multi_phase", "unit_batch": 300, "iterations": 4},
+            "unit_batch=300 times iterations=4 are 1200 units",
+        ),
+    ],
+)
+def test_sizes_that_compilers_fall_over_are_refused_before_they_see_them(bad, complaint, intel):
+    """Intel's ended the process over the first, and had no end with the second."""
+    with pytest.raises(cg.InvalidArgumentError, match=complaint) as caught:
+        resolve(cg.BFSConfig(**bad), intel.traits, m=10, predecessors=False)
+    assert "\n" not in str(caught.value)

@@ -470,6 +470,11 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
         ({"virtual_warp": 3, "balance": "vwarp"}, "virtual_warp=3 is not a power of two"),
         ({"group_size": 17}, "multiple of its 16 lanes"),
         ({"balance": "cws", "scratch": 2**24}, "bytes of local memory"),
+        # Bytes that wrap to fewer, and units that were more than a compiler came to an end with.
+        ({"balance": "cws", "scratch": 2**31 - 1}, "scratch=2147483647 takes 2147483647 entries"),
+        ({"balance": "two_phase", "unit_batch": 2**27}, "unit_batch=134217728 takes"),
+        ({"balance": "block_search", "block_items": 2**27}, "block_items=134217728 takes"),
+        ({"balance": "multi_phase", "unit_batch": 300}, "are 600 units"),
     ],
 )
 def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], complaint: str) -> None:

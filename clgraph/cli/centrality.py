@@ -58,8 +58,13 @@ def _run(args: argparse.Namespace) -> Record:
     check_output(args.output)
     if args.output is not None and args.measure in NO_OUTPUT:
         raise InvalidArgumentError(f"--output has no value per vertex to write of {args.measure}.")
-    if args.samples is not None and args.measure not in SAMPLED:
-        raise InvalidArgumentError(f"--samples is for {' and '.join(SAMPLED)} only.")
+    for option, given, measures in (
+        ("--samples", args.samples is not None, SAMPLED),
+        ("--raw", args.raw, SAMPLED),
+        ("--ignore-disconnected", args.ignore_disconnected, ("eccentricity", "diameter")),
+    ):
+        if given and args.measure not in measures:
+            raise InvalidArgumentError(f"{option} is for {' and '.join(measures)} only.")
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing

@@ -95,6 +95,8 @@ def test_output(ending, run, file, tmp_path, any_device):
         (("--output", "x.txt"), "ends in neither"),
         (("--measure", "diameter", "--output", "x.csv"), "no value per vertex"),
         (("--measure", "closeness", "--samples", 3), "--samples is for"),
+        (("--measure", "closeness", "--raw"), "--raw is for"),
+        (("--ignore-disconnected",), "--ignore-disconnected is for eccentricity and diameter"),
     ],
 )
 def test_refusals(argv, complaint, run, file):

@@ -209,7 +209,7 @@ class SCC:
             edges=self.graph.m,
             mode=mode,
             method=self.method,
-            config=self.config.as_dict(),
+            config=self.config.decided() | {"finish": self.method},
             steps=steps,
             device_bytes=self._device_bytes if self.graph.n else 0,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clgraph.algorithms.scc import scc
+from clgraph.engine.arguments import vertex_number
 from clgraph.graph import Graph, as_graph, from_edges
 from clgraph.graph.csr import row_ids
 
@@ -32,7 +33,14 @@ class Condensation(Graph):
     membership: NDArray[np.int32]
 
     def members(self, component: int) -> NDArray[np.int64]:
-        """Vertices of the original graph that lie in a component, ascending."""
+        """Vertices of the original graph that lie in a component, ascending.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no such component.
+        """
+        component = vertex_number(component, self.n, "component")
         return np.flatnonzero(self.membership == component)
 
     @classmethod

@@ -16,6 +16,14 @@ TRIM_SIZES = (1, 2, 3)
 VIRTUAL_WARPS = (2, 4, 8, 16, 32)
 FULL: Literal["full"] = "full"
 ADAPTIVE: Literal["adaptive"] = "adaptive"
+# What is done where a dimension is left open.
+OPEN: dict[str, Any] = {
+    "trim": 0,
+    "trim_size": 1,
+    "forward_backward": 0,
+    "fb_strategy": "L",
+    "coloring_strategy": "L",
+}
 LARGEST = 1 << 20  # that a dimension may be
 
 # Table 9.3 of the thesis: trimming and forward-backward iterations, closure strategy of each step.
@@ -161,6 +169,11 @@ class SCCConfig(Presets):
     def as_dict(self) -> dict[str, Any]:
         """Every dimension by name, for records."""
         return asdict(self)
+
+    def decided(self) -> dict[str, Any]:
+        """Every dimension by name, with what is done where one was left open."""
+        asked = asdict(self)
+        return asked | {name: value for name, value in OPEN.items() if asked[name] is None}
 
 
 def _check_count(name: str, value: Any, least: int) -> None:

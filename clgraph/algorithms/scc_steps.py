@@ -161,15 +161,14 @@ class Steps:
 
 def _parameters(config: SCCConfig, lanes: int) -> tuple[np.uint32, ...]:
     """Give the arguments of the kernel that say how often and how steps run."""
-    trim = NO_LIMIT if isinstance(config.trim, str) else config.trim or 0
-    worth = TRIM_WORTH if config.trim == "adaptive" else ANY_WORTH
-    pairs = config.forward_backward or 0
-    if config.finish == "forward-backward":
-        pairs = NO_LIMIT
-    strategies = (config.fb_strategy or "L", config.coloring_strategy or "L")
+    done = config.decided()
+    trim = NO_LIMIT if isinstance(done["trim"], str) else done["trim"]
+    worth = TRIM_WORTH if done["trim"] == "adaptive" else ANY_WORTH
+    pairs = NO_LIMIT if config.finish == "forward-backward" else done["forward_backward"]
+    strategies = (done["fb_strategy"], done["coloring_strategy"])
     width = min(config.virtual_warp or DEFAULT_VIRTUAL_WARP, lanes)
     shifts = [width.bit_length() - 1 if strategy == "Q_VW" else 0 for strategy in strategies]
     queued = sum(1 << place for place, strategy in enumerate(strategies) if strategy == "L")
     color = config.finish == "coloring"
-    trimming = (trim, config.trim_size or 1, worth)
+    trimming = (trim, done["trim_size"], worth)
     return tuple(map(np.uint32, (*trimming, 0, pairs, color, *shifts, queued)))

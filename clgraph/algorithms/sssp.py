@@ -118,7 +118,7 @@ class SSSP:
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        self.graph = as_graph(graph, weighted=True)
         self.with_predecessors = bool(predecessors)
         wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
@@ -421,7 +421,7 @@ def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
     >>> result.distances.tolist(), result.path(2)
     ([0, 2, 5], [0, 1, 2])
     """
-    graph = as_graph(graph)
+    graph = as_graph(graph, weighted=True)
     vertex_numbers(source, graph.n)
     plan = SSSP(graph, predecessors=predecessors, config=config, device=device, progress=progress)
     return plan.run(source, target=target, max_distance=max_distance, verify=verify)

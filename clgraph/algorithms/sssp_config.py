@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from clgraph.algorithms.sssp_buckets import validate_buckets
 from clgraph.engine.config import TraversalConfig, check_number
 from clgraph.errors import InvalidArgumentError
@@ -16,6 +18,7 @@ METHODS = ("bellman-ford", "near-far", "delta-stepping", "buckets", "self-tuning
 CONTROLLERS = ("device", "host")
 CLAIMS = ("packed", "stamped", "none")
 CACHES = ("default", "streaming")
+NUMBERS = (int, float, np.integer, np.floating)
 HEAVY = ("push", "switching")
 # Codes in the two highest bits of a head; "source" is known when a search begins.
 EDGE_CLASSES = {"self": 1, "in-degree-1": 2, "leaf": 3, "source": 0}
@@ -180,7 +183,7 @@ class SSSPConfig(TraversalConfig):
     def _validate_delta(self) -> None:
         if self.delta is None:
             return
-        if isinstance(self.delta, bool) or not isinstance(self.delta, int | float):
+        if isinstance(self.delta, bool) or not isinstance(self.delta, NUMBERS):
             raise InvalidArgumentError(f"delta={self.delta!r} is not a number.")
         if not (math.isfinite(self.delta) and self.delta > 0):
             raise InvalidArgumentError(f"delta={self.delta} must be positive and finite.")
@@ -213,7 +216,7 @@ class SSSPConfig(TraversalConfig):
             value = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if isinstance(value, bool) or not isinstance(value, NUMBERS):
                 raise InvalidArgumentError(f"{name}={value!r} is not a number.")
             if not (math.isfinite(value) and value >= least and value > 0):
                 raise InvalidArgumentError(

@@ -88,6 +88,12 @@ def _config_of(args: argparse.Namespace) -> SSSPConfig | str | None:
     return clgraph.SSSPConfig(method="near-far", delta=args.delta)
 
 
+def _preset_of(args: argparse.Namespace, config: Record) -> str:
+    if config["set_point"]:
+        return "self-tuning"
+    return "near-far" if args.delta is not None else args.config or "auto"
+
+
 def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
     def once() -> SSSPResult:
         several = len(args.source) > 1
@@ -102,7 +108,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
     first = args.source[0]
     record: Record = {
         **searching.place_record(graph, device),
-        "preset": "self-tuning" if stats.config["set_point"] else args.config or "auto",
+        "preset": _preset_of(args, stats.config),
         "config": stats.config,
         "mode": stats.mode,
         "source": first if len(args.source) == 1 else args.source,

@@ -206,13 +206,15 @@ def _check_storage(matrix: Any) -> None:
         )
 
 
-def as_graph(graph: Any) -> Graph:
+def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
     """Graph of whatever an algorithm was handed: a Graph, or a scipy.sparse matrix.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix or array
         A matrix is read as ``from_scipy`` does.
+    weighted : bool, optional
+        As for ``from_scipy``: whether a matrix's entries are weights.
 
     Returns
     -------
@@ -227,7 +229,7 @@ def as_graph(graph: Any) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if callable(getattr(graph, "tocsr", None)):
-        return from_scipy(graph)
+        return from_scipy(graph, weighted=weighted)
     raise InvalidGraphError(
         f"a {type(graph).__name__} is not a graph; pass a clgraph.Graph or a scipy.sparse matrix "
         "(from_edges, from_networkx, from_pandas and read make graphs of other things)"

@@ -207,7 +207,7 @@ def test_stats(any_device):
     assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "spread"]
     assert stats.device_bytes > 16 * MIXED_ONE_WAY.m
     assert stats.method == "signatures"
-    assert stats.config["finish"] == "signatures"
+    assert (stats.config["finish"], stats.config["trim"]) == ("signatures", 0)
     assert stats.energy is None
     assert str(result) == f"SCCResult(count={sizes.size})"
     json.dumps(stats.steps)
@@ -235,6 +235,8 @@ def test_condensation(name, any_device):
     assert nx.is_directed_acyclic_graph(dag.to_networkx())
     for component in range(min(dag.n, 5)):
         np.testing.assert_array_equal(dag.members(component), np.flatnonzero(labels == component))
+    with pytest.raises(cg.InvalidArgumentError, match=f"component={dag.n} is not a vertex of this"):
+        dag.members(dag.n)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+import scipy.sparse
 from graphs import SHAPES, bundled_graphs, graphs, shared_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -285,6 +286,19 @@ def test_unfit_weights(graph, config, words, pocl):
     """sssp-hbf checklist 19: the edge is named before anything runs."""
     with pytest.raises(cg.InvalidArgumentError, match=words):
         cg.sssp(graph, 0, config=config, device=pocl)
+
+
+def test_numbers_and_matrices_of_other_libraries(pocl):
+    """A mean of float32 weights is a float32; a matrix of ones has weights here."""
+    graph = weighted(MIXED, np.float32)
+    expected = expected_lengths(graph, 0)
+    for delta in (graph.weights.mean(), np.int64(30)):
+        config = cg.SSSPConfig(method="near-far", delta=delta)
+        found = cg.sssp(graph, 0, config=config, device=pocl).distances
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    ones = scipy.sparse.csr_array(np.triu(np.ones((4, 4)), 1))
+    assert cg.sssp(ones, 0, device=pocl).distances.tolist() == [0, 1, 1, 1]
+    assert cg.SSSP(ones.astype(bool), device=pocl).run(1).distances[2:].tolist() == [1, 1]
 
 
 def test_unfit_arguments(pocl):

@@ -61,7 +61,7 @@ def test_several_sources_and_a_limit(roads, capsys, pocl):
     result = cg.sssp(graph, [0, 50], max_distance=9, device=pocl)
     assert record["reached"] == result.reached
     assert record["source"] == [0, 50]
-    assert record["config"]["delta"] == 3
+    assert (record["preset"], record["config"]["delta"]) == ("near-far", 3)
 
 
 def test_readable_text(roads, capsys):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.balancers import dynamic_width
+from clgraph.engine.config import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ SHARE = 0.0015  # of the vertices, at most, that are left to the whole grid
 TILES_PAY = 2048  # the largest degree from which they are
 VARIABLES_BYTES = 64  # of a kernel's local memory, beside queues and table
 SLOT_BYTES = 8
+MOST_SLOTS = 4096  # as BFSConfig takes them
+MOST = {"k3": 2**30, "k4": 2**31 - 1, "k5": 2**20, "k6": 2**20, "k7": 2**31 - 1}
 LEVEL_LOG = np.dtype([("frontier", np.int64), ("kernel", "U8"), ("width", np.int64)])
 
 
@@ -79,14 +82,11 @@ class Knobs:
         """Refuse what is not a knob's value."""
         if self.k1 not in {1, 2, 4, 8, 16, 32}:
             raise InvalidArgumentError(f"k1={self.k1!r} is not one of 1, 2, 4, 8, 16 and 32.")
-        if not 0 <= self.k2 <= 1:
+        share: Any = self.k2
+        if not isinstance(share, (int, float)) or not 0 <= share <= 1:
             raise InvalidArgumentError(f"k2={self.k2!r} is not a share; it must lie in [0, 1].")
-        for name in ("k3", "k6"):
-            if getattr(self, name) < 1:
-                raise InvalidArgumentError(f"{name}={getattr(self, name)!r} must be at least 1.")
-        for name in ("k4", "k5", "k7"):
-            if getattr(self, name) < 0:
-                raise InvalidArgumentError(f"{name}={getattr(self, name)!r} must not be negative.")
+        for name, least in {"k3": 1, "k4": 0, "k5": 0, "k6": 1, "k7": 0}.items():
+            check_number(name, getattr(self, name), least, MOST[name])
 
     def dimensions(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
         """Give the knobs in terms of `clgraph.engine.config.TraversalConfig`.
@@ -105,7 +105,10 @@ class Knobs:
             "visited": "plain",
             "duplicates": "lookup_group",
             "hash_rounds": 1,
-            "hash_size": hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048),
+            "hash_size": min(
+                hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048),
+                MOST_SLOTS,
+            ),
             "balance": "dyn_vwarp",
             "min_virtual_warp": self.k1,
             "discover": self.k4,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from clgraph.engine.balancers import BALANCERS, canonical
 from clgraph.engine.legal import check_combination
 from clgraph.engine.presets import Presets
@@ -291,6 +293,10 @@ class TraversalConfig(Presets):
         """Refuse what is not legal as soon as it is written down."""
         if isinstance(self.balance, str):
             object.__setattr__(self, "balance", canonical(self.balance))
+        for name in _AT_LEAST:
+            value = getattr(self, name)
+            if isinstance(value, np.integer):
+                object.__setattr__(self, name, int(value))
         self.validate()
 
     def validate(self) -> None:

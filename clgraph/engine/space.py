@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.balancers import BALANCERS
+from clgraph.engine.balancers import BALANCERS, canonical
 from clgraph.engine.legal import EXACT, objection
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def points(scopes: Sequence[str], fixed: Mapping[str, Any]) -> Iterator[dict[str
         A value for every dimension that matters in the combination.
     """
     values = {**DIMENSIONS, **{name: (value,) for name, value in fixed.items()}}
+    if isinstance(fixed.get("balance"), str):
+        values["balance"] = (canonical(fixed["balance"]),)
     names = list(values)
 
     def extend(chosen: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
@@ -67,7 +69,7 @@ def points(scopes: Sequence[str], fixed: Mapping[str, Any]) -> Iterator[dict[str
 
 
 def _fits(chosen: Mapping[str, Any], name: str, value: Any, scopes: Sequence[str]) -> bool:
-    if name == "balance" and value is not None and BALANCERS[value] not in scopes:
+    if name == "balance" and value in BALANCERS and BALANCERS[value] not in scopes:
         return False
     # Switching by edges or hubs is a choice of a status array; elsewhere there is one way.
     candidate = {**chosen, name: value}

@@ -218,10 +218,22 @@ def test_knobs_are_settable(intel):
         ({"k8": 1}, "'k8' is not a knob"),
         ({"k1": 3}, "k1=3 is not one of 1, 2, 4"),
         ({"k2": 2}, "k2=2 is not a share"),
-        ({"k3": 0}, "k3=0 must be at least 1"),
-        ({"k5": -1}, "k5=-1 must not be negative"),
+        ({"k2": "x"}, "k2='x' is not a share"),
+        ({"k3": 0}, "k3=0 is out of range; it must be at least 1"),
+        ({"k4": 1.5}, "k4=1.5 is not an integer"),
+        ({"k5": -1}, "k5=-1 is out of range; it must be at least 0"),
+        ({"k5": 2**30}, "k5=1073741824 is out of range"),
+        ({"k6": "a"}, "k6='a' is not an integer"),
     ],
 )
 def test_knobs_that_are_none(bad, complaint, intel):
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         cg.BFSConfig.bfs_4k(MIXED, intel.traits, **bad)
+
+
+@pytest.mark.parametrize("k6", [256, 512, 1024])
+def test_tables_of_large_groups_are_no_larger_than_may_be(k6, intel):
+    """bfs-4k K6: by the formula alone these had 8,192 slots and more, which is not legal."""
+    config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k6=k6)
+    assert config.group_size == k6
+    assert config.hash_size <= 4096

@@ -318,3 +318,11 @@ def test_sizes_that_compilers_fall_over_are_refused_before_they_see_them(bad, co
     with pytest.raises(cg.InvalidArgumentError, match=complaint) as caught:
         resolve(cg.BFSConfig(**bad), intel.traits, m=10, predecessors=False)
     assert "\n" not in str(caught.value)
+
+
+def test_numbers_may_be_those_of_numpy():
+    config = cg.BFSConfig(group_size=np.int64(64), alpha=np.uint8(3))
+    assert config == cg.BFSConfig(group_size=64, alpha=3)
+    assert type(config.group_size) is int
+    with pytest.raises(cg.InvalidArgumentError, match="is not an integer"):
+        cg.BFSConfig(group_size=np.float64(64))

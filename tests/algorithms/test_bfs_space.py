@@ -78,6 +78,17 @@ def test_space_with_dimensions_fixed():
     assert {(config.queue, config.direction) for config in some} == {("status", "switching")}
 
 
+def test_space_of_a_balancer_by_its_other_name():
+    some, same = (
+        list(cg.BFSConfig.space(queue="edge", solo=False, balance=name))
+        for name in ("lane_scan", "warp_search")
+    )
+    assert some
+    assert some == same
+    with pytest.raises(cg.InvalidArgumentError, match="balance='best' is not one of"):
+        list(cg.BFSConfig.space(balance="best"))
+
+
 def test_what_is_left_out_of_the_space_is_refused(every):
     """Changing one value of a legal configuration gives one of the space or is objected to."""
     rng = np.random.default_rng(1)

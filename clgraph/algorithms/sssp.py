@@ -336,7 +336,7 @@ class SSSP:
             )
             if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
                 return outcome
-            refuse_cycle(self.graph, weights, self._buffers.reached(buffers, n))
+            refuse_cycle(self.graph, weights, self._buffers.lengths_so_far(buffers))
             refuse_shorter(
                 weights, below=bool(outcome.remark & REMARK_BELOW), proven=rounds > n + 3
             )

@@ -226,14 +226,14 @@ class PathBuffers:
             *(self._rings.arguments() if self._rings else ()),
         )
 
-    def reached(self, results: SearchBuffers, n: int) -> NDArray[np.bool_]:
-        """Tell who has a distance, in the middle of a search that did not end [n]."""
+    def lengths_so_far(self, results: SearchBuffers) -> NDArray[Any]:
+        """Give distances in the middle of a search that did not end, in the weights' type [n]."""
         cells = (self._cells or results.distances).read()
         keys = self._weights.keys
         words = cells.view(np.uint64 if keys.bits == 64 else np.uint32)
         if cells.dtype.itemsize * 8 > keys.bits:
             words = words[1::2]
-        return np.asarray(words != keys.none)[:n]
+        return self._weights.lengths(words)
 
 
 def _beside_heads(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:

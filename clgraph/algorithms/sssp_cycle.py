@@ -27,7 +27,7 @@ __all__ = [
 
 
 def find_negative_cycle(
-    graph: Graph, weights: NDArray[Any], among: NDArray[np.bool_]
+    graph: Graph, weights: NDArray[Any], lengths: NDArray[Any], among: NDArray[np.bool_]
 ) -> list[int] | None:
     """Find a cycle of negative weight among some vertices.
 
@@ -37,6 +37,9 @@ def find_negative_cycle(
         At least one edge.
     weights : array [m]
         Of its edges.
+    lengths : array [n]
+        What to begin with at each vertex: any finite numbers are right, those that a search came to
+        the fastest.
     among : bool array [n]
         Which vertices to look at, such as those that a search has reached.
 
@@ -47,27 +50,27 @@ def find_negative_cycle(
 
     Notes
     -----
-    Relaxes all edges among them again and again, every vertex beginning at zero, and looks for a
-    cycle in the predecessors after 1, 2, 4, ... rounds: a cycle of edges that strictly improved is
-    negative, and one appears within n rounds if there is any. Of floating-point weights rounding
-    may have improved, so their sum is taken exactly. O(n m) at worst, little more than m times the
-    length of the cycle in practice.
+    Looks for a cycle in the predecessors that the lengths themselves tell: a search that has been
+    around one leaves it there. If there is none, relaxes all edges among the vertices again and
+    again and looks after 1, 2, 4, ... rounds: a cycle of edges that strictly improved is negative,
+    and one appears within n rounds if there is any. Of floating-point weights rounding may have
+    improved, so the sum is taken exactly. O(n m) at worst, a few rounds in practice.
     """
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     inside = among[tails] & among[graph.indices]
     tails, heads = tails[inside], np.asarray(graph.indices)[inside].astype(np.int64)
-    costs = weights[inside]
-    order = np.argsort(heads, kind="stable")
-    tails, heads, costs = tails[order], heads[order], _summable(costs[order], graph.n)
     if not heads.size:
         return None
+    order = np.argsort(heads, kind="stable")
+    tails, heads, costs = tails[order], heads[order], weights[inside][order]
+    kind = _summable(costs, lengths[among], graph.n)
+    costs, lengths = costs.astype(kind), np.where(among, lengths, 0).astype(kind)
     begins = np.flatnonzero(np.diff(heads, prepend=-1))
     targets = heads[begins]
     owner = np.repeat(np.arange(begins.size), np.diff(begins, append=heads.size))
-    lengths = np.zeros(graph.n, costs.dtype)
     parents = np.full(graph.n, -1, np.int64)
-    check = 1
-    for rounds in range(1, graph.n + 2):
+    check = 0
+    for rounds in range(graph.n + 2):
         sums = lengths[tails] + costs
         best = np.minimum.reduceat(sums, begins)
         better = best < lengths[targets]
@@ -76,13 +79,17 @@ def find_negative_cycle(
         winners = np.full(begins.size, -1, np.int64)
         at = np.flatnonzero(sums == best[owner])
         winners[owner[at]] = tails[at]
-        lengths[targets[better]] = best[better]
-        parents[targets[better]] = winners[better]
+        told = better if rounds else best <= lengths[targets]
+        parents[targets[told]] = winners[told]
         if rounds >= check:
             cycle = _cycle_of(parents)
             if cycle and _is_negative(cycle, tails, heads, costs):
                 return cycle
-            check *= 2
+            check = max(2 * check, 1)
+        if not rounds:
+            parents[:] = -1  # a cycle of weight zero would hide others
+        parents[targets[better]] = winners[better]
+        lengths[targets[better]] = best[better]
     cycle = _cycle_of(parents)
     return cycle if cycle and _is_negative(cycle, tails, heads, costs) else None
 
@@ -90,25 +97,23 @@ def find_negative_cycle(
 def _is_negative(
     cycle: list[int], tails: NDArray[Any], heads: NDArray[Any], costs: NDArray[Any]
 ) -> bool:
-    """Whether the shortest edges of a cycle add up below zero, without rounding.
-
-    `heads` is ascending. Integers need no look: only real improvements close their cycles.
-    """
-    if costs.dtype.kind != "f":
-        return True
+    """Whether the shortest edges of a cycle add up below zero; `heads` is ascending."""
     steps = []
     for u, v in pairwise([*cycle, cycle[0]]):
         row = slice(*np.searchsorted(heads, [v, v + 1]))
-        steps.append(float(costs[row][tails[row] == u].min()))
-    return math.fsum(steps) < 0
-
-
-def _summable(costs: NDArray[Any], n: int) -> NDArray[Any]:
-    """Costs in a type that holds sums along n edges."""
+        steps.append(costs[row][tails[row] == u].min())
     if costs.dtype.kind == "f":
-        return costs
-    largest = max(abs(int(costs.min(initial=0))), abs(int(costs.max(initial=0))))
-    return costs.astype(np.int64 if largest * (n + 1) < 2**63 else object)
+        return math.fsum(map(float, steps)) < 0
+    return sum(map(int, steps)) < 0
+
+
+def _summable(costs: NDArray[Any], lengths: NDArray[Any], n: int) -> Any:
+    """Give a type that holds sums of one of the lengths and n costs."""
+    if costs.dtype.kind == "f":
+        return costs.dtype
+    ends = (costs.min(), costs.max()), (lengths.min(), lengths.max())
+    cost, length = (max(abs(int(end)) for end in pair) for pair in ends)
+    return np.int64 if length + cost * (n + 2) < 2**63 else object
 
 
 def _cycle_of(parents: NDArray[np.int64]) -> list[int] | None:
@@ -128,9 +133,15 @@ def _cycle_of(parents: NDArray[np.int64]) -> list[int] | None:
     return cycle[::-1]
 
 
-def refuse_cycle(graph: Graph, weights: Weights, reached: NDArray[np.bool_]) -> None:
-    """Raise NegativeCycleError if a search that does not end has reached a negative cycle."""
-    cycle = find_negative_cycle(graph, weights.values, reached)
+def refuse_cycle(graph: Graph, weights: Weights, lengths: NDArray[Any]) -> None:
+    """Raise NegativeCycleError if a search that does not end has reached a negative cycle.
+
+    `lengths` are what it has come to [n].
+    """
+    reached = np.asarray(lengths != weights.unreached)
+    if weights.real:  # a sum below what the type holds is no number to begin with
+        lengths = np.where(np.isfinite(lengths), lengths, 0)
+    cycle = find_negative_cycle(graph, weights.values, lengths, reached)
     if cycle is None:
         return
     names = cycle if graph.labels is None else graph.labels[cycle].tolist()

@@ -12,6 +12,8 @@ import numpy as np
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.graph import Graph
 
 __all__ = ["Keys", "Weights"]
@@ -152,6 +154,14 @@ class Weights:
         if not self.real or pattern < self.keys.sign:
             return pattern ^ self.keys.sign
         return ~pattern & ((1 << bits) - 1)
+
+    def lengths(self, keys: NDArray[Any]) -> NDArray[Any]:
+        """Give what `key` made keys of, or kernels; that of no path is `unreached`."""
+        sign = keys.dtype.type(self.keys.sign)
+        if self.keys.signed:
+            turned = ~keys if self.real else keys ^ sign
+            keys = np.where(keys & sign, keys ^ sign, turned)
+        return np.ascontiguousarray(keys).view(self.dtype)
 
     @cached_property
     def mean(self) -> float:

@@ -9,6 +9,7 @@ from paths import check_paths, expected_lengths, weighted
 from searches import MIXED, MIXED_ONE_WAY, SEARCH_RUNTIMES
 
 import clgraph as cg
+from clgraph.algorithms.sssp_weights import Weights
 
 pytestmark = pytest.mark.runtimes("pocl")
 
@@ -84,14 +85,40 @@ def test_a_negative_cycle_is_named(device):
     assert result.distances.tolist()[2:] == [0, 4]
 
 
-def test_a_long_way_with_negative_weights_is_no_cycle(device):
-    """A search that takes more rounds than are tried first."""
-    path = cg.generate.path(700)
-    costs = np.where(np.repeat(np.arange(700), path.degrees) < path.indices, -2, 3)
-    graph = cg.Graph(path.indptr, path.indices, costs.astype(np.int32))
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_a_long_way_with_negative_weights_is_no_cycle(dtype, device):
+    """sssp-hbf checklist 17: many rounds; looking for a cycle in vain is not quadratic."""
+    n = 60_000
+    path = cg.generate.path(n)
+    costs = np.where(np.repeat(np.arange(n), path.degrees) < path.indices, -2, 3)
+    graph = cg.Graph(path.indptr, path.indices, costs.astype(dtype))
     result = cg.sssp(graph, 0, predecessors=True, device=device, verify=True)
-    assert result.distances.tolist() == (-2 * np.arange(700)).tolist()
-    assert result.predecessors.tolist() == [0, *range(699)]
+    np.testing.assert_array_equal(result.distances, -2 * np.arange(n))
+    np.testing.assert_array_equal(result.predecessors, np.r_[0, : n - 1])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
+def test_a_cycle_of_many_edges_is_named(dtype, device):
+    """sssp-hbf checklist 17: found where the search has been around it, not edge by edge."""
+    n = 20_000
+    ring, costs = np.arange(n), np.ones(n, dtype)
+    costs[n // 3] = -n
+    graph = cg.from_edges(ring, (ring + 1) % n, costs, n=n)
+    with pytest.raises(cg.NegativeCycleError) as caught:
+        cg.sssp(graph, 5, device=device)
+    assert len(caught.value.cycle) == n
+    check_cycle(graph, caught.value.cycle)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("least", [0, -1])
+def test_lengths_are_what_keys_were_made_of(dtype, least):
+    graph = cg.from_edges([0, 1, 1], [1, 0, 1], np.array([least, 7, 0], dtype))
+    weights = Weights(graph)
+    lengths = np.array([0, 1, 2.5, 1000, *([-1, -0.5, -77] if least else [])]).astype(dtype)
+    lengths = np.append(lengths, weights.unreached)
+    keys = np.array([weights.key(length) for length in lengths], f"u{lengths.itemsize}")
+    np.testing.assert_array_equal(weights.lengths(keys), lengths)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -95,6 +95,11 @@ class BFSConfig(TraversalConfig):
         -------
         BFSConfig
             Itself for ``rules="auto"``, which decides later.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If what the rules choose for this graph cannot be combined with what was given.
         """
         if self.rules == "bfs-4k":
             return self._filled(knobs_of(graph, {}).dimensions(graph, traits))
@@ -120,10 +125,13 @@ class BFSConfig(TraversalConfig):
         return self._filled({**wanted, "group_size": group_size})
 
     def _filled(self, wanted: Mapping[str, Any]) -> BFSConfig:
-        return replace(
-            self,
-            **{name: value for name, value in wanted.items() if getattr(self, name) is None},
-        )
+        rest = {name: value for name, value in wanted.items() if getattr(self, name) is None}
+        try:
+            return replace(self, **rest)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(
+                f"with what rules={self.rules!r} chose for this graph, {error}"
+            ) from None
 
     @classmethod
     def bfs_4k(cls, graph: Graph, traits: DeviceTraits, **knobs: Any) -> BFSConfig:

@@ -322,3 +322,10 @@ def test_checklist_22_overflow_is_recovered_from(device, caplog):
     with caplog.at_level(logging.WARNING, logger="clgraph"):
         check_search(MIXED, MIXED_SOURCES[1], plan.run(MIXED_SOURCES[1]))
     assert "atomic claims" in caplog.text
+
+
+def test_a_clash_with_what_the_rules_chose_says_who_chose(intel):
+    """The complaint is about queue='edge', which the caller never named."""
+    config = cg.BFSConfig(rules="helix", update="ballot")
+    with pytest.raises(cg.InvalidArgumentError, match=r"rules='helix' chose .* queue='edge'"):
+        config.completed(cg.from_edges([0, 1], [1, 2]), intel.traits)

@@ -120,7 +120,8 @@ class TraversalConfig(Presets):
     distribution : {"static", "claimed"}, optional
         Whether work is shared by position or taken from a counter.
     kernels : {"fused", "split"}, optional
-        One kernel for all stages, or one each, for compilers that large kernels overwhelm.
+        One kernel for all stages, or one each, launched stage by stage, for compilers that large
+        kernels overwhelm.
     group_size : int, optional
         Work-items in a work-group; a multiple of the device's lanes.
     groups : int, optional

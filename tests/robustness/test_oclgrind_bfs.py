@@ -53,6 +53,7 @@ ONE_ITEM = {
     "stepped": {"synchronisation": "stepped", "mode": "stepped"},
     "candidates": {"queue": "hybrid", "hybrid_limit": 20, "visited": "mask", "history": 16},
     "status": {"queue": "status", "generation": "bins", "gamma": 0, "hub_cache": 16},
+    "grid": {"balance": "two_phase", "solo": False},
 }
 SEVERAL_ITEMS = {
     "push": {"direction": "push", "solo": False},
@@ -113,6 +114,7 @@ def test_work_items_of_a_group_race_only_for_visited_bits(name, tmp_path):
         *((name, size) for name in ("push", "pull", "stepped") for size in (1, 2)),
         ("candidates", 2),
         ("status", 2),
+        ("grid", 2),
     ],
 )
 def test_several_groups_use_only_what_was_written(name, group_size, tmp_path):

@@ -30,8 +30,8 @@ FEWEST_EDGES = 1 << 14
 RINGS = 4.0
 # Edges per vertex that a rise of the bound should take in. Processor cores want little work done in
 # vain: 4 were best on geometric and Kronecker graphs, 8 to 16 on roads and grids, whose frontiers
-# are small. An H200 wants many vertices at once: where
-# groups drift, 48 to 96 were best on a mesh and a road network; where not, 12 to 32 on kron20.
+# are small. An H200 wants many vertices at once: where groups drift, 48 to 96 were best on a mesh
+# and a road network; where not, 12 to 32 on kron20.
 # Delta-stepping does less in vain than the latter: 6 took 0.50 ms there, 8 0.54, 12 0.60, 17 0.69.
 NARROW, WIDE, DRIFTING, BANDS = 4.0, 32.0, 64.0, 6.0
 SPARSE_DEGREE, SPARSE_NARROW = 5.0, 8.0

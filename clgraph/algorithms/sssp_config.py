@@ -159,11 +159,7 @@ class SSSPConfig(TraversalConfig):
         self._validate_tuning()
         self._validate_basic()
         validate_buckets(self)
-        for name in self.edge_classes or ():
-            if name not in EDGE_CLASSES:
-                raise InvalidArgumentError(
-                    f"edge_classes has {name!r}, which is not one of {', '.join(EDGE_CLASSES)}."
-                )
+        self._validate_classes()
         if self.drift and (self.method not in (None, "near-far") or self.claims == "packed"):
             raise InvalidArgumentError(
                 f"drift={self.drift} needs method='near-far' and claims='stamped': what a SIMD "
@@ -174,6 +170,18 @@ class SSSPConfig(TraversalConfig):
                 f"heavy={self.heavy!r} needs method='delta-stepping': no other tells edges apart "
                 "by weight."
             )
+
+    def _validate_classes(self) -> None:
+        if not isinstance(self.edge_classes, tuple | list | None):
+            raise InvalidArgumentError(
+                f"edge_classes={self.edge_classes!r} is not a tuple of names from "
+                f"{', '.join(EDGE_CLASSES)}."
+            )
+        for name in self.edge_classes or ():
+            if name not in EDGE_CLASSES:
+                raise InvalidArgumentError(
+                    f"edge_classes has {name!r}, which is not one of {', '.join(EDGE_CLASSES)}."
+                )
         if self.edge_classes and self.method != "bellman-ford":
             raise InvalidArgumentError(
                 "edge_classes need method='bellman-ford': the other methods tell vertices apart "

@@ -322,6 +322,8 @@ def test_unfit_arguments(pocl):
         (lambda: cg.SSSPConfig(drift=-1), "drift=-1 is out of range"),
         (lambda: cg.SSSPConfig(drift=3, claims="packed"), "needs method='near-far' and claims"),
         (lambda: cg.SSSPConfig(edge_classes=("self",)), "edge_classes need method"),
+        (lambda: cg.SSSPConfig(edge_classes="self"), "edge_classes='self' is not a tuple"),
+        (lambda: cg.SSSPConfig(edge_classes=5), "edge_classes=5 is not a tuple of names"),
         (
             lambda: cg.SSSPConfig(method="bellman-ford", edge_classes=("own",)),
             "'own', which is not one of",

@@ -163,7 +163,7 @@ def resolve(
         group_size,
         config.as_dict(),
     )
-    _check_sums(balance, m)
+    _check_sums(balance, form, m)
     serves_hubs = (
         not emulated
         and form.queue == "vertex"
@@ -296,11 +296,18 @@ def _bins(
     return 1 << bits, min(max(top - bits + 1, 1), MOST_BINS), bits
 
 
-def _check_sums(balance: dict[str, Any], m: int) -> None:
+def _check_sums(balance: dict[str, Any], form: Form, m: int) -> None:
     if m >= 2**31 and (balance["scope"] == "grid" or balance["balance"] == "block_search"):
         raise InvalidArgumentError(
             f"balance={balance['balance']!r} adds up a frontier's degrees in 32 bits, but the "
             f"graph has {m} edges; choose another balancer from 2**31 edges on."
+        )
+    # Such a sum is found too large by what it exceeds, so that must not wrap either.
+    if balance["scope"] == "grid" and not form.exact and m * form.queue_percent // 100 >= 2**32:
+        raise InvalidArgumentError(
+            f"balance={balance['balance']!r} adds up a frontier's degrees in 32 bits, but "
+            f"queue_percent={form.queue_percent} has room for more in a graph of {m} edges; choose "
+            f"at most {100 * 2**32 // m}, or visited='bitmap'."
         )
 
 

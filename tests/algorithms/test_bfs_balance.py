@@ -166,6 +166,17 @@ def test_sums_of_degrees_have_32_bits(intel):
     resolve(cg.BFSConfig(balance="cws"), intel.traits, m=2**33, predecessors=False)
 
 
+def test_sums_of_duplicates_have_32_bits_too(intel):
+    """Beyond, a sum wraps before it exceeds what there is room for, and nobody would know."""
+    config = cg.BFSConfig(balance="two_phase", visited="mask", queue_percent=300)
+    for m, is_right in ((2**30, True), (2**31 - 1, False)):
+        if is_right:
+            resolve(config, intel.traits, m=m, predecessors=False)
+        else:
+            with pytest.raises(cg.InvalidArgumentError, match="queue_percent=300 has room"):
+                resolve(config, intel.traits, m=m, predecessors=False)
+
+
 @pytest.mark.parametrize("visited", ["bitmap", "mask"])
 def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
     """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""

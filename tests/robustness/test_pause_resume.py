@@ -46,7 +46,7 @@ def plan_with_budget(monkeypatch):
 
 @pytest.mark.runtimes(*SEARCH_RUNTIMES)
 @pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("predecessors", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_any_budget_gives_the_same_result(name, predecessors, device, plan_with_budget):
     rng = np.random.default_rng(17)
     options = {

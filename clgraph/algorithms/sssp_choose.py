@@ -35,9 +35,10 @@ RINGS = 4.0
 # Delta-stepping does less in vain than the latter: 6 took 0.50 ms there, 8 0.54, 12 0.60, 17 0.69.
 NARROW, WIDE, DRIFTING, BANDS = 4.0, 32.0, 64.0, 6.0
 SPARSE_DEGREE, SPARSE_NARROW = 5.0, 8.0
-# Edges for each core that are not worth the others' help: two cores did best with 8 to 256 in all.
-# A core without others saves a fifth of the time by never leaving solo mode.
-CORE_EDGES, ALL_EDGES = 32, 1 << 26
+# Edges that are not worth the help of other cores, and how many more for each: two cores did best
+# with 64 to 512; with 1,024 roads and grids took a fifth to a third longer. A core without others
+# saves a fifth of the time by never leaving solo mode.
+SOLO_EDGES, CORE_EDGES, ALL_EDGES = 400, 16, 1 << 26
 # Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
 # 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
 DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
@@ -265,7 +266,7 @@ def _shared_part(config: SSSPConfig, traits: DeviceTraits) -> TraversalConfig:
 
 
 def _core_edges(cores: int) -> int:
-    return CORE_EDGES * cores if cores > 1 else ALL_EDGES
+    return SOLO_EDGES + CORE_EDGES * cores if cores > 1 else ALL_EDGES
 
 
 def _tuned_part(

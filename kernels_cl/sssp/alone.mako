@@ -302,8 +302,9 @@ prefetch_global(cells + sooner);
             dismissed = 1;
             stage_dismiss(state, now);
         }
+        const ulong ahead = (ulong)now.length * ${"(now.mode == SPLIT ? 1u : mean_degree)" if "split" in all_stages else "mean_degree"};
         going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) && work <= budget &&
-                now.length <= (dismissed ? ${16 * config.solo_edges}u : ${config.solo_edges}u);
+                ahead <= (dismissed ? ${16 * config.solo_edges}u : ${config.solo_edges}u);
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     ${relaxing.end()}

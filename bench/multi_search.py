@@ -110,7 +110,7 @@ class Batches(Problem):
         """Give numbers of batches, a few; each draws its own sources."""
         return list(range(min(count, BATCHES))) if self.graph.degrees.any() else []
 
-    def far_inputs(self, count: int, reach: int) -> list[int]:  # noqa: ARG002 - of one search
+    def far_inputs(self, count: int, _reach: int) -> list[int]:
         """Give the same: a batch is of many sources, and has some of every component."""
         return self.inputs(count)
 

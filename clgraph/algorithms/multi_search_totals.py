@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["METHODS", "Searcher", "Totals"]
+__all__ = ["Searcher", "Totals", "check_method"]
 
 METHODS = ("auto", "multi-search", "bit-parallel", "single")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
@@ -67,6 +67,13 @@ class Totals:
     harmonic: NDArray[np.float64]
 
 
+def check_method(method: str, config: MultiSearchConfig | str | None) -> None:
+    """Refuse what is no method or configuration, whatever will run the searches."""
+    if method not in METHODS:
+        raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    MultiSearchConfig.of(config)
+
+
 class Searcher:
     """Searches from many sources of one graph.
 
@@ -94,9 +101,7 @@ class Searcher:
         *,
         transpose: Graph | None = None,
     ) -> None:
-        if method not in METHODS:
-            raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
-        MultiSearchConfig.of(config)  # refused now, whatever will run the searches
+        check_method(method, config)
         self.graph = graph
         self.device = device
         self._method = method

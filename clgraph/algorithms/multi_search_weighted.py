@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search_config import MultiSearchConfig
-from clgraph.algorithms.multi_search_totals import METHODS
+from clgraph.algorithms.multi_search_totals import check_method
 from clgraph.algorithms.sssp import SSSP
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import tell
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -74,11 +74,9 @@ class WeightedSearcher:
         method: str = "auto",
         config: MultiSearchConfig | str | None = None,
     ) -> None:
-        if method not in METHODS:
-            raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+        check_method(method, config)
         if method not in ("auto", "single"):
             raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
-        MultiSearchConfig.of(config)
         self.graph = graph
         self._plan = SSSP(graph, device=device)
         self.unreached = self._plan.unreached

@@ -212,7 +212,7 @@ class Weights:
             number = max_distance.__index__()  # all digits of a large integer
         except (AttributeError, TypeError):
             number = _real_number(max_distance)
-        if number != number or (number < 0 and not self.negative):  # noqa: PLR0124 - NaN
+        if not (number >= 0 or (self.negative and number < 0)):  # nor is NaN either
             raise InvalidArgumentError(
                 f"max_distance={max_distance} must be a number that is not negative, or None."
             )

@@ -24,6 +24,7 @@
 <%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="alone_" file="/sssp/alone.mako"/>
+<%namespace name="core_rows" file="/sssp/core_rows.mako"/>
 
 <%def name="setup()"></%def>
 <%def name="alone()"></%def>
@@ -89,7 +90,7 @@
     ${relaxing.begin()}
     <%tiles:each_tile count="now.length" size="${config.push_tile}">
         for (uint place = tile_begin; place < tile_end; ++place) {
-            ${alone_.prefetch_rows("queue_from", "place", "tile_end")}
+            ${core_rows.prefetch("queue_from", "place", "tile_end")}
             const uint u = queue_from[place];
             const key_t from = expanded[u];
             const offset_t row_end = indptr[u + 1];

@@ -1,0 +1,42 @@
+## core_rows: rows of a list, walked by one work-item.
+##
+## relax(u, form, heavy)            the light edges of u, or the heavy ones; `form` is a def for the
+##                                  edges that shorten a distance: v, to
+## prefetch(array, place, past)     asks for the row offsets of a vertex far ahead in a queue and for
+##                                  the row of one not so far
+## In scope                         the kernel's arguments; edges_here, which counts
+
+<%def name="relax(u, form, heavy)">
+{
+    const key_t from = FRESH_KEY_AT(${u});
+    const offset_t row_begin = ${f"middles[{u}]" if heavy else f"indptr[{u}]"};
+    const offset_t row_end = ${f"indptr[{u} + 1]" if heavy else f"LIGHT_END({u})"};
+    edges_here += (edges_t)(row_end - row_begin);
+    for (offset_t e = row_begin; e < row_end; ++e) {
+        % if problem.skips:
+        const uint v = VERTEX_OF(edges[e].head), edge_class = CLASS_OF(edges[e].head);
+        if (${' || '.join(f"edge_class == {code}u" for code in problem.skips)}) continue;
+        % else:
+        const uint v = VERTEX_OF(edges[e].head);
+        % endif
+        const key_t to = key_add(from, edges[e].weight);
+        % if keys.guarded:
+        beyond |= to >= KEY_NONE;
+        % endif
+        if (to < KEY_AT(v) && to <= (key_t)limit) {
+            % if keys.signed:
+            if (to <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+            % endif
+            ${form()}
+        }
+    }
+}
+</%def>
+
+<%def name="prefetch(array, place, past)">
+const uint ahead = ${past} - 1 - ${place};
+prefetch_global(indptr + ${array}[${place} + (ahead < ${config.prefetch_row}u ? ahead : ${config.prefetch_row}u)]);
+const uint sooner = ${array}[${place} + (ahead < ${config.prefetch_edges}u ? ahead : ${config.prefetch_edges}u)];
+prefetch_global(edges + indptr[sooner]);
+prefetch_global(cells + sooner);
+</%def>

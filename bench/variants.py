@@ -21,6 +21,7 @@ import numpy as np
 
 from clgraph import BFS, SSSP, BFSConfig, SSSPConfig, energy
 from clgraph import device as find_device
+from clgraph.engine.balancers import BALANCERS
 from clgraph.errors import ClgraphError
 
 from .graphs import Places, find
@@ -84,6 +85,8 @@ STUDIES: dict[str, dict[str, dict[str, Any]]] = {
         "exact": {**_QUEUE, "visited": "labels"},
         "mask": {**_QUEUE, "visited": "mask"},
     },
+    # One search, its edges dealt out by each load balancer.
+    "balancers": {name: {**_QUEUE, "balance": name} for name in BALANCERS},
     # Virtual groups, edge discovery, hubs apart, duplicates dropped, one after another.
     "bfs-4k": {
         "VW": _4K,

@@ -139,12 +139,18 @@ FULL = (
     Case("bfs", "ego-facebook", shows="real social circles, small and dense"),
 )
 
-# The published systems as presets of one engine, on one graph of each kind.
+# The published systems as presets of one engine; other problems on a graph of each kind.
 PRESETS = (
     Case("bfs", "kron20", shows="skewed degrees", presets=ALL),
+    Case("bfs", "kron22", shows="skewed degrees, state beyond the cache", presets=ALL),
+    Case("bfs", "kron20x64", shows="dense and skewed", presets=ALL),
     Case("bfs", "unif22", shows="even degrees, few levels", presets=ALL),
     Case("bfs", "rgg", shows="local edges, many levels of middling size", presets=ALL),
+    Case("bfs", "mesh", shows="planar mesh, long diameter", presets=ALL),
+    Case("bfs", "grid3d", shows="wide frontiers over hundreds of levels", presets=ALL),
+    Case("bfs", "grid2d", shows="long diameter: cost of a level", presets=ALL),
     Case("bfs", "road", shows="long diameter: cost of a level", presets=ALL),
+    Case("bfs", "usa-road-d-ny", shows="real roads, New York", presets=ALL),
     Case("bfs", "web-notredame", shows="real web graph, directed", presets=ALL),
     Case("sssp", "kron20", shows="skewed degrees", presets=ALL),
     Case("sssp", "road", shows="long diameter", presets=ALL),

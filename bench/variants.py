@@ -12,6 +12,7 @@ import argparse
 import itertools
 import json
 import statistics
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,15 +24,28 @@ from clgraph import BFS, SSSP, BFSConfig, SSSPConfig, energy
 from clgraph import device as find_device
 from clgraph.engine.balancers import BALANCERS
 from clgraph.errors import ClgraphError
+from clgraph.graph.reorder import ORDERS
 
 from .graphs import Places, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from clgraph import Device, Graph
 
-__all__ = ["LEVELS", "PATHS", "STUDIES", "Search", "frontiers", "main", "measure", "search_of"]
+__all__ = [
+    "LEVELS",
+    "PATHS",
+    "STUDIES",
+    "Search",
+    "frontiers",
+    "main",
+    "measure",
+    "search_of",
+    "split",
+]
 
 SEED = 12345
 _STATUS: dict[str, Any] = {"queue": "status"}
@@ -39,7 +53,8 @@ _QUEUE: dict[str, Any] = {"queue": "vertex", "direction": "push", "visited": "pl
 _HBF: dict[str, Any] = SSSPConfig.PRESETS["h-bf"]
 _4K: dict[str, Any] = {"rules": "bfs-4k", "discover": 0, "hub_degree": 0, "duplicates": "keep"}
 
-# By study: variants by name, the first of which the others are compared with.
+# By study: variants by name, the first of which the others are compared with. Beside dimensions a
+# variant may name an order that vertices are renumbered in before.
 STUDIES: dict[str, dict[str, dict[str, Any]]] = {
     # Baseline, streamlined queues, workload balancing, hub cache; hubs against edges as the rule.
     "enterprise": {
@@ -87,6 +102,8 @@ STUDIES: dict[str, dict[str, dict[str, Any]]] = {
     },
     # One search, its edges dealt out by each load balancer.
     "balancers": {name: {**_QUEUE, "balance": name} for name in BALANCERS},
+    # What the host can prepare: the numbers of the vertices, and with them the order of each row.
+    "orders": {"as given": {}, **{order: {"order": order} for order in ORDERS}},
     # Virtual groups, edge discovery, hubs apart, duplicates dropped, one after another.
     "bfs-4k": {
         "VW": _4K,
@@ -148,6 +165,43 @@ def _paths(result: Any, graph: Graph) -> tuple[int, int, int, int]:
     return (result.stats.relaxations, int(graph.degrees[reached].sum()), 0, result.stats.levels)
 
 
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """A plan, and the numbers that it has for the vertices."""
+
+    plan: Any
+    graph: Graph  # as it is searched
+    numbers: NDArray[Any] | None  # of the vertices of the graph as given; None for the same
+    prepared_s: float  # what renumbering took on the host
+
+    def run(self, source: int) -> Any:
+        return self.plan.run(source if self.numbers is None else int(self.numbers[source]))
+
+    def distances(self, result: Any) -> NDArray[Any]:
+        """Distances of a result, by the vertices of the graph as given."""
+        found: NDArray[Any] = result.distances
+        return found if self.numbers is None else found[self.numbers]
+
+
+def split(dimensions: Mapping[str, Any], search: Search) -> tuple[str | None, Any]:
+    """Give the order of the vertices that a variant asks for, or None, and its configuration."""
+    rest = dict(dimensions)
+    return rest.pop("order", None), search.config(**rest)
+
+
+def _variant(
+    graph: Graph, dimensions: Mapping[str, Any], search: Search, **options: Any
+) -> _Variant:
+    order, config = split(dimensions, search)
+    if order is None:
+        return _Variant(search.plan(graph, config=config, **options), graph, None, 0.0)
+    began = time.perf_counter()
+    graph = graph.reordered(order)
+    prepared_s = time.perf_counter() - began
+    plan = search.plan(graph, config=config, **options)
+    return _Variant(plan, graph, np.argsort(np.asarray(graph.permutation)), prepared_s)
+
+
 LEVELS = Search(BFS, BFSConfig, _levels)
 PATHS = Search(SSSP, SSSPConfig, _paths)
 
@@ -193,18 +247,18 @@ def measure(
     dict
         By variant, or the reason why it did not run: ``ms`` and ``quartiles`` over the sources,
         ``mteps`` (their harmonic mean), ``redundancy`` (edges expanded over edges to expand),
-        ``pulled`` (levels that pulled, of all), ``joules`` and ``watts``.
+        ``pulled`` (levels that pulled, of all), ``joules`` and ``watts``, and ``prepared_s``, what
+        renumbering took.
     """
     able = np.flatnonzero(graph.degrees > 0)
     rng = np.random.default_rng(SEED)
     chosen = rng.choice(able, min(sources, able.size), replace=False).tolist()
-    plans: dict[str, Any] = {}
+    plans: dict[str, _Variant] = {}
     found: dict[str, dict[str, Any]] = {}
     for name, dimensions in variants.items():
         try:
-            config = search.config(**dimensions)
-            plans[name] = search.plan(
-                graph, predecessors=predecessors, config=config, device=device
+            plans[name] = _variant(
+                graph, dimensions, search, predecessors=predecessors, device=device
             )
         except ClgraphError as reason:
             found[name] = {"reason": str(reason)}
@@ -218,9 +272,10 @@ def measure(
                 if turn:
                     times[name][place].append(result.stats.kernel_ms)
                     continue
-                told[name].append(search.account(result, graph))
-                first = result.distances if first is None else first
-                if not np.array_equal(result.distances, first):
+                told[name].append(search.account(result, plan.graph))
+                distances = plan.distances(result)
+                first = distances if first is None else first
+                if not np.array_equal(distances, first):
                     raise ClgraphError(f"{name} from {source} differs from {next(iter(plans))}.")
     for name, plan in plans.items():
         medians = [statistics.median(each) for each in times[name]]
@@ -241,11 +296,12 @@ def measure(
             "pulled": f"{int(pulled)} of {int(levels)}",
             "joules": taken.joules_per_run if taken else None,
             "watts": taken.mean_watts if taken else None,
+            "prepared_s": plan.prepared_s,
         }
     return found
 
 
-def _next_search(plan: Any, sources: Iterator[int]) -> None:
+def _next_search(plan: _Variant, sources: Iterator[int]) -> None:
     plan.run(next(sources))
 
 
@@ -273,6 +329,7 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
         "pulled",
         "J",
         "W",
+        "prepared s",
     )
     lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
     base = next((row["ms"] for row in found.values() if "ms" in row), None)
@@ -286,7 +343,7 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
         lines.append(
             f"| {name} | {row['ms']:.3g} | {low:.3g}-{high:.3g} | {row['ms'] / base:.3g} | "
             f"{row['mteps']:,.0f} | {row['redundancy']:.3f} | {row['pulled']} | {joules} | "
-            f"{watts} |"
+            f"{watts} | {row['prepared_s']:.2g} |"
         )
     return "\n".join(lines)
 

@@ -19,7 +19,7 @@ def test_every_variant_is_a_configuration():
     """
     for name, study in variants.STUDIES.items():
         for dimensions in study.values():
-            variants.search_of(name).config(**dimensions)
+            variants.split(dimensions, variants.search_of(name))
     assert {"expand-contract", "hybrid"} < set(variants.STUDIES["merrill"])
     assert {"BL", "TS", "WB", "HC", "HC alpha"} < set(variants.STUDIES["enterprise"])
     assert {"VW", "+ED", "+DP", "+hash"} < set(variants.STUDIES["bfs-4k"])
@@ -37,6 +37,21 @@ def test_every_study_runs(study, intel):
     assert set(found) == set(variants.STUDIES[study])
     for row in found.values():
         assert row["ms"] > 0
+
+
+def test_orders_of_the_vertices(any_device):
+    """Issue 3: what preparing a graph brings, with its cost; distances by the given numbers."""
+    graph = cg.generate.rmat(8, seed=3)
+    found = variants.measure(graph, variants.STUDIES["orders"], any_device, sources=4, passes=1)
+    assert found["as given"]["prepared_s"] == 0
+    assert {"degree", "hub", "rcm"} < set(found)
+    for order in ("degree", "hub", "rcm"):
+        assert found[order]["prepared_s"] > 0
+    one = variants._variant(graph, {"order": "degree"}, variants.LEVELS, device=any_device)
+    source = int(np.argmax(graph.degrees))
+    assert one.numbers[source] == 0
+    given = cg.bfs(graph, source, device=any_device).distances
+    np.testing.assert_array_equal(one.distances(one.run(source)), given)
 
 
 @pytest.mark.usefixtures("intel")

@@ -22,7 +22,11 @@ MERRILL = tuple(
 )
 PUBLISHED = (*MERRILL, "bfs-4k", "helix", "enterprise")
 # Where frontiers are wide, and where they are narrow, of the graphs of the suite.
-WIDE, NARROW = ("kron20", "unif22"), ("rgg", "road")
+WIDE = ("kron20", "kron22", "kron20x64", "unif22")
+NARROW = ("rgg", "mesh", "grid2d", "road", "usa-road-d-ny")
+# Whose degrees follow a power law, and whose are all small.
+POWER_LAW = ("kron20", "kron22", "kron20x64", "web-notredame")
+SMALL_DEGREES = ("mesh", "grid3d", "grid2d", "road", "usa-road-d-ny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +114,14 @@ FINDINGS = (
         "queues of candidates suit irregular graphs of small degrees",
         "merrill-contract-expand",
         ("merrill-expand-contract",),
-        graphs=("road",),
+        graphs=("road", "usa-road-d-ny"),
     ),
     Finding(
         "Enterprise",
         "a status array with hubs and pulling beats queues on graphs of a power law",
         "enterprise",
         (*MERRILL, "bfs-4k", "helix"),
-        graphs=("kron20", "web-notredame"),
+        graphs=POWER_LAW,
     ),
     Finding(
         "Enterprise",
@@ -125,7 +129,7 @@ FINDINGS = (
         "enterprise",
         MERRILL,
         times=1.25,
-        graphs=("road",),
+        graphs=SMALL_DEGREES,
     ),
     Finding(
         "clgraph",
@@ -153,9 +157,14 @@ that expanding vertices wins as long as claims are looked up in the cache. Scann
 of all vertices at every level, twice, costs nothing beside a wide frontier and everything beside a
 narrow one: what was a slight loss on roads is the largest one here, because everything else got
 faster. Helix's table asks for a launch at each level where it expects few levels, which costs more
-than such a level takes. What decides on graphs of few levels is pulling, which only enterprise and
-auto do; what decides on deep ones is the cost of a level, which only auto avoids, by levels that a
-work-group runs alone or that all hold in local memory.
+than such a level takes, and gives a hub to one work-group, which is slow on skewed degrees. Of what
+makes up BFS-4K, hubs that are shared by all pay on skewed degrees (kron20: 1.3 instead of 3.6 ms);
+to count a frontier's edges in advance costs a fifth to two thirds on graphs of small degrees, and
+virtual groups of one fixed width are faster than those that follow each frontier but on roads
+([probe](../bench/results/probes/h200-20261122-variants.json), study bfs-4k). What decides on graphs
+of few levels is pulling, which only enterprise and auto do; what decides on deep ones is the cost
+of a level, which only auto avoids, by levels that a work-group runs alone or that all hold in local
+memory.
 """
 
 

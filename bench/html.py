@@ -85,7 +85,7 @@ def _run(record: Record) -> str:
     facts = [
         ("device", f"{device['name']}, {device['platform']}, driver {device['driver']}"),
         ("host", f"{machine['host']['processor']}, {machine['host']['cpus']} processors"),
-        ("commit", f"{machine['commit']}{', with changes' if machine['dirty'] else ''}"),
+        ("commit", text.commit(machine)),
         ("when", f"{record['started']} to {record['finished'] or 'an interruption'}"),
     ]
     parts = [

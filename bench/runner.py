@@ -18,7 +18,7 @@ from .graphs import Places, UnavailableError, find
 from .measure import failure, measure
 from .problem import problem_of
 from .records import SCHEMA, Record, load, save
-from .suites import SUITES
+from .suites import cases_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,7 @@ def run(
         At Ctrl-C, after what was measured has been saved, where a file for it was named.
     """
     inputs = Inputs() if inputs is None else inputs
-    cases = _chosen(suite, set(only))
+    cases = cases_of(suite, set(only))
     chosen = [(case, _presets(case, settings)) for case in cases]
     found = clgraph.device(device)
     record: Record = plain(
@@ -137,21 +137,6 @@ def run(
     if inputs.record is not None:
         save(record, inputs.record)
     return record
-
-
-def _chosen(suite: str, only: set[str]) -> list[Case]:
-    if suite not in SUITES:
-        raise InvalidArgumentError(f"suite={suite!r} is not one of {', '.join(SUITES)}.")
-    names = {case: {case.graph, case.algorithm, _both(case)} for case in SUITES[suite]}
-    unknown = only - set().union(*names.values())
-    if unknown:
-        graphs = sorted({case.graph for case in names})
-        kinds = sorted({case.algorithm for case in names})
-        raise InvalidArgumentError(
-            f"{', '.join(sorted(unknown))} is not in suite {suite}; it has the graphs "
-            f"{', '.join(graphs)} and the algorithms {', '.join(kinds)}."
-        )
-    return [case for case, known in names.items() if not only or known & only]
 
 
 def _both(case: Case) -> str:

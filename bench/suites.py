@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from clgraph.errors import InvalidArgumentError
+
 from .pinned import GRAPHS, SEED, SELF_TUNING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from .pinned import Pinned
 
-__all__ = ["SUITES", "Case", "listed"]
+__all__ = ["SUITES", "Case", "cases_of", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +175,60 @@ SUITES: dict[str, tuple[Case, ...]] = {
 }
 
 
-def listed(suite: str) -> dict[str, Any]:
-    """Tell what a suite measures, and where each graph would be from.
+def cases_of(suite: str, only: Collection[str] = ()) -> list[Case]:
+    """Give the cases of a suite, or those of them that are named.
 
     Parameters
     ----------
     suite : str
         Key of `SUITES`.
+    only : collection of str
+        Graphs, algorithms or ``algorithm/graph``; nothing for all cases.
+
+    Returns
+    -------
+    list of Case
+        In the order of the suite.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such suite, or something named is not in it.
+    """
+    if suite not in SUITES:
+        raise InvalidArgumentError(f"suite={suite!r} is not one of {', '.join(SUITES)}.")
+    names = {
+        case: {case.graph, case.algorithm, f"{case.algorithm}/{case.graph}"}
+        for case in SUITES[suite]
+    }
+    unknown = set(only).difference(*names.values())
+    if unknown:
+        graphs = sorted({case.graph for case in names})
+        kinds = sorted({case.algorithm for case in names})
+        raise InvalidArgumentError(
+            f"{', '.join(sorted(unknown))} is not in suite {suite}; it has the graphs "
+            f"{', '.join(graphs)} and the algorithms {', '.join(kinds)}."
+        )
+    return [case for case, known in names.items() if not only or not known.isdisjoint(only)]
+
+
+def listed(suite: str, only: Collection[str] = ()) -> dict[str, Any]:
+    """Tell what a suite measures, and where each graph would be from.
+
+    Parameters
+    ----------
+    suite, only
+        As in `cases_of`.
 
     Returns
     -------
     dict
         ``listed``, the suite's name, and ``cases``: one dictionary each.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As in `cases_of`.
     """
     cases = [
         {
@@ -192,7 +238,7 @@ def listed(suite: str) -> dict[str, Any]:
             "stand_in": known.stand_in,
             "papers": list(known.papers),
         }
-        for case in SUITES[suite]
+        for case in cases_of(suite, only)
     ]
     return {"listed": suite, "cases": cases}
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .records import Record
 
 __all__ = [
+    "commit",
     "figure",
     "groups",
     "headline",
@@ -207,6 +208,11 @@ def unmeasured(cases: Iterable[Record]) -> list[str]:
     return lines
 
 
+def commit(machine: Record) -> str:
+    """Say what was measured, also where the runner was installed and no checkout could tell."""
+    return f"{machine['commit'] or 'unknown'}{', with changes' if machine['dirty'] else ''}"
+
+
 def render(record: Record) -> str:
     """Whole run: where, a table for each algorithm, and what could not run."""
     about = record["machine"]
@@ -215,7 +221,7 @@ def render(record: Record) -> str:
         pairs(
             [
                 ("device", f"{device}, {about['device']['platform']}, {about['device']['driver']}"),
-                ("commit", f"{about['commit']}{' with changes' if about['dirty'] else ''}"),
+                ("commit", commit(about)),
                 ("suite", str(record["suite"])),
             ]
         )

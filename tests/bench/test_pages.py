@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from made_up import case, record, skipped
 
-from bench import docs, html, records, svg
+from bench import docs, html, records, svg, text
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skipped("mesh"))
@@ -39,6 +39,14 @@ def test_page_shows_results_floors_energy_levels_and_what_is_missing():
     assert "| kron22 | scipy 1.17.1 | 20 | 0.5 | 40 | 38-44 |  |" in page
     assert "- bfs/mesh/auto skipped: mesh is <not> here" in page
     assert "`0123456789ab`" in page
+
+
+@pytest.mark.parametrize("page", [text.render, lambda run: html.page([run])])
+def test_a_run_outside_a_checkout_has_no_commit(page):
+    machine = RUN["machine"] | {"commit": None, "dirty": None}
+    shown = page(RUN | {"machine": machine})
+    assert "unknown" in shown
+    assert "None" not in shown
 
 
 def test_newest_record_of_a_device_is_shown_and_older_ones_listed(tmp_path):

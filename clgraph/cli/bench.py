@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.command import Command, Record
-from clgraph.cli.searching import positive
+from clgraph.cli.searching import amount, check_place, positive, whole
+from clgraph.cli.text import as_json
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--reach",
-        type=_count,
+        type=whole,
         default=0,
         metavar="N",
         help="single searches only from sources that reach N vertices (default any with edges)",
@@ -102,28 +102,28 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--narrow",
-        type=_amount,
+        type=amount,
         default=0.02,
         metavar="X",
         help="passes end when the interval of their median is narrower (default 0.02 of it)",
     )
     parser.add_argument(
         "--budget",
-        type=_amount,
+        type=amount,
         default=5.0,
         metavar="S",
         help="seconds of passes per case (default 5)",
     )
     parser.add_argument(
         "--validate",
-        type=_count,
+        type=whole,
         default=2,
         metavar="N",
         help="searches checked in full (default 2)",
     )
     parser.add_argument("--energy", action="store_true", help="measure joules per search")
     parser.add_argument(
-        "--energy-seconds", type=_amount, default=2.5, metavar="S", help="window (default 2.5)"
+        "--energy-seconds", type=amount, default=2.5, metavar="S", help="window (default 2.5)"
     )
     parser.add_argument("--graphs", type=Path, metavar="DIR", help="folder of NAME.bcsr graphs")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of real graphs")
@@ -135,30 +135,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _amount(text: str) -> float:
-    number = float(text)
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(text)
-    return number
-
-
-# What argparse calls them where a text is none.
-_count.__name__, _amount.__name__ = "number", "positive number"
-
-
 def _run(args: argparse.Namespace) -> Record:
-    if args.words == ["list"]:
-        listed: Record = load_runner("suites").listed(args.suite)
-        return listed
     if args.words:
-        return _compare(args)
+        return _words(args)
     peers = _peers(args.peers)
     if args.external is not None:
         load_runner("external").load(args.external)  # refused before anything runs
@@ -175,7 +154,7 @@ def _run(args: argparse.Namespace) -> Record:
         reach=args.reach,
     )
     runner = load_runner("runner")
-    file = Path(args.json) if args.json not in {None, STDOUT} else None
+    file = _json_file(args)
     places = load_runner("graphs").Places(args.graphs, args.data, args.download)
     inputs = runner.Inputs(places, file, args.resume, args.commit)
     _check_places(args, file)
@@ -185,7 +164,7 @@ def _run(args: argparse.Namespace) -> Record:
             settings,
             device=args.device,
             inputs=inputs,
-            only=args.only.split(",") if args.only else (),
+            only=_only(args),
             tell=_tell,
         )
     except runner.InterruptedRun as interrupted:
@@ -196,13 +175,37 @@ def _run(args: argparse.Namespace) -> Record:
     return record
 
 
+def _only(args: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(args.only.split(",")) if args.only else ()
+
+
+def _words(args: argparse.Namespace) -> Record:
+    """List or compare; neither makes a page or goes on with a record."""
+    unused = [name for name in ("html", "resume") if getattr(args, name) is not None]
+    if unused:
+        raise InvalidArgumentError(
+            f"'clgraph bench {args.words[0]}' measures nothing, so --{unused[0]} has no meaning; "
+            "leave it out."
+        )
+    file = _json_file(args)
+    _check_places(args, file)
+    if args.words == ["list"]:
+        told: Record = load_runner("suites").listed(args.suite, _only(args))
+    else:
+        told = _compare(args)
+    if file is not None:
+        file.write_text(as_json(told) + "\n", encoding="utf-8")
+    return told
+
+
+def _json_file(args: argparse.Namespace) -> Path | None:
+    return Path(args.json) if args.json not in {None, STDOUT} else None
+
+
 def _check_places(args: argparse.Namespace, file: Path | None) -> None:
     """Refuse before anything runs what would otherwise cost a finished run its record."""
     for output in (file, args.html):
-        if output is not None and not output.parent.is_dir():
-            raise InvalidArgumentError(f"{output} cannot be written: its folder does not exist.")
-        if output is not None and output.is_dir():
-            raise InvalidArgumentError(f"{output} cannot be written: it is a folder.")
+        check_place(output)
     for folder in (args.graphs, args.data):
         if folder is not None and not folder.is_dir():
             raise InvalidArgumentError(f"{folder} is no folder to look for graphs in.")

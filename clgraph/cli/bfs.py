@@ -49,7 +49,8 @@ def _run(args: argparse.Namespace) -> Record:
     searching.check_output(args.output)
     import clgraph
 
-    device = clgraph.device(args.device)  # before the file is read: it may be missing
+    config = _wanted(args)  # before the file is read, as the device, which may be missing
+    device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
         args.source = searching.labelled(graph, args.source_label)
@@ -58,7 +59,7 @@ def _run(args: argparse.Namespace) -> Record:
         plan = clgraph.BFS(
             graph,
             predecessors=args.predecessors,
-            config=_wanted(args),
+            config=config,
             device=device,
             progress=progress.callback,
         )

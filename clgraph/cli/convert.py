@@ -31,7 +31,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Record:
     import clgraph
+    from clgraph.graph.formats.registry import check_target
 
+    check_target(args.output, args.to)  # before a graph is read that has no place
     with Progress() as progress:
         graph = clgraph.read(
             args.file,

@@ -95,7 +95,8 @@ def _render(record: Record) -> str:
     ]
     lines += [("platform", f"{found['name']}, {found['version']}") for found in record["platforms"]]
     state = cache["problem"] or (
-        f"{cache['programs']} programs, {count_bytes(cache['size_bytes'])}"
+        f"{cache['programs']:,} program{'' if cache['programs'] == 1 else 's'}, "
+        f"{count_bytes(cache['size_bytes'])}"
     )
     lines.append(("cache", f"{cache['folder']}: {state}"))
     text = [pairs(lines), ""]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,10 @@ NEEDED = ("scale", "n", "width")
 
 
 def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +68,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Record:
     import clgraph
+    from clgraph.graph.formats.registry import check_target
 
     chosen = {name: getattr(args, name) for name in KINDS[args.kind]}
     options = {name: value for name, value in chosen.items() if value is not None}
@@ -74,6 +76,7 @@ def _run(args: argparse.Namespace) -> Record:
         options["directed"] = args.directed
     if args.weights is not None:
         options["weights"] = tuple(args.weights)
+    check_target(args.output, args.format)  # before a graph is made that has no place
     began = time.perf_counter()
     graph = getattr(clgraph.generate, args.kind)(seed=args.seed, **options)
     made = time.perf_counter() - began

@@ -134,6 +134,8 @@ def _explain(error: Exception) -> int:
         status, text = DEVICE_TROUBLE, f"the OpenCL driver failed: {error}"
     elif isinstance(error, OSError) and error.strerror and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror
     elif isinstance(error, MemoryError):
         text = f"this machine has too little memory: {error}"
     elif not isinstance(error, ClgraphError | OSError | ImportError | OverflowError):
@@ -167,11 +169,15 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:  # closed by whoever started this
+        return
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def _complain(problem: str, status: int) -> int:
+    if sys.stderr is None:
+        return status
     with contextlib.suppress(OSError):
         sys.stderr.write(f"clgraph: {' '.join(problem.split())}\n")
     return status

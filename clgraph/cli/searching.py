@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import dataclasses
 import math
 import statistics
@@ -15,7 +17,6 @@ from clgraph.cli.text import table
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from numpy.typing import NDArray
@@ -28,7 +29,9 @@ __all__ = [
     "Result",
     "add_running",
     "add_search",
+    "amount",
     "check_output",
+    "check_place",
     "energy_of",
     "joules_text",
     "labelled",
@@ -44,6 +47,7 @@ __all__ = [
     "times_record",
     "times_text",
     "vertex_names",
+    "whole",
     "write_columns",
     "write_result",
 ]
@@ -77,10 +81,25 @@ class Result(Protocol):
 
 def positive(text: str) -> int:
     """Read a whole number from 1 on, as argparse wants it."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    return whole(text, least=1)
+
+
+def whole(text: str, least: int = 0) -> int:
+    """Read a whole number that is not below `least`, as argparse wants it."""
+    with contextlib.suppress(ValueError):
+        number = int(text)
+        if number >= least:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+
+
+def amount(text: str) -> float:
+    """Read a positive number, as argparse wants it."""
+    with contextlib.suppress(ValueError):
+        number = float(text)
+        if number > 0 and math.isfinite(number):
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
@@ -108,11 +127,20 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def check_output(path: str | None) -> None:
-    """Refuse a file for results that is not of a kind that can be written."""
+    """Refuse a file for results that is not of a kind that can be written, or has no place."""
     if path is not None and Path(path).suffix not in OUTPUTS:
         raise InvalidArgumentError(
             f"--output {path} ends in neither {' nor '.join(OUTPUTS)}; name it so."
         )
+    check_place(path)
+
+
+def check_place(path: str | Path | None) -> None:
+    """Refuse a file that has no place, before the work whose result it is to hold."""
+    if path is not None and not Path(path).parent.is_dir():
+        raise InvalidArgumentError(f"{path} cannot be written: its folder does not exist.")
+    if path is not None and Path(path).is_dir():
+        raise InvalidArgumentError(f"{path} cannot be written: it is a folder.")
 
 
 def labelled(graph: Graph, label: str) -> int:

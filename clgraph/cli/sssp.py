@@ -72,15 +72,14 @@ def _run(args: argparse.Namespace) -> Record:
     return record
 
 
-def _config_of(args: argparse.Namespace) -> SSSPConfig | str | None:
+def _config_of(args: argparse.Namespace) -> SSSPConfig:
     tuned = tuned_config(args)
     if tuned is not None:
         return tuned
-    if args.delta is None:
-        name: str | None = args.config
-        return name
     import clgraph
 
+    if args.delta is None:
+        return clgraph.SSSPConfig.of(args.config)
     if args.config not in (None, "auto", "near-far"):
         raise InvalidArgumentError(
             f"--delta is for the preset near-far, not for --config {args.config}."

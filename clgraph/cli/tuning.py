@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clgraph.cli.searching import check_place
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def check_trace(path: str | None) -> None:
         raise InvalidArgumentError(
             f"--trace {path} ends in none of {', '.join(PICTURES)}; name it so."
         )
+    check_place(path)
     if importlib.util.find_spec("matplotlib") is None:
         raise InvalidArgumentError(
             "--trace needs matplotlib, which is not installed; install clgraph[plot]."

@@ -83,7 +83,7 @@ class PowerTarget:
         found, chosen = open_meter(device, meter)
         if isinstance(found, NoMeter):
             raise InvalidArgumentError(
-                f"power_target={watts} needs a power meter: {found.note}; use set_point instead."
+                f"power_target={watts} needs a power meter; use set_point instead: {found.note}"
             )
         self._meter = found
         self.idle = idle_watts(found, self._time, chosen, IDLE_SECONDS)

@@ -387,4 +387,5 @@ def parsed_dimension(text: str) -> tuple[str, Any]:
         return name, value == "yes"
     if name not in _SWITCHES and value.isascii() and value.isdigit():
         return name, int(value)
-    raise InvalidArgumentError(f"{name}={value} is none of {values_of(name)}.")
+    needed = "yes or no" if name in _SWITCHES else "a whole number that is not negative"
+    raise InvalidArgumentError(f"{name}={value} must be {needed}.")

@@ -68,6 +68,10 @@ def test_comparing_two_files(tmp_path, capsys):
     assert "slower" in capsys.readouterr().out
     assert main(["bench", "compare", b, a, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cases"][0]["verdict"] == "faster"
+    file = tmp_path / "compared.json"
+    assert main(["bench", "compare", b, a, "--json", str(file)]) == 0
+    assert "0 regressions" in capsys.readouterr().out
+    assert json.loads(file.read_text())["cases"][0]["verdict"] == "faster"
 
 
 def test_a_record_that_lacks_its_parts_is_refused(tmp_path, capsys):
@@ -83,12 +87,16 @@ def test_a_record_that_lacks_its_parts_is_refused(tmp_path, capsys):
         (["compare", "a.json"], "compare A B"),
         (["compare", "missing.json", "missing.json"], "missing.json"),
         (["measure"], "is not known"),
+        (["compare", "a.json", "b.json", "--html", "x.html"], "--html has no meaning"),
+        (["list", "--resume", "x.json"], "--resume has no meaning"),
+        (["list", "--only", "moon"], "moon is not in suite quick"),
+        (["list", "--json", "no/such/folder/x.json"], "folder does not exist"),
         (["--peers", "boost"], "boost"),
         (["--only", "moon", "--device", "pocl"], "moon"),
         (["--sources", "0"], "--sources"),
-        (["--reach", "-5"], "--reach: invalid number value"),
+        (["--reach", "-5"], "--reach: '-5' is not a whole number of at least 0"),
         (["--validate", "-3"], "--validate"),
-        (["--narrow", "nan"], "--narrow: invalid positive number value"),
+        (["--narrow", "nan"], "--narrow: 'nan' is not a positive number"),
         (["--budget", "-1"], "--budget"),
         (["--energy", "--energy-seconds", "0"], "--energy-seconds"),
         (["--graphs", "no/such/folder"], "no folder to look for graphs"),
@@ -108,7 +116,7 @@ def test_bad_arguments_are_one_line_and_status_2(words, problem, capsys):
     assert err.count("\n") == 1
 
 
-def test_cases_are_listed_without_a_device(capsys):
+def test_cases_are_listed_without_a_device(capsys, tmp_path):
     assert main(["bench", "list", "--suite", "full"]) == 0
     out = capsys.readouterr().out
     assert "generate.kron(20, 16, seed=12345)" in out
@@ -116,6 +124,9 @@ def test_cases_are_listed_without_a_device(capsys):
     assert main(["bench", "list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["cases"]
     assert [case["graph"] for case in listed] == [case.graph for case in suites.SUITES["quick"]]
+    file = tmp_path / "listed.json"
+    assert main(["bench", "list", "--only", "sssp", "--json", str(file)]) == 0
+    assert {case["algorithm"] for case in json.loads(file.read_text())["cases"]} == {"sssp"}
 
 
 def test_the_command_lists_the_suites_that_there_are():

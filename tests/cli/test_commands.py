@@ -313,8 +313,8 @@ def test_bfs_with_dimensions_set(run, small):
     [
         ("queue", "'queue' is not a dimension and its value"),
         ("colour=red", "'colour=red' is not a dimension"),
-        ("solo=maybe", "solo=maybe is none of yes|no"),
-        ("groups=-1", "groups=-1 is none of number"),
+        ("solo=maybe", "solo=maybe must be yes or no"),
+        ("groups=-1", "groups=-1 must be a whole number that is not negative"),
         ("queue=heap", "queue='heap' is not one of vertex, edge"),
     ],
 )
@@ -360,7 +360,24 @@ def test_bfs_refuses_bad_input(run, small, tmp_path):
     refused(run("bfs", small, "--source", -1), 2, "source=-1")
     refused(run("bfs", small, "--config", "fastest"), 2, "fastest")
     refused(run("bfs", small, "--max-depth", -2), 2, "-2")
-    refused(run("bfs", tmp_path / "absent", "--output", "out.png"), 2, "out.png", ".npz", ".csv")
+    refused(run("bfs", small, "--repeat", "few"), 2, "'few' is not a whole number of at least 1")
+    # What the command itself says comes before a file is read, which may take minutes.
+    absent = tmp_path / "absent"
+    refused(run("bfs", absent, "--output", "out.png"), 2, "out.png", ".npz", ".csv")
+    refused(run("bfs", absent, "--output", absent / "out.csv"), 2, "folder does not exist")
+    refused(run("bfs", absent, "--config", "fastest"), 2, "fastest")
+    refused(run("sssp", absent, "--config", "fastest"), 2, "fastest")
+    refused(run("sssp", absent, "--set-point", 9, "--trace", absent / "x.svg"), 2, "folder")
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/x.mtx", "x.doc"])
+def test_graphs_without_a_place_are_refused_before_they_are_made(run, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(cg.generate, "path", None)
+    monkeypatch.setattr(cg, "read", None)
+    target = tmp_path / name
+    for words in (("generate", "path", "--n", 9, target), ("convert", "x.mtx", target)):
+        refused(run(*words), 2, "no such folder" if "folder" in name else "tell the format")
+    refused(run("generate", "path", "--n", 9, "--weights", "1", "x"), 2, "'x' is not a number")
 
 
 def test_bfs_on_a_device_that_is_not_there(run, small):

@@ -99,6 +99,7 @@ def raising(error):
         (IsADirectoryError(21, "Is a directory", "data"), 2),
         (ImportError("zstandard is missing."), 2),
         (MemoryError(), 2),
+        (OSError(28, "No space left on device"), 2),
         (errors.DeviceNotFoundError("no GPU;\nthere is: PoCL"), 3),
         (errors.DeviceMemoryError("asked for 5, free 4."), 3),
         (errors.KernelTimeoutError("gave up."), 3),
@@ -202,6 +203,14 @@ def test_a_reader_that_goes_away_is_no_failure_to_report():
     process.stderr.close()
     assert process.wait(60) == 141
     assert err == ""
+
+
+@pytest.mark.parametrize(("stream", "status"), [("stdout", 0), ("stderr", 2)])
+def test_streams_that_were_closed_before_are_not_written_to(monkeypatch, stream, status):
+    refuse = raising(errors.InvalidGraphError("no."))
+    command_that(monkeypatch, refuse if status else lambda _: {})
+    monkeypatch.setattr(sys, stream, None)
+    assert cli.main(["act"]) == status
 
 
 def test_ctrl_c_ends_with_one_line():

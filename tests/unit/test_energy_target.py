@@ -114,7 +114,7 @@ def test_targets_below_idle_are_refused():
 
 def test_no_meter_is_an_error(monkeypatch):
     monkeypatch.setattr(target, "open_meter", lambda _device, _meter: (NoMeter("unplugged"), None))
-    with pytest.raises(cg.InvalidArgumentError, match="needs a power meter: unplugged"):
+    with pytest.raises(cg.InvalidArgumentError, match="use set_point instead: unplugged"):
         PowerTarget(70.0, None, 100, 1, 1e6)
 
 

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
-from clgraph.graph.formats.files import Limits, Progress, Source, written
+from clgraph.graph.formats.files import Limits, Progress, Source, check_folder, written
 from clgraph.graph.graph import Graph
 from clgraph.progress import Progress as Report
 from clgraph.progress import tell
 
-__all__ = ["FORMATS", "Format", "read", "write"]
+__all__ = ["FORMATS", "Format", "check_target", "read", "write"]
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _SNIFFED_BYTES = 4096
@@ -131,6 +131,33 @@ def read(
         return chosen.read(source, directed=directed, weighted=weighted)
 
 
+def check_target(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+    """Refuse what `write` would refuse whatever the graph is.
+
+    Parameters
+    ----------
+    path, format
+        As in `write`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no format fits the name.
+    OSError
+        If its folder does not exist.
+    """
+    name = _name(path)
+    _format_of(name, format)
+    check_folder(name)
+
+
+def _format_of(name: str, format: str | None) -> Format:  # noqa: A002
+    chosen = _named(format) if format is not None else _by_name(name)
+    if chosen is None:
+        raise InvalidArgumentError(_no_format(name))
+    return chosen
+
+
 def write(
     graph: Any,
     path: str | os.PathLike[str],
@@ -168,9 +195,7 @@ def write(
     """
     name = _name(path)
     checked = as_graph(graph)
-    chosen = _named(format) if format is not None else _by_name(name)
-    if chosen is None:
-        raise InvalidArgumentError(_no_format(name))
+    chosen = _format_of(name, format)
     report = _reporter(progress)
     pieces = chosen.write(checked)
     first = next(pieces, b"")  # a graph the format cannot hold fails before the file is touched

@@ -22,15 +22,13 @@ class DownloadError(Exception):
     """A file cannot be fetched; the message says why."""
 
 
-def fetch(name: str, folder: Path | None = None) -> Path:
-    """Give the file of a graph, fetched once and then kept.
+def fetch(name: str) -> Path:
+    """Give the file of a graph, fetched once and then kept in the user's cache folder.
 
     Parameters
     ----------
     name : str
         Key of `pinned.GRAPHS`.
-    folder : Path, optional
-        Where files are kept; default is a folder of this user, as the platform has it.
 
     Returns
     -------
@@ -51,7 +49,7 @@ def fetch(name: str, folder: Path | None = None) -> Path:
         pooch = module("pooch", needed_for="--download", install="clgraph[bench]")
     except ImportError as error:
         raise DownloadError(str(error)) from None
-    place = Path(folder) if folder is not None else Path(pooch.os_cache("clgraph")) / "graphs"
+    place = Path(pooch.os_cache("clgraph")) / "graphs"
     archive = f"{name}--{known.url.rpartition('/')[2]}"
     try:
         found = pooch.retrieve(

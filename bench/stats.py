@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["bootstrap_interval", "harmonic_mean", "relative_width", "summary"]
 
 RESAMPLES = 2000
+TAILS = (0.025, 0.975)
 
 
 def harmonic_mean(values: Sequence[float]) -> float | None:
@@ -22,19 +23,13 @@ def harmonic_mean(values: Sequence[float]) -> float | None:
     return float(rates.size / (1.0 / rates).sum())
 
 
-def bootstrap_interval(
-    values: Sequence[float], *, confidence: float = 0.95, seed: int = 0
-) -> tuple[float, float] | None:
-    """Percentile bootstrap interval of the median.
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of the median, of 95 %.
 
     Parameters
     ----------
     values : sequence of float
         The measurements, any number.
-    confidence : float
-        Share of resampled medians within the interval.
-    seed : int
-        Of the resampling, so that one record gives one interval.
 
     Returns
     -------
@@ -44,10 +39,9 @@ def bootstrap_interval(
     measured = np.asarray(values, float)
     if not measured.size:
         return None
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)  # one record gives one interval
     drawn = measured[rng.integers(0, measured.size, (RESAMPLES, measured.size))]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.median(drawn, axis=1), [tail, 1 - tail])
+    low, high = np.quantile(np.median(drawn, axis=1), TAILS)
     return float(low), float(high)
 
 

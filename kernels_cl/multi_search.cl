@@ -59,7 +59,7 @@ void multi_search(
 % for given in arguments:
     ${f"__global const {given.ctype} *restrict" if given.is_array else f"const {given.ctype}"} argument_${given.name},
 % endfor
-    volatile __global uint *status)                 // see multi_search_plan.py
+    volatile __global uint *status)                 // see multi_search_run.py
 {
     ${lanes.setup()}
     const uint lid = (uint)get_local_id(0);

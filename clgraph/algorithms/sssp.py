@@ -349,7 +349,7 @@ class SSSP:
         return min(last, self._weights.key(found.distances[target]))
 
 
-def sssp(  # noqa: PLR0913 - what API.md lists, all but two by keyword
+def sssp(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     source: int | Sequence[int],
     *,

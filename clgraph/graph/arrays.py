@@ -91,7 +91,7 @@ def as_index_array(values: Any, name: str) -> Array:
     return array.astype(index_dtype(largest))
 
 
-def as_weight_array(values: Any, m: int, name: str = "weights") -> Array:
+def as_weight_array(values: Any, m: int) -> Array:
     """One finite real number per edge: int32, int64, uint32, float32 or float64, C-contiguous.
 
     Arrays of these types come back as they are; narrower ones and booleans are widened.
@@ -101,27 +101,28 @@ def as_weight_array(values: Any, m: int, name: str = "weights") -> Array:
     InvalidGraphError
         If there are not ``m`` of them, or one is not a finite real number.
     """
-    array = as_array(values, name)
+    array = as_array(values, "weights")
     if array.shape != (m,):
         raise InvalidGraphError(
-            f"{name} has shape {array.shape}; it needs one number for each of the {m} edges: ({m},)"
+            f"weights has shape {array.shape}; it needs one number for each of the {m} edges: "
+            f"({m},)"
         )
     native = array.dtype.newbyteorder("=")
     if native not in (np.int32, np.int64, np.uint32, np.float32, np.float64):
-        native = _wider(array, name)
+        native = _wider(array)
     array = np.ascontiguousarray(array, dtype=native)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         edge = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InvalidGraphError(
-            f"{name}[{edge}] is {array[edge]}; every weight must be finite, so drop or replace it"
+            f"weights[{edge}] is {array[edge]}; every weight must be finite, so drop or replace it"
         )
     return array
 
 
-def _wider(array: Array, name: str) -> np.dtype[Any]:
+def _wider(array: Array) -> np.dtype[Any]:
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "u" and size == 8 and array.size and int(array.max()) > _INT64_MAX:
-        raise InvalidGraphError(f"{name} holds {array.max()}, above the int64 range; use float64")
+        raise InvalidGraphError(f"weights holds {array.max()}, above the int64 range; use float64")
     if kind in "iub":
         return np.dtype(np.int32 if size < 4 else np.int64)
     if kind == "f" and size <= 2:
@@ -129,7 +130,7 @@ def _wider(array: Array, name: str) -> np.dtype[Any]:
     if kind == "f" or not array.size:
         return np.dtype(np.float64)
     raise InvalidGraphError(
-        f"{name} holds {array.dtype.name} values; it needs real numbers (integer or float)"
+        f"weights holds {array.dtype.name} values; it needs real numbers (integer or float)"
     )
 
 

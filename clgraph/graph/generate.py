@@ -3,7 +3,8 @@
 Every function takes ``seed``, an int, and ``weights``: None, or a pair (low, high). A pair of ints
 draws int32 weights from low to high, both included; a pair with a float draws float64 weights from
 low up to high. The two directions of an undirected edge weigh the same. One seed gives one graph
-on every machine with the same NumPy.
+on every machine with the same NumPy. What they give is a `Graph`, undirected and simple unless they
+say otherwise; a parameter out of range is an `InvalidArgumentError`.
 """
 
 import math

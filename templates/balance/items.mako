@@ -8,7 +8,7 @@
 ##                       config.cache "streaming": read once, so kept out of the nearest cache
 ## unit(k, queue, item, unit)   declares u, e and v for a unit of the whole list, by its item
 ## prefix(queue)         name of the list's exclusive prefix sums [count + 1]
-## tally(counter), tally_units(counter, amount)   counts an event, in renderings that count
+## tally(counter)        counts an event, in renderings that count
 
 <%!
     def bare(config):
@@ -43,5 +43,3 @@ ${edge(k)}
 </%def>
 
 <%def name="tally(counter)">${f"atomic_inc(counters + {counter});" if counts(config) else ""}</%def>
-
-<%def name="tally_units(counter, amount)">${f"atomic_add(counters + {counter}, {amount});" if counts(config) else ""}</%def>

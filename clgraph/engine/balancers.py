@@ -203,7 +203,8 @@ def balance_sizes(
         "lane_threshold": size("lane_threshold", lanes),
         "scratch": size("scratch", group_size),
         "group_scan": wanted.get("group_scan") or "ordered",
-        "block_items": size("block_items", 1),
+        # Whoever holds one item a work-item, as cws does, would leave out all the others.
+        "block_items": size("block_items", 1) if name == "block_search" else 1,
         "unit_batch": unit_batch,
         "iterations": iterations,
         "partition": "units",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph.engine.balancers import BALANCERS, Balance, balance_sizes, canonical
 from clgraph.errors import InvalidArgumentError
+from clgraph.primitives.sizes import LARGEST_SIZE
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
@@ -124,12 +127,31 @@ class ExpandConfig:
             )
         for field in fields(self):
             if field.type in ("int", "int | None"):
-                self._check_integer(field.name)
+                self._check_integer(field.name, may_be_open=field.type != "int")
+            elif field.type == "bool":
+                self._check_switch(field.name)
+            elif field.type == "float":
+                self._check_limit(field.name)
 
-    def _check_integer(self, name: str) -> None:
+    def _check_switch(self, name: str) -> None:
         value = getattr(self, name)
-        if value is None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
+        object.__setattr__(self, name, bool(value))
+
+    def _check_limit(self, name: str) -> None:
+        value = getattr(self, name)
+        is_number = isinstance(value, (int, float, np.integer, np.floating))
+        if isinstance(value, bool) or not is_number or not value >= 0:
+            raise InvalidArgumentError(f"{name}={value!r} is not a number of at least 0.")
+
+    def _check_integer(self, name: str, *, may_be_open: bool) -> None:
+        value = getattr(self, name)
+        if value is None and may_be_open:
             return
+        if isinstance(value, np.integer):
+            value = int(value)
+            object.__setattr__(self, name, value)
         least = 0 if name in {"grid_factor", "estimates", "dyn_threshold", "discover"} else 1
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
             raise InvalidArgumentError(
@@ -209,6 +231,11 @@ def decide(
     if traits.lane_ops == "local" and group_size != lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
+        )
+    if group_size * config.tile_batch >= LARGEST_SIZE:
+        raise InvalidArgumentError(
+            f"tile_batch={config.tile_batch} of group_size={group_size} are more units than an "
+            "item may have; choose a smaller one."
         )
     name = config.balance or balance
     sizes = balance_sizes(name, lanes, group_size, config.as_dict())

@@ -74,7 +74,13 @@ class Expand:
         device: Device | str | None = None,
     ) -> None:
         wanted = ExpandConfig(balance=config) if isinstance(config, str) else config
-        wanted = wanted or ExpandConfig()
+        if wanted is None:
+            wanted = ExpandConfig()
+        elif not isinstance(wanted, ExpandConfig):
+            raise InvalidArgumentError(
+                f"config is a {type(wanted).__name__}; pass an ExpandConfig, the name of a "
+                "balancer or None."
+            )
         array = checked_sizes(sizes)
         prefix = np.zeros(array.size + 1, np.uint64)
         np.cumsum(array, dtype=np.uint64, out=prefix[1:])
@@ -329,7 +335,8 @@ def expand(
         raise InvalidArgumentError(
             "balance and config were both given; name the balancer in the config."
         )
-    plan = Expand(sizes, config=config or balance, ranks=ranks, device=device)
+    chosen = ExpandConfig(balance=balance) if config is None else config
+    plan = Expand(sizes, config=chosen, ranks=ranks, device=device)
     stats = plan.run()
     return Expansion(plan.owners(), plan.ranks(), stats)
 

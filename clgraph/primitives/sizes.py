@@ -11,7 +11,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MOST_ITEMS", "checked_sizes", "size_moments"]
+__all__ = ["LARGEST_SIZE", "MOST_ITEMS", "checked_sizes", "size_moments"]
 
 MOST_ITEMS = 2**31
 LARGEST_SIZE = 2**32 - 2**16  # loops over one item step past its end
@@ -45,7 +45,12 @@ def checked_sizes(sizes: ArrayLike) -> NDArray[np.uint32]:
     InvalidArgumentError
         If they are not a list of integers, too many, or one is out of range.
     """
-    array = np.asarray(sizes)
+    try:
+        array = np.asarray(sizes)
+    except ValueError as error:  # as of lists of different lengths
+        raise InvalidArgumentError(
+            f"sizes must be a one-dimensional array of integers; {error}"
+        ) from None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InvalidArgumentError(
             f"sizes must be a one-dimensional array of integers; got {array.dtype} of shape "

@@ -89,6 +89,7 @@ def test_random_sizes_and_configurations(any_device: Device, data: st.DataObject
         "unit_batch": data.draw(st.sampled_from([3, 8])),
         "iterations": data.draw(st.sampled_from([1, 3])),
         "dyn_threshold": data.draw(st.sampled_from([0, 20])),
+        "block_items": data.draw(st.sampled_from([1, 3])),
     }
     checked(sizes, any_device, **config)
 
@@ -297,6 +298,13 @@ def test_the_slots_of_a_block_search(intel: Device) -> None:
     checked(SIZES["power law"], intel, balance="block_search", block_items=5)
 
 
+@pytest.mark.parametrize("balance", [name for name in BALANCERS if name != "block_search"])
+def test_the_items_of_a_block_search_are_no_other_balancers(intel: Device, balance: str) -> None:
+    """With them a work-group of cws took more items than it has work-items, and left most out."""
+    plan, _ = checked(SIZES["uniform"], intel, balance=balance, block_items=8)
+    assert plan.config.block_items == 1
+
+
 @pytest.mark.parametrize("balance", ["warp_search", "warp_search_local"])
 def test_rounds_of_a_lane_search_are_in_order(intel: Device, balance: str) -> None:
     """load-balancing dynamic 1: both forms give consecutive lanes consecutive units."""
@@ -450,7 +458,11 @@ def test_the_balancer_is_chosen_by_the_sizes(intel: Device, pocl: Device) -> Non
         ({"sizes": [[1]]}, r"shape \(1, 1\)"),
         ({"sizes": [1, -2]}, r"sizes\[1\]=-2 is out of range"),
         ({"sizes": [2**32]}, r"sizes\[0\]=4294967296 is out of range"),
+        ({"sizes": [[1], [1, 2]]}, "sizes must be a one-dimensional array of integers; "),
         ({"sizes": [1], "balance": "best"}, "balance='best' is not one of item_thread"),
+        ({"sizes": [1], "balance": 3}, "balance=3 is not one of item_thread"),
+        ({"sizes": [1], "config": {}}, "config is a dict; pass an ExpandConfig"),
+        ({"sizes": [1], "config": cg.BFSConfig()}, "config is a BFSConfig; pass an ExpandConfig"),
         ({"sizes": [1], "balance": "cws", "config": ExpandConfig()}, "both given"),
     ],
 )
@@ -475,11 +487,24 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
         ({"balance": "two_phase", "unit_batch": 2**27}, "unit_batch=134217728 takes"),
         ({"balance": "block_search", "block_items": 2**27}, "block_items=134217728 takes"),
         ({"balance": "multi_phase", "unit_batch": 300}, "are 600 units"),
+        ({"balance": "dyn_vwarp", "tile_batch": 2**31 - 1}, "tile_batch=2147483647 of group_size="),
+        ({"tile_batch": None}, "tile_batch=None is out of range; it must be an integer"),
+        ({"read_only": "no"}, "read_only='no' is neither True nor False"),
+        ({"extended": 2}, "extended=2 is neither True nor False"),
+        ({"alike_mean": None}, "alike_mean=None is not a number of at least 0"),
+        ({"alike_deviation": float("nan")}, "alike_deviation=nan is not a number"),
+        ({"alike_deviation": "8"}, "alike_deviation='8' is not a number"),
     ],
 )
 def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], complaint: str) -> None:
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         Expand([1, 2], config=ExpandConfig(**bad), device=intel)
+
+
+def test_numbers_of_a_configuration_may_be_those_of_numpy() -> None:
+    config = ExpandConfig(unit_batch=np.int64(4), extended=np.True_, alike_mean=np.float32(2))
+    assert config == ExpandConfig(unit_batch=4, extended=True, alike_mean=2.0)
+    assert (type(config.unit_batch), type(config.extended)) == (int, bool)
 
 
 def test_edges_are_discovered(intel: Device) -> None:

@@ -157,6 +157,7 @@ def resolve(
     distribution = config.distribution or (
         "claimed" if alone and not config.hub_degree else "static"
     )
+    _check_hub_batch(config.hub_batch, group_size)
     balance = balance_sizes(
         config.balance or _usual_balance(traits, form, max_degree, mean_degree),
         lanes,
@@ -341,6 +342,16 @@ def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
         return 2**31 - 1
     most = traits.local_bytes // (3 * 2 * ENTRY_BYTES[entry])
     return max(traits.lanes, min(group_size, most))
+
+
+def _check_hub_batch(hub_batch: int | None, group_size: int) -> None:
+    """Refuse tiles of hubs whose places, over the largest launch there is, do not fit 32 bits."""
+    most = 2**32 // (MAX_GROUPS * group_size) // 2 * 2
+    if hub_batch is not None and hub_batch > most:
+        raise InvalidArgumentError(
+            f"hub_batch={hub_batch} edges for each of {group_size} work-items in a group are more "
+            f"than kernels can number; choose at most {most}."
+        )
 
 
 def _check_solo_room(capacity: int, entry: str, traits: DeviceTraits) -> None:

@@ -80,7 +80,11 @@ class Knobs:
 
     def __post_init__(self) -> None:
         """Refuse what is not a knob's value."""
-        if self.k1 not in {1, 2, 4, 8, 16, 32}:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, (np.integer, np.floating)):
+                object.__setattr__(self, name, value.item())
+        if not isinstance(self.k1, int) or self.k1 not in (1, 2, 4, 8, 16, 32):
             raise InvalidArgumentError(f"k1={self.k1!r} is not one of 1, 2, 4, 8, 16 and 32.")
         share: Any = self.k2
         if not isinstance(share, (int, float)) or not 0 <= share <= 1:

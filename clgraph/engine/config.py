@@ -38,7 +38,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "induced_by": ("length", "width"),
     "rules": ("auto", "helix", "bfs-4k"),
 }
-_POWERS_OF_TWO = ("hash_size", "history", "hub_cache")
+_POWERS_OF_TWO = ("hash_size", "history", "hub_cache", "virtual_warp", "min_virtual_warp")
 _SWITCHES = ("solo", "held", "extended", "counts", "hub_bins")
 
 # Smallest legal value of each dimension that is a number.
@@ -294,10 +294,10 @@ class TraversalConfig(Presets):
         """Refuse what is not legal as soon as it is written down."""
         if isinstance(self.balance, str):
             object.__setattr__(self, "balance", canonical(self.balance))
-        for name in _AT_LEAST:
+        for name in (*_AT_LEAST, "status_bits", *_SWITCHES):
             value = getattr(self, name)
-            if isinstance(value, np.integer):
-                object.__setattr__(self, name, int(value))
+            if isinstance(value, (np.integer, np.bool_)):
+                object.__setattr__(self, name, value.item())
         self.validate()
 
     def validate(self) -> None:
@@ -310,14 +310,18 @@ class TraversalConfig(Presets):
         """
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if value is not None and value not in choices:
+            if value is not None and not (isinstance(value, str) and value in choices):
                 raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
         for name, least in _AT_LEAST.items():
             check_number(name, getattr(self, name), least, _AT_MOST.get(name, 2**31 - 1))
         for name in _POWERS_OF_TWO:
             value = getattr(self, name)
             if value and value & (value - 1):
-                raise InvalidArgumentError(f"{name}={value} is not a power of two.")
+                below = 1 << (value.bit_length() - 1)
+                raise InvalidArgumentError(
+                    f"{name}={value} is not a power of two; choose {below} or {2 * below}."
+                )
+        check_number("status_bits", self.status_bits, 8, 32)
         if self.classes not in {None, 1, 4}:
             raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
         if self.status_bits not in {None, 8, 32}:

@@ -72,6 +72,17 @@ RULES = (
         "direction='switching' reads a bitmap that is exact, which visited={visited!r} does not "
         "keep; choose direction='push' or visited='bitmap'.",
     ),
+    # Where `visited` is left open these would choose a mask.
+    Rule(
+        {"queue": ("vertex",), "duplicates": FILTERS, "direction": ("switching",)},
+        "direction='switching' reads a bitmap that is exact, where duplicates={duplicates!r} finds "
+        "nothing; choose direction='push' or duplicates='keep'.",
+    ),
+    Rule(
+        {"queue": ("vertex",), "history": (SOME,), "direction": ("switching",)},
+        "direction='switching' reads a bitmap that is exact, where history={history} remembers "
+        "nothing of use; choose direction='push' or history=0.",
+    ),
     Rule(
         {"queue": (*CANDIDATES, "status"), "solo": (True,)},
         "solo=True runs levels out of a queue of vertices in local memory; choose queue='vertex' "

@@ -210,6 +210,8 @@ def test_knobs_are_settable(intel):
     ran = (config.min_virtual_warp, config.hub_batch, config.discover, config.solo)
     assert ran == (8, 4, 2, False)
     assert (config.group_size, config.induced) == (64, 3)
+    of_numpy = {name: np.array(value)[()] for name, value in chosen.items()}
+    assert knobs_of(MIXED, of_numpy) == knobs
 
 
 @pytest.mark.parametrize(
@@ -217,6 +219,9 @@ def test_knobs_are_settable(intel):
     [
         ({"k8": 1}, "'k8' is not a knob"),
         ({"k1": 3}, "k1=3 is not one of 1, 2, 4"),
+        ({"k1": 4.0}, r"k1=4\.0 is not one of 1, 2, 4"),
+        ({"k1": [4]}, r"k1=\[4\] is not one of 1, 2, 4"),
+        ({"k2": float("nan")}, "k2=nan is not a share"),
         ({"k2": 2}, "k2=2 is not a share"),
         ({"k2": "x"}, "k2='x' is not a share"),
         ({"k3": 0}, "k3=0 is out of range; it must be at least 1"),

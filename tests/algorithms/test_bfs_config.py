@@ -250,6 +250,17 @@ def test_presets(any_device):
         ({"spin_limit": 63}, "spin_limit=63 is out of range; it must be at least 64"),
         ({"patience": -1}, "patience=-1 is out of range"),
         ({"synchronisation": "stepped", "membership": "open"}, "leave one of them out"),
+        ({"direction": np.array(["push", "pull"])}, "is not one of push, switching"),
+        ({"virtual_warp": 3}, "virtual_warp=3 is not a power of two; choose 2 or 4"),
+        ({"min_virtual_warp": 48}, "min_virtual_warp=48 is not a power of two; choose 32 or 64"),
+        ({"queue": "status", "status_bits": 8.0}, r"status_bits=8\.0 is not an integer"),
+        ({"queue": "status", "status_bits": [8]}, r"status_bits=\[8\] is not an integer"),
+        # A mask would be chosen for these, out of which nothing can be pulled.
+        ({"history": 64, "direction": "switching"}, "history=64 remembers nothing of use"),
+        (
+            {"duplicates": "lookup_group", "direction": "switching"},
+            "choose direction='push' or duplicates='keep'",
+        ),
     ],
 )
 def test_what_no_device_can_run(bad, complaint):
@@ -285,6 +296,9 @@ def test_unknown_dimensions_and_presets():
         ),
         ("intel", {"visited": "labels", "direction": "switching"}, "choose 'bitmap' here"),
         ("pocl+lanes8", {"group_size": 16}, "with emulated lanes; it must be 8"),
+        # Strides of 2**32 edges, which kernels take for none, had no end.
+        ("intel", {"hub_batch": 2**28, "hub_degree": 5}, "hub_batch=268435456 edges for each"),
+        ("pocl", {"hub_batch": 2**31 - 1, "hub_degree": 5}, "choose at most 1048832"),
     ],
 )
 def test_what_a_device_cannot_run(spec, bad, complaint, pocl, intel):
@@ -321,8 +335,10 @@ def test_sizes_that_compilers_fall_over_are_refused_before_they_see_them(bad, co
 
 
 def test_numbers_may_be_those_of_numpy():
-    config = cg.BFSConfig(group_size=np.int64(64), alpha=np.uint8(3))
-    assert config == cg.BFSConfig(group_size=64, alpha=3)
+    config = cg.BFSConfig(group_size=np.int64(64), alpha=np.uint8(3), solo=np.False_)
+    assert config == cg.BFSConfig(group_size=64, alpha=3, solo=False)
+    status = cg.BFSConfig(queue="status", status_bits=np.int64(8))
+    assert type(status.status_bits) is int
     assert type(config.group_size) is int
     with pytest.raises(cg.InvalidArgumentError, match="is not an integer"):
         cg.BFSConfig(group_size=np.float64(64))

@@ -111,6 +111,15 @@ def test_chunks_are_cut_for_each_level(sizes, intel):
     assert counters(tree, 0, intel, **config)["SEARCHES"] == expected
 
 
+@pytest.mark.parametrize("balance", ["two_phase", "multi_phase"])
+def test_one_lane_knows_the_edges_that_it_cuts(balance, pocl):
+    """It took every edge for a chunk, of which there was room for a few: large graphs crashed."""
+    clique = cg.generate.complete(40)
+    config = {"balance": balance, "unit_batch": 8, "iterations": 1, "groups": 1}
+    searches = counters(clique, 0, pocl, **config)["SEARCHES"]
+    assert searches == -(-39 // 8) - (-39 * 39 // 8)
+
+
 @pytest.mark.parametrize("balance", ["two_phase", pytest.param("direct", marks=pytest.mark.slow)])
 def test_leaves_are_discarded(balance, intel):
     """bfs-helix 8: a vertex whose only edge leads back gets a distance and is not expanded.

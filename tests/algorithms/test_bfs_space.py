@@ -15,7 +15,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.engine.legal import RULES, objection
-from clgraph.engine.space import DIMENSIONS
+from clgraph.engine.space import DIMENSIONS, _is_idle
 
 # Sources that differ most: the hub, the far end of the path, a lone vertex.
 PLACES = (0, 3, 5)
@@ -92,8 +92,9 @@ def test_space_of_a_balancer_by_its_other_name():
 def test_what_is_left_out_of_the_space_is_refused(every):
     """Changing one value of a legal configuration gives one of the space or is objected to."""
     rng = np.random.default_rng(1)
-    refused = 0
-    for index in rng.choice(len(every), 300, replace=False):
+    points = {tuple(config[name] for name in DIMENSIONS) for config in every}
+    refused = held = 0
+    for index in rng.choice(len(every), 1000, replace=False):
         name = list(DIMENSIONS)[rng.integers(len(DIMENSIONS))]
         value = DIMENSIONS[name][rng.integers(len(DIMENSIONS[name]))]
         changed = {**every[index], name: value}
@@ -103,7 +104,13 @@ def test_what_is_left_out_of_the_space_is_refused(every):
             with pytest.raises(cg.InvalidArgumentError) as caught:
                 cg.BFSConfig(**changed)
             assert "\n" not in str(caught.value)
-    assert refused > 20
+        elif value is not None and not any(_is_idle(changed, each) for each in DIMENSIONS):
+            if changed["balance"] == "cws" and changed["group_scan"] is None:
+                changed["group_scan"] = "ordered"
+            assert tuple(changed[each] for each in DIMENSIONS) in points
+            held += 1
+    assert refused > 100
+    assert held > 100
 
 
 @pytest.mark.parametrize("number", range(len(RULES)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from clgraph.engine.presets import Presets
 from clgraph.errors import InvalidArgumentError
 
@@ -25,6 +27,16 @@ OPEN: dict[str, Any] = {
     "coloring_strategy": "L",
 }
 LARGEST = 1 << 20  # that a dimension may be
+# Dimensions that are numbers, which may be NumPy's.
+NUMBERS = (
+    "trim",
+    "trim_size",
+    "forward_backward",
+    "virtual_warp",
+    "group_size",
+    "groups",
+    "scan_budget",
+)
 
 # Table 9.3 of the thesis: trimming and forward-backward iterations, closure strategy of each step.
 # Where it gives two strategies as about equal, the first stands here.
@@ -88,10 +100,9 @@ class SCCConfig(Presets):
     virtual_warp : {2, 4, 8, 16, 32}, optional
         Lanes that share a vertex under "Q_VW"; as many as the device has, if it has fewer.
     group_size, groups : int, optional
-        Work-items in a work-group and work-groups in a launch.
+        Work-items in a work-group and work-groups in a launch, of steps and of signatures.
     synchronisation : {"persistent", "stepped"}, optional
-        All stages in one launch, or one launch per stage.
-
+        All stages of steps and of signatures in one launch, or one launch per stage.
     scan_budget : int, optional
         How many times the size of the graph scans may cost before the sequential search takes over.
 
@@ -135,6 +146,10 @@ class SCCConfig(Presets):
 
     def __post_init__(self) -> None:
         """Refuse what is not legal as soon as it is written down."""
+        for name in NUMBERS:
+            value = getattr(self, name)
+            if isinstance(value, np.integer):
+                object.__setattr__(self, name, int(value))
         self.validate()
 
     def validate(self) -> None:
@@ -155,11 +170,13 @@ class SCCConfig(Presets):
         }
         for name, allowed in choices.items():
             value = getattr(self, name)
-            if value is not None and value not in allowed:
+            # By type too: 2.0 and True equal numbers that are allowed, and arrays none or many.
+            fits = isinstance(value, type(allowed[0])) and not isinstance(value, bool)
+            if value is not None and not (fits and value in allowed):
                 raise InvalidArgumentError(
                     f"{name}={value!r} is not one of {', '.join(map(str, allowed))}."
                 )
-        if self.trim not in (FULL, ADAPTIVE):
+        if not (isinstance(self.trim, str) and self.trim in (FULL, ADAPTIVE)):
             _check_count("trim", self.trim, 0)
         _check_count("forward_backward", self.forward_backward, 0)
         _check_count("scan_budget", self.scan_budget, 1)

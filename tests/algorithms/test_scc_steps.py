@@ -349,8 +349,19 @@ def test_what_scans_leave_is_found_by_the_sequential_search(preset, intel):
         ({"forward_backward": 1.5}, r"forward_backward=1.5 is not an integer\."),
         ({"fb_strategy": "QQ"}, "fb_strategy='QQ' is not one of Q, Q_VW, L"),
         ({"virtual_warp": 3}, "virtual_warp=3 is not one of 2, 4"),
+        ({"virtual_warp": 8.0}, r"virtual_warp=8\.0 is not one of 2, 4"),
+        ({"trim_size": True}, "trim_size=True is not one of 1, 2, 3"),
+        ({"trim_size": np.arange(2)}, r"trim_size=array\(\[0, 1\]\) is not one of 1, 2, 3"),
+        ({"trim": np.arange(2)}, r"trim=array\(\[0, 1\]\) is not an integer"),
     ],
 )
 def test_what_is_refused(arguments, said):
     with pytest.raises(cg.InvalidArgumentError, match=said):
         cg.SCCConfig(**arguments)
+
+
+def test_numbers_may_be_those_of_numpy():
+    """Another library's integers are what they say, and json takes them."""
+    config = cg.SCCConfig(trim=np.int64(2), virtual_warp=np.uint8(8), scan_budget=np.int32(5))
+    assert config == cg.SCCConfig(trim=2, virtual_warp=8, scan_budget=5)
+    assert {type(value) for value in config.as_dict().values()} == {int, type(None)}

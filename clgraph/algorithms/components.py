@@ -107,8 +107,10 @@ class ConnectedComponents:
         self.source_hash = program.source_hash
         names = ("start", "sample", "compress", "commonest", "rest")
         self._kernels = {name: program.kernel(f"components_{name}") for name in names}
+        before = self.device.ledger.used_bytes
         if n:
             self._allocate(progress)
+        self._device_bytes = self.device.ledger.used_bytes - before
 
     def _allocate(self, progress: Progress | None) -> None:
         n = self.graph.n
@@ -159,6 +161,7 @@ class ConnectedComponents:
             mode="launches",
             method="hooking",
             config=self.config,
+            device_bytes=self._device_bytes,
         )
         result = ComponentsResult(labels, n, count, stats)
         if verify:

@@ -61,6 +61,7 @@ def test_results_outlive_the_next_run(any_device):
     assert first.stats.launches == second.stats.launches
     assert first.stats.kernel_ms > 0
     assert first.stats.mode == "launches"
+    assert first.stats.device_bytes >= 8 * MIXED.n
     assert str(first) == f"ComponentsResult(count={first.count})"
 
 

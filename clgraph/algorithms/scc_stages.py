@@ -31,6 +31,9 @@ GPU_SCAN_BUDGET = 4096
 # where they are idle and 50 us where others want them too, at 200 M edges/s.
 ROUND_WORK = {True: 10_000, False: 60_000}
 LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
+# Of a launch on a CPU, as the budget counts it. Two cores that others wanted too did 18 to 40
+# million in a second; the 200 million of a search left Ctrl-C unanswered for 2 to 9 s.
+CPU_LAUNCH_WORK = 5_000_000
 
 
 def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: Any) -> Resolved:
@@ -48,8 +51,14 @@ def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: A
         solo=False,
     )
     resolved = resolve(wanted, traits, m=m, predecessors=False, max_degree=0)
+    work = resolved.launch_work
     return dataclasses.replace(
-        resolved, solo=False, held=False, solo_capacity=traits.lanes, **changes
+        resolved,
+        solo=False,
+        held=False,
+        solo_capacity=traits.lanes,
+        launch_work=min(work, CPU_LAUNCH_WORK) if traits.is_cpu else work,
+        **changes,
     )
 
 

@@ -1,11 +1,13 @@
 """Ctrl-C during a long search is answered at once and leaves a plan that works."""
 
+import dataclasses
 import json
 import signal
 import time
 
 import numpy as np
 import pytest
+from digraphs import chain_of_cycles
 from runtimes import POCL, clean_environment, driver_library, run_python
 from searches import MIXED_ONE_WAY
 
@@ -75,6 +77,30 @@ def test_a_search_of_ten_million_levels(options):
     assert max(found["delays"]) < ANSWER_LIMIT_S
     assert found["launches"] > 1
     assert found["left_bytes"] == 0
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("preset", ["signatures", "devshatwar"])
+def test_scans_of_a_deep_graph(preset, device):
+    """Rounds over all edges, seconds of them: a launch has few enough to answer between two."""
+    config = dataclasses.replace(cg.SCCConfig.preset(preset), scan_budget=10_000)
+    cg.scc(chain_of_cycles(5, 2), config=config, device=device)  # compiles
+    plan = cg.SCC(chain_of_cycles(50_000, 2), config=config, device=device)
+    sent = []
+
+    def interrupt(*_):
+        sent.append(time.perf_counter())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run()
+        assert time.perf_counter() - sent[0] < ANSWER_LIMIT_S
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 HOPS = {

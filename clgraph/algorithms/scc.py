@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from clgraph.algorithms.components_result import ComponentsResult, ComponentStat
 from clgraph.algorithms.components_verify import verify_components
 from clgraph.algorithms.scc_config import SCCConfig
 from clgraph.algorithms.scc_sequential import SequentialSearch
-from clgraph.algorithms.scc_signatures import Signatures
-from clgraph.algorithms.scc_steps import Steps
+from clgraph.algorithms.scc_signatures import MOST_EDGES, Signatures
+from clgraph.algorithms.scc_steps import MOST_VERTICES, Steps
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
@@ -85,14 +84,15 @@ class SCC:
     Notes
     -----
     Compiles and uploads once; `run` only launches. An undirected graph is left to
-    `ConnectedComponents` where nothing else is asked for. On a CPU, "auto" is a depth-first search
-    by one work-item, O(n + m), with 36 bytes per vertex beside the graph. On other devices it is
-    the propagation of two-sided signatures, O((n + m) log n) expected where chains of signatures
-    are short, with 48 bytes per vertex and 16 per edge; it needs the transpose, which is built once
-    and kept with the graph. Vertices without edges in or out are left out of it, and if that leaves
-    out one edge in four, edges are trimmed as long as one in eight of those left goes: an acyclic
-    graph is done then. Where edges do not fit the device, "auto" colours instead. A plan serves one
-    thread at a time; others wait.
+    `ConnectedComponents` where neither trimming, forward-backward steps nor a finish are asked for.
+    On a CPU, "auto" is a depth-first search by one work-item, O(n + m), with 32 bytes per vertex
+    beside the graph. On other devices it is the propagation of two-sided signatures, O((n + m)
+    log n) expected where chains of signatures are short, with 48 bytes per vertex and 16 per edge;
+    it needs the transpose, which is built once and kept with the graph. Every result that has not
+    been read takes 4 bytes per vertex more. Vertices without edges in or out are left out of the
+    signatures, and if that leaves out one edge in four, edges are trimmed as long as one in eight
+    of those left goes: an acyclic graph is done then. Where edges do not fit the device, or are
+    2**32 - 64 or more, "auto" colours instead. A plan serves one thread at a time; others wait.
 
     References
     ----------
@@ -149,7 +149,13 @@ class SCC:
             if self.method == "signatures":
                 self._signatures = self._signatures_or_none(*where)
             if self.method == "signatures" and self._signatures is None:
-                self.config = replace(self.config, **LESS_MEMORY)
+                self._steps = None  # gives its memory back before the next takes some
+                given = {
+                    name: value
+                    for name, value in self.config.as_dict().items()
+                    if value is not None
+                }
+                self.config = SCCConfig(**(LESS_MEMORY | given))
                 self.method = "coloring"
                 self._steps = Steps(self.config, *where[1:])
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)
@@ -159,13 +165,18 @@ class SCC:
 
     def _signatures_or_none(self, *where: Any) -> Signatures | None:
         """Give the signature kernel, or None where "auto" has no room for its edges."""
-        try:
-            return Signatures(*where)
-        except DeviceMemoryError as error:
-            if self.config.finish is not None:
-                raise
-            log.warning("%s Strong components are found by colouring instead.", error)
-            return None
+        may_colour = self.config.finish is None and self.graph.n < MOST_VERTICES
+        if may_colour and self.graph.m >= MOST_EDGES:
+            why = f"{self.graph.m} edges are more than signatures can list with 32 bits."
+        else:
+            try:
+                return Signatures(*where)
+            except DeviceMemoryError as error:
+                if not may_colour:
+                    raise
+                why = str(error)  # the error itself would keep what has been allocated
+        log.warning("%s Strong components are found by colouring instead.", why)
+        return None
 
     def run(self, *, verify: bool = False) -> SCCResult:
         """Find the components.

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
 
-__all__ = ["Signatures"]
+__all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 QUEUE_SLACK = 64  # entries that branch-free appends may touch
+MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 # On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
 # 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components, which takes 2 ms more
 # in some runs); looking at all edges in every round took 6.3 and 26.7 ms.
@@ -61,7 +62,7 @@ class Signatures:
     Raises
     ------
     InvalidArgumentError
-        If there are 2**32 edges or more.
+        If there are `MOST_EDGES` or more.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Signatures:
         n: int,
         m: int,
     ) -> None:
-        if m >= 2**32 - QUEUE_SLACK:
+        if m >= MOST_EDGES:
             raise InvalidArgumentError(
                 f"finish='signatures' lists edges with 32 bits, and this graph has {m}; use "
                 "finish='coloring'."

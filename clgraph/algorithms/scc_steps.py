@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
 
-__all__ = ["Steps"]
+__all__ = ["MOST_VERTICES", "Steps"]
 
 STAGES = ("TRIM", "PIVOT", "SEED", "SCAN", "FOLLOW", "UPDATE", "COLOR")
 PHASES = ("trim", "forward-backward", "coloring")

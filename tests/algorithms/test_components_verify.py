@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from digraphs import SMALL, check_components, small
+from digraphs import SMALL, check_components, random_digraph, small
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms import scc as module
+from clgraph.algorithms import scc_signatures, scc_stages, scc_steps
 from clgraph.algorithms.components_verify import verify_components
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -74,3 +75,45 @@ def test_auto_takes_less_where_edges_do_not_fit(any_device, monkeypatch, caplog)
     assert "by colouring instead" in caplog.text
     with pytest.raises(cg.DeviceMemoryError):
         cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device)
+
+
+def test_auto_keeps_what_was_given_where_edges_do_not_fit(any_device, monkeypatch):
+    """Colouring takes the memory of the first kernel for steps, and no dimension is overridden."""
+    monkeypatch.setattr(module, "CPU_FINISH", "signatures")
+    graph = random_digraph(2_000, 20, 3)
+    check_components(graph, cg.scc(graph, config="multistep", device=any_device))
+    # The graph is there, so what may be taken is the state: 60 bytes a vertex without lists of
+    # edges, which would take 16 an edge.
+    room = any_device.ledger.used_bytes + 70 * graph.n + 16 * scc_stages.HISTORY_CAPACITY + 4096
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(room))
+    config = cg.SCCConfig(trim=2, forward_backward=0)
+    result = cg.scc(graph, config=config, device=any_device)
+    check_components(graph, result)
+    ran = result.stats.config
+    assert (ran["trim"], ran["forward_backward"], ran["finish"]) == (2, 0, "coloring")
+
+
+def test_auto_colours_where_edges_are_more_than_can_be_listed(any_device, monkeypatch, caplog):
+    monkeypatch.setattr(module, "CPU_FINISH", "signatures")
+    for place in (module, scc_signatures):
+        monkeypatch.setattr(place, "MOST_EDGES", MIXED_ONE_WAY.m)
+    result = cg.scc(MIXED_ONE_WAY, device=any_device)
+    check_components(MIXED_ONE_WAY, result)
+    assert result.stats.method == "coloring"
+    assert f"{MIXED_ONE_WAY.m} edges are more than" in caplog.text
+    with pytest.raises(cg.InvalidArgumentError, match="use finish='coloring'"):
+        cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device)
+
+
+def test_auto_does_not_colour_what_has_too_many_vertices_for_it(any_device, monkeypatch):
+    """Colouring would send to signatures, which is where there was no room."""
+
+    def full(*_):
+        raise cg.DeviceMemoryError("'edges_even' needs 1 bytes, where 0 are free.")
+
+    monkeypatch.setattr(module, "Signatures", full)
+    monkeypatch.setattr(module, "CPU_FINISH", "signatures")
+    for place in (module, scc_steps):
+        monkeypatch.setattr(place, "MOST_VERTICES", MIXED_ONE_WAY.n)
+    with pytest.raises(cg.DeviceMemoryError, match="edges_even"):
+        cg.scc(MIXED_ONE_WAY, device=any_device)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.scc_config import SCCConfig
     from clgraph.device import Device
+    from clgraph.device.memory import Progress
 
 __all__ = ["Condensation", "condensation"]
 
@@ -57,7 +58,12 @@ class Condensation(Graph):
 
 
 def condensation(
-    graph: Graph, *, config: SCCConfig | str | None = None, device: Device | str | None = None
+    graph: Graph,
+    *,
+    config: SCCConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
 ) -> Condensation:
     """Contract every strongly connected component to one vertex.
 
@@ -69,6 +75,10 @@ def condensation(
         As for `scc`.
     device : Device or str, optional
         Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        As for `scc`.
+    verify : bool
+        Whether to check the components on the device; if they are right, so is the condensation.
 
     Returns
     -------
@@ -79,7 +89,7 @@ def condensation(
 
     Raises
     ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError
+    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
         As `scc`.
 
     Notes
@@ -94,7 +104,7 @@ def condensation(
     ([0, 0, 1, 2], [1, 2])
     """
     graph = as_graph(graph)
-    found = scc(graph, config=config, device=device)
+    found = scc(graph, config=config, device=device, progress=progress, verify=verify)
     membership = found.labels
     tails, heads = membership[row_ids(graph.indptr)], membership[graph.indices]
     between = tails != heads

@@ -25,6 +25,7 @@ from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES, MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
+from clgraph.algorithms import scc as module
 from clgraph.algorithms import scc_stages
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import FLAG_STEPPED
@@ -222,7 +223,7 @@ def test_scipy_matrices_are_graphs(kind, any_device):
 @pytest.mark.parametrize("name", ["mixed-one-way", "dag", "grid", "no-vertices", "no-edges"])
 def test_condensation(name, any_device):
     graph = small(name)
-    dag = cg.condensation(graph, device=any_device)
+    dag = cg.condensation(graph, device=any_device, verify=True)
     labels = oracle(graph)
     np.testing.assert_array_equal(dag.membership, labels)
     tails, heads, _ = graph.listed_edges()
@@ -237,6 +238,20 @@ def test_condensation(name, any_device):
         np.testing.assert_array_equal(dag.members(component), np.flatnonzero(labels == component))
     with pytest.raises(cg.InvalidArgumentError, match=f"component={dag.n} is not a vertex of this"):
         dag.members(dag.n)
+
+
+def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
+    """API.md: long calls take progress= and verify=."""
+    told, checked = [], []
+    monkeypatch.setattr(module, "verify_components", lambda *_, **how: checked.append(how))
+    edges = MIXED_ONE_WAY.listed_edges()[:2]
+    for verify in (False, True):
+        graph = cg.from_edges(*edges, n=MIXED_ONE_WAY.n)  # not on the device yet
+        cg.condensation(
+            graph, device=any_device, progress=lambda *how: told.append(how), verify=verify
+        )
+    assert checked == [{"strong": True}]
+    assert told
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ ABOUT = """
 Every preset of `clgraph.SCCConfig` on every graph, as the thesis tunes its scheme by graph in its
 table 9.3; [components.md](components.md) explains the dimensions. Device times of a run with labels
 in device memory, medians; joules of the whole device, idle power included. Rows of the thesis that
-are the same configuration share a line. The fastest point of the thesis's scheme, which ends in
-colouring or in forward-backward steps, and the fastest of all are bold in each column.
+are the same configuration share a line; a dash is what was not measured, as are joules of runs over
+0.3 s. The fastest point of the thesis's scheme, which ends in colouring or in forward-backward
+steps, and the fastest of all are bold in each column.
 """
 
 

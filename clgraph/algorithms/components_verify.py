@@ -113,7 +113,7 @@ def _check_reach(graph: Graph, labels: NDArray[np.int32], device: Device) -> Non
     """Run both closures from one vertex of each component, inside it."""
     memory = Memory(device)
     graphs = (resident(graph, device), resident(graph.transpose(), device))
-    steps = Steps(SCCConfig(), device, memory, graphs, graph.n, graph.m)
+    steps = Steps(SCCConfig(forward_backward=1), device, memory, graphs, graph.n, graph.m)
     ranges = memory.upload("ranges", labels.astype(np.uint32))
     component = memory.allocate("component", graph.n, np.uint32)
     outcome = steps.run(SweepLog(), component, ranges)

@@ -87,6 +87,7 @@ class Signatures:
             "scc_signatures.cl",
             STAGES,
             resolved,
+            STAGES[0],
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,

@@ -69,16 +69,19 @@ def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.ui
 
 
 def compile_stages(
-    device: Device, name: str, stages: Sequence[str], resolved: Resolved, **params: Any
+    device: Device, name: str, stages: Sequence[str], resolved: Resolved, first: str, **params: Any
 ) -> tuple[Driver, Program]:
-    """Build a kernel file for stages: all in one kernel, or one each.
+    """Build a kernel file for stages: all in one kernel, or one each, that of stage `first` first.
 
     Returns
     -------
     Driver, Program
         What launches them, and the program of the first.
     """
-    together = [tuple(stages)] if resolved.kernels == "fused" else [(one,) for one in stages]
+    together = [tuple(stages)]
+    if resolved.kernels != "fused":
+        # Whatever begins a run must be in its first launch.
+        together = [(one,) for one in sorted(stages, key=lambda stage: stage != first)]
     programs = [
         load(
             device,

@@ -75,11 +75,14 @@ class Steps:
             )
         traits = device.traits
         resolved = resolve_stages(config, traits, m, entry="vertex")
+        parameters = _parameters(config, resolved.lanes)
+        trim, pairs = parameters[0], parameters[4]
         self._driver, program = compile_stages(
             device,
             "scc_steps.cl",
             STAGES,
             resolved,
+            "TRIM" if trim else "PIVOT" if pairs else "COLOR",
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             round_work=ROUND_WORK[traits.is_cpu],
         )
@@ -95,7 +98,7 @@ class Steps:
         self._graph: tuple[Argument, ...] = (
             *(held.indptr, held.indices, back.indptr, back.indices),
             *(self._n, np.uint64(m)),
-            *_parameters(config, resolved.lanes),
+            *parameters,
             scan_limit(config, traits, n, m),
         )
         # Numbered 1, since iteration 0 takes all vertices for one range.
@@ -121,7 +124,8 @@ class Steps:
             uint32 [n], written.
         ranges : Allocation, optional
             uint32 [n] below n: sets of vertices that edges between are not followed from the
-            beginning. Then the forward-backward step has one iteration, and nothing else is done.
+            beginning. Then the forward-backward step has one iteration, and nothing else is done;
+            the configuration must begin with that step too.
 
         Returns
         -------

@@ -61,6 +61,17 @@ def test_wrong_results_do_not(strong, any_device):
             verify_components(graph, found, any_device, strong=strong)
 
 
+def test_closures_run_on_emulated_lanes(intel):
+    """They begin with another stage than the kernels' first."""
+    graph, device = small("mixed-one-way"), intel.emulating(8)
+    right = cg.scc(graph, config="sequential", device=device, verify=True)
+    found = Found(right.labels)
+    found.labels = np.zeros(graph.n, np.int32)
+    found.count = 1
+    with pytest.raises(cg.VerificationError, match="do not reach each other"):
+        verify_components(graph, found, device, strong=True)
+
+
 def test_auto_takes_less_where_edges_do_not_fit(any_device, monkeypatch, caplog):
     """A GPU without room for a list of edges finds components by colouring."""
 

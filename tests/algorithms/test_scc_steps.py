@@ -143,6 +143,14 @@ def test_emulated_lanes(name, synchronisation, intel):
         )
 
 
+@pytest.mark.parametrize("pairs", [0, 1])
+def test_emulated_lanes_without_trimming(pairs, intel):
+    """One kernel a stage: the launch that begins must have the stage that begins."""
+    for name in ("comb", "random"):
+        config = {"forward_backward": pairs, "finish": "coloring"}
+        assert steps_of(small(name), intel.emulating(8), **config)[0][1] != "trim"
+
+
 def test_iterations_are_those_executed(intel):
     """Scc checklist 3: 1 means one; what has nothing left stops early."""
     graph = path(60, shuffle=3)

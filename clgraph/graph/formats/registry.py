@@ -131,13 +131,15 @@ def read(
         return chosen.read(source, directed=directed, weighted=weighted)
 
 
-def check_target(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+def check_target(path: str | os.PathLike[str], named: str | None) -> None:
     """Refuse what `write` would refuse whatever the graph is.
 
     Parameters
     ----------
-    path, format
-        As in `write`.
+    path : str or path
+        Where the graph is to go.
+    named : str or None
+        The format by name; None for the one that fits the path.
 
     Raises
     ------
@@ -147,12 +149,12 @@ def check_target(path: str | os.PathLike[str], format: str | None = None) -> Non
         If its folder does not exist.
     """
     name = _name(path)
-    _format_of(name, format)
+    _format_of(name, named)
     check_folder(name)
 
 
-def _format_of(name: str, format: str | None) -> Format:  # noqa: A002
-    chosen = _named(format) if format is not None else _by_name(name)
+def _format_of(name: str, named: str | None) -> Format:
+    chosen = _by_name(name) if named is None else _named(named)
     if chosen is None:
         raise InvalidArgumentError(_no_format(name))
     return chosen

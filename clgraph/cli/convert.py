@@ -31,9 +31,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Record:
     import clgraph
-    from clgraph.graph.formats.registry import check_target
+    from clgraph.cli.searching import check_place
+    from clgraph.graph.formats.registry import format_of
 
-    check_target(args.output, args.to)  # before a graph is read that has no place
+    format_of(args.output, args.to)  # before a graph is read that has no place
+    check_place(args.output)
     with Progress() as progress:
         graph = clgraph.read(
             args.file,

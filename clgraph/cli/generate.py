@@ -68,7 +68,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Record:
     import clgraph
-    from clgraph.graph.formats.registry import check_target
+    from clgraph.cli.searching import check_place
+    from clgraph.graph.formats.registry import format_of
 
     chosen = {name: getattr(args, name) for name in KINDS[args.kind]}
     options = {name: value for name, value in chosen.items() if value is not None}
@@ -76,7 +77,8 @@ def _run(args: argparse.Namespace) -> Record:
         options["directed"] = args.directed
     if args.weights is not None:
         options["weights"] = tuple(args.weights)
-    check_target(args.output, args.format)  # before a graph is made that has no place
+    format_of(args.output, args.format)  # before a graph is made that has no place
+    check_place(args.output)
     began = time.perf_counter()
     graph = getattr(clgraph.generate, args.kind)(seed=args.seed, **options)
     made = time.perf_counter() - began

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Self
 from clgraph.errors import GraphFormatError
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Limits", "Progress", "Source", "check_folder", "compressed_by", "written"]
+__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "written"]
 
 Progress = Callable[[int, int, str], Any]
 
@@ -296,13 +296,6 @@ class Source:
         self.fail(f"the {self.compression} data is damaged or cut off ({error})")
 
 
-def check_folder(path: str | Path) -> None:
-    """Raise FileNotFoundError if there is no folder for a file to be written."""
-    folder = Path(path).resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(folder))
-
-
 @contextlib.contextmanager
 def written(path: str) -> Iterator[Any]:
     """Open a file to write bytes to, compressed as its last extension says.
@@ -314,7 +307,8 @@ def written(path: str) -> Iterator[Any]:
     in_place = target.exists() and not target.is_file()
     if target.is_symlink():
         target = target.resolve()
-    check_folder(target)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     beside = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with _compressing(beside, target.suffix.lower(), path) as stream:

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
-from clgraph.graph.formats.files import Limits, Progress, Source, check_folder, written
+from clgraph.graph.formats.files import Limits, Progress, Source, written
 from clgraph.graph.graph import Graph
 from clgraph.progress import Progress as Report
 from clgraph.progress import tell
 
-__all__ = ["FORMATS", "Format", "check_target", "read", "write"]
+__all__ = ["FORMATS", "Format", "format_of", "read", "write"]
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _SNIFFED_BYTES = 4096
@@ -131,29 +131,21 @@ def read(
         return chosen.read(source, directed=directed, weighted=weighted)
 
 
-def check_target(path: str | os.PathLike[str], named: str | None) -> None:
-    """Refuse what `write` would refuse whatever the graph is.
+def format_of(name: str, named: str | None) -> Format:
+    """Give the format that a graph is written in.
 
     Parameters
     ----------
-    path : str or path
-        Where the graph is to go.
+    name : str
+        Of the file.
     named : str or None
-        The format by name; None for the one that fits the path.
+        The format's own name; None for the one that fits the file's.
 
     Raises
     ------
     InvalidArgumentError
-        If no format fits the name.
-    OSError
-        If its folder does not exist.
+        If there is none.
     """
-    name = _name(path)
-    _format_of(name, named)
-    check_folder(name)
-
-
-def _format_of(name: str, named: str | None) -> Format:
     chosen = _by_name(name) if named is None else _named(named)
     if chosen is None:
         raise InvalidArgumentError(_no_format(name))
@@ -197,7 +189,7 @@ def write(
     """
     name = _name(path)
     checked = as_graph(graph)
-    chosen = _format_of(name, format)
+    chosen = format_of(name, format)
     report = _reporter(progress)
     pieces = chosen.write(checked)
     first = next(pieces, b"")  # a graph the format cannot hold fails before the file is touched

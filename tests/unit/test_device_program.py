@@ -462,3 +462,14 @@ def test_build_error_without_line_shows_the_log(pocl, empty_cache):
     assert [path.name for path in (empty_cache.parent / "failed").iterdir()] == [
         f"a_.._b.cl-{'0' * 12}.cl"
     ]
+
+
+@pytest.mark.parametrize("spec", ["pocl", "intel"])
+def test_the_environment_keeps_compilers_from_optimising(spec):
+    script = f"""
+        import clgraph as cg
+        print(" ".join(cg.device({spec!r}).traits.build_options))
+    """
+    wanted = run_python(script, env=clean_environment(CLGRAPH_NO_OPTIMISING="1")).stdout.split()
+    usual = run_python(script, env=clean_environment(CLGRAPH_NO_OPTIMISING="0")).stdout.split()
+    assert wanted == [*usual, "-cl-opt-disable"]

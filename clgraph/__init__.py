@@ -56,6 +56,19 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.triangles.clustering import (
+        average_clustering,
+        local_clustering,
+        transitivity,
+    )
+    from clgraph.algorithms.triangles.config import TrianglesConfig
+    from clgraph.algorithms.triangles.plan import (
+        Triangles,
+        triangle_blocks,
+        triangle_count,
+        triangles,
+    )
+    from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
 
 __all__ = [
@@ -90,9 +103,13 @@ __all__ = [
     "SSSPConfig",
     "SSSPResult",
     "State",
+    "Triangles",
+    "TrianglesConfig",
+    "TrianglesResult",
     "VerificationError",
     "apsp",
     "apsp_blocks",
+    "average_clustering",
     "average_shortest_path_length",
     "betweenness_centrality",
     "bfs",
@@ -111,10 +128,15 @@ __all__ = [
     "from_scipy",
     "generate",
     "harmonic_centrality",
+    "local_clustering",
     "reachable",
     "read",
     "scc",
     "sssp",
+    "transitivity",
+    "triangle_blocks",
+    "triangle_count",
+    "triangles",
     "verify",
     "write",
 ]
@@ -143,6 +165,19 @@ _HOMES = {
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.algorithms.triangles.clustering": (
+        "average_clustering",
+        "local_clustering",
+        "transitivity",
+    ),
+    "clgraph.algorithms.triangles.config": ("TrianglesConfig",),
+    "clgraph.algorithms.triangles.plan": (
+        "Triangles",
+        "triangle_blocks",
+        "triangle_count",
+        "triangles",
+    ),
+    "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -53,6 +53,7 @@ def forget_unused(pocl: Path, days: float = UNUSED_DAYS) -> None:
 
 def described() -> list[str]:
     """Tell how kernels are built and where they are kept, for the head of a run."""
-    how = "without optimising" if os.environ["CLGRAPH_NO_OPTIMISING"] == "1" else "as users do"
+    plain = os.environ["CLGRAPH_NO_OPTIMISING"] in {"", "0"}
+    how = "as users do" if plain else "without optimising"
     where = " and ".join(os.environ.get(variable, "no cache") for variable in FOLDERS)
     return [f"kernels: built {how}, kept in {where}"]

@@ -3,8 +3,11 @@
 import contextlib
 import importlib
 import os
+import random
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
 runtimes = importlib.import_module("runtimes")
 
+STARTED = time.time()
 NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
 
 
@@ -26,6 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--run-gpu", action="store_true", help="fail, not skip, where there is no GPU")
     group.addoption(
         "--optimised", action="store_true", help="let the compilers optimise in every test"
+    )
+    group.addoption(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="begin no test later than this; the order changes with every commit, so that all come",
     )
     group.addoption(
         "--device",
@@ -61,6 +71,8 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--seconds") is not None:
+        random.Random(_commit()).shuffle(items)  # noqa: S311 (nothing secret about it)
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
     marked = {marker.name for item in items for marker in item.iter_markers()}
@@ -68,6 +80,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "gpu", "there is no NVIDIA GPU here")
     if "energy" in marked and not runtimes.has_power_sensor():
         _skip(items, "energy", "there is no power sensor here")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    limit = item.config.getoption("--seconds")
+    if limit is not None and time.time() > STARTED + limit:
+        pytest.skip(f"the {limit:g} seconds of this run are over")
+
+
+def _commit() -> str:
+    """Give the commit of the checkout; nothing where there is no git or no repository."""
+    command = ["git", "-C", str(runtimes.ROOT), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
 
 
 def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:

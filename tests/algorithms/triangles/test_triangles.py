@@ -6,7 +6,6 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from graphs import bundled_graphs, graphs
 from hypothesis import given, settings
 
@@ -52,13 +51,11 @@ def check(graph, device, config=None, **options):
         return count
     edge = plan.run("edge")
     assert edge.values.dtype == np.uint32
-    stored = sp.csr_array(
-        (edge.values.astype(np.int64), plan.graph.indices, plan.graph.indptr), shape=(graph.n,) * 2
-    )
-    assert abs(stored - stored.T).sum() == 0 or options  # TC-03
-    if not options:
-        assert abs(stored - expected).sum() == 0
-        assert edge.values.sum(dtype=np.int64) == 6 * count
+    tails = np.repeat(np.arange(graph.n), plan.graph.degrees)
+    heads = plan.graph.indices
+    if len(heads):  # TC-03: symmetric, since the matrix is; loops have none
+        stored = np.asarray(expected[tails, heads]).ravel()
+        np.testing.assert_array_equal(edge.values, stored)
     listed = plan.run("list").values
     assert len(listed) == count
     assert len(np.unique(listed, axis=0)) == count
@@ -269,7 +266,7 @@ def test_real_graphs_against_networkx(name, any_device):
     graph = cg.Triangles(REAL[f"{name}.npz.xz"](), clean=True, device=any_device).simple
     theirs = nx.Graph(graph.to_networkx())
     counts = cg.triangles(graph, "vertex", device=any_device)
-    assert counts.tolist() == [nx.triangles(theirs)[v] for v in theirs]
+    assert counts.tolist() == list(nx.triangles(theirs).values())
     np.testing.assert_allclose(
         cg.local_clustering(graph, device=any_device), list(nx.clustering(theirs).values())
     )

@@ -159,7 +159,7 @@ class Triangles:
         start = time.perf_counter()
         log, preparation = SweepLog(), SweepLog()
         if not self.simple.m:
-            values = _nothing(per, self.simple)
+            values = _nothing(per, self.graph)
             return self._result(0, values, log, preparation, start)
         with self._lock:
             if prepare or not self._turned.ready:

@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> Record:
 
     if args.window != 0 and not 2.0 <= args.window < 1e4:
         raise InvalidArgumentError(
-            f"--window {args.window:g} is too short for a power meter; use 2 or more, or 0 for times."
+            f"--window {args.window:g} is too short for a power meter; use 2 or more, or 0."
         )
     file = Path(args.json) if args.json not in {None, "-"} else None
     for output in (file, args.html):

@@ -1,7 +1,7 @@
 """How many joules a run cost, by the device's own meter, and ``None`` where there is none."""
 
-from clgraph.energy.measuring import measure
 from clgraph.energy.estimating import model
+from clgraph.energy.measuring import measure
 from clgraph.energy.meters import Meter, NoMeter, Source, find_meter
 from clgraph.energy.model import EnergyModel, Fit, fit
 from clgraph.energy.runs import RunEnergy, per_run

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from clgraph.device import device as choose_device
 from clgraph.energy.model import EnergyModel, Fit, Sample, fit
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.energy.model import Counts
     from clgraph.profile.microbenchmarks import Result
 
-__all__ = ["fit_record", "model", "sample_of", "traversal_counts"]
+__all__ = ["estimate", "fit_record", "model", "sample_of", "traversal_counts"]
 
 HOW = "run 'clgraph microbench --store' on a device that has a power meter"
 INDEX_BYTES = 4
@@ -42,7 +43,7 @@ def fit_record(record: dict[str, Any]) -> Fit:
     InvalidArgumentError
         If too little of it was metered.
     """
-    from clgraph.profile.microbenchmarks import results_of  # noqa: PLC0415: it needs this package
+    results_of = module("clgraph.profile.microbenchmarks").results_of
 
     samples = [sample for result in results_of(record) if (sample := sample_of(result))]
     if record["idle_watts"] is not None:
@@ -87,9 +88,7 @@ def model(device: Device | str | None = None) -> EnergyModel:
 @functools.cache
 def _model_of(device: Device) -> EnergyModel | None:
     """Look once for each device: a search must not pay for reading files."""
-    from clgraph.profile.microbenchmarks import characterisation  # noqa: PLC0415
-
-    record = characterisation(device)
+    record = module("clgraph.profile.microbenchmarks").characterisation(device)
     if record is None:
         return None
     try:
@@ -102,6 +101,7 @@ def traversal_counts(
     device: Device,
     *,
     seconds: float,
+    kernel_seconds: float,
     vertices: float,
     edges: float,
     state_bytes: float,
@@ -114,12 +114,12 @@ def traversal_counts(
     ----------
     device : Device
         What it ran on.
-    seconds : float
-        Of the device.
+    seconds, kernel_seconds : float
+        From one run to the next, and of them those in which the device computed.
     vertices, edges : float
         Expanded vertices, and edges looked at.
     state_bytes : float
-        Size of the array that each edge looks into, which decides whether the common cache holds it.
+        Size of the array that each edge looks into: whether the common cache holds it.
     atomics, barriers : float
         Atomic operations, and barriers of all work-groups.
 
@@ -129,13 +129,17 @@ def traversal_counts(
         By names of ``FEATURES``.
     """
     cached = state_bytes <= device.traits.cache_bytes
-    reads, writes = ("cached_random_reads", "cached_atomics") if cached else (
-        "random_reads",
-        "atomics",
+    reads, writes = (
+        ("cached_random_reads", "cached_atomics")
+        if cached
+        else (
+            "random_reads",
+            "atomics",
+        )
     )
     return {
         "seconds": seconds,
-        "unit_seconds": seconds * device.traits.compute_units,
+        "unit_seconds": kernel_seconds * device.traits.compute_units,
         "memory_bytes": INDEX_BYTES * (edges + 3.0 * vertices),
         reads: edges,
         writes: atomics,
@@ -145,6 +149,6 @@ def traversal_counts(
 
 
 def estimate(device: Device, counts: Counts) -> float | None:
-    """Estimate joules of a run; None where the device has no model."""
+    """Estimate joules of a run by its counts; None where the device has no model."""
     found = _model_of(device)
     return None if found is None else found.joules(counts)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.optimize import nnls
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,9 @@ class EnergyModel:
                     f"the energy model knows no {name!r}; use {', '.join(FEATURES)}."
                 )
             if not 0 <= count < np.inf:
-                raise InvalidArgumentError(f"the count of {name!r} is {count}; it must be 0 or more.")
+                raise InvalidArgumentError(
+                    f"the count of {name!r} is {count}; it must be 0 or more."
+                )
             if count == 0:
                 continue
             if name not in self.prices:
@@ -174,9 +176,7 @@ def fit(samples: Sequence[Sample], *, device: str = "", driver: str = "") -> Fit
         raise InvalidArgumentError(
             f"the energy model knows no {', '.join(sorted(unknown))}; use {', '.join(FEATURES)}."
         )
-    names = [
-        name for name in FEATURES if any(sample.counts.get(name, 0) > 0 for sample in samples)
-    ]
+    names = [name for name in FEATURES if any(sample.counts.get(name, 0) > 0 for sample in samples)]
     if len(samples) < max(len(names), 1):
         raise InvalidArgumentError(
             f"{len(samples)} samples cannot tell the prices of {len(names)} kinds of work."
@@ -192,7 +192,9 @@ def fit(samples: Sequence[Sample], *, device: str = "", driver: str = "") -> Fit
 def _prices(rows: NDArray[np.float64], names: list[str]) -> dict[str, float]:
     # Counts differ by fifteen orders of magnitude; columns of one size keep the solver exact.
     sizes = np.linalg.norm(rows, axis=0)
-    solved, _ = nnls(rows / sizes, np.ones(len(rows)), maxiter=100 * len(names))
+    solved, _ = module("scipy.optimize").nnls(
+        rows / sizes, np.ones(len(rows)), maxiter=100 * len(names)
+    )
     return {name: float(x) for name, x in zip(names, solved / sizes, strict=True)}
 
 

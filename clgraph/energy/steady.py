@@ -184,7 +184,7 @@ def steady_power(
         )
     with contextlib.closing(found):
         before = idle_power(found, timebase, idle_seconds) if idle_seconds > 0 else None
-        timebase.sleep(random.Random(seed).random() * found.update_s)  # noqa: S311: no secret
+        timebase.sleep(random.Random(seed).random() * found.update_s)  # noqa: S311
         try:
             window, seen = _loaded_window(load, found, timebase, min_seconds, warm_up_seconds)
         finally:

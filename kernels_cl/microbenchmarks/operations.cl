@@ -25,7 +25,7 @@ void operations(
     const ulong start = cycle_counter();
     #pragma unroll 1
     for (uint round = 0u; round < rounds; ++round) {
-% if paths > 1:
+% if paths:
 % for path in range(paths):
         if ((uint)get_local_id(0) % ${lanes}u * ${paths}u / ${lanes}u == ${path}u) {
             ${stress.path_steps(path, unroll)}\

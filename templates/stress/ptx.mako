@@ -1,15 +1,16 @@
 ## stress, ptx flavour: every instruction is written down, in one statement for each sequence.
 ##
 ## Contract      /stress/stress.mako
-## Note          `volatile` binds the OpenCL compiler only. The assembler behind it improves what it can
+## Note          two reciprocals in a row are none, so each is guarded by a predicate that is true.
+##               `volatile` binds the OpenCL compiler only. The assembler behind it improves what it can
 ##               prove, so chains are such that it can prove nothing: each step needs the one before,
 ##               by a register whose value only the kernel's arguments tell.
 <%!
-    # Steps of an operation, taken in turn, with @ between them; {a}, {b} and {c} are registers of one chain, p its predicate.
+    # Steps of an operation, taken in turn, with | between them; {a}, {b} and {c} are registers of one chain, p its predicate.
     STEPS = {
-        "add_int": "add.u32 {a},{a},{b};@add.u32 {b},{b},{a};",
-        "sub_int": "sub.u32 {a},{a},{b};@sub.u32 {b},{b},{a};",
-        "mul_int": "mul.lo.u32 {a},{a},{b};@mul.lo.u32 {b},{b},{a};",
+        "add_int": "add.u32 {a},{a},{b};|add.u32 {b},{b},{a};",
+        "sub_int": "sub.u32 {a},{a},{b};|sub.u32 {b},{b},{a};",
+        "mul_int": "mul.lo.u32 {a},{a},{b};|mul.lo.u32 {b},{b},{a};",
         "mad_int": "mad.lo.u32 {a},{a},{b},{c};",
         "clz": "clz.b32 {a},{a};",
         "brev": "brev.b32 {a},{a};",
@@ -22,12 +23,12 @@
         "greater": "setp.gt.xor.s32 {p},{a},{b},{p};",
         "less_equal": "setp.le.xor.s32 {p},{a},{b},{p};",
         "greater_equal": "setp.ge.xor.s32 {p},{a},{b},{p};",
-        "min_int": "min.s32 {a},{a},{b};@min.s32 {b},{b},{c};@min.s32 {c},{c},{a};",
-        "max_int": "max.s32 {a},{a},{b};@max.s32 {b},{b},{c};@max.s32 {c},{c},{a};",
+        "min_int": "min.s32 {a},{a},{b};|min.s32 {b},{b},{c};|min.s32 {c},{c},{a};",
+        "max_int": "max.s32 {a},{a},{b};|max.s32 {b},{b},{c};|max.s32 {c},{c},{a};",
         "popcount": "popc.b32 {a},{a};",
         "rem_int": "rem.u32 {a},{b},{a};",
-        "add_long": "add.u64 {a},{a},{b};@add.u64 {b},{b},{a};",
-        "sub_long": "sub.u64 {a},{a},{b};@sub.u64 {b},{b},{a};",
+        "add_long": "add.u64 {a},{a},{b};|add.u64 {b},{b},{a};",
+        "sub_long": "sub.u64 {a},{a},{b};|sub.u64 {b},{b},{a};",
         "add_float": "add.rn.f32 {a},{a},{b};",
         "sub_float": "sub.rn.f32 {a},{a},{b};",
         "mul_float": "mul.rn.f32 {a},{a},{b};",
@@ -41,7 +42,7 @@
         "exp2": "ex2.approx.ftz.f32 {a},{a};",
         "log2": "lg2.approx.ftz.f32 {a},{a};",
         "rsqrt": "rsqrt.approx.ftz.f32 {a},{a};",
-        "rcp": "rcp.approx.ftz.f32 {a},{a};",
+        "rcp": "@{p} rcp.approx.ftz.f32 {a},{a};",
         "add_double": "add.rn.f64 {a},{a},{b};",
         "sub_double": "sub.rn.f64 {a},{a},{b};",
         "fma_double": "fma.rn.f64 {a},{a},{b},{c};",
@@ -75,7 +76,7 @@ static inline uint unit_id(void) {
 
 <%def name="steps(operation, count, chains)">\
 <%
-    turns = STEPS[operation].split("@")
+    turns = STEPS[operation].split("|")
     predicate = "{p}" in STEPS[operation]
     letter = constraint(operation)
     text = []
@@ -86,8 +87,11 @@ static inline uint unit_id(void) {
     if predicate:
         names = ", ".join(f"p{chain}" for chain in range(chains))
         before = [f"{{ .reg .pred {names};"]
-        before += [f"setp.ne.u32 p{chain}, %{3 * chain + 2}, 0;" for chain in range(chains)]
-        after = [f"selp.u32 %{3 * chain + 2}, 1, 0, p{chain};" for chain in range(chains)] + ["}"]
+        test, zero = ("neu.f32", "0f00000000") if letter == "f" else ("ne.u32", "0")
+        before += [f"setp.{test} p{chain}, %{3 * chain + 2}, {zero};" for chain in range(chains)]
+        # A comparison leaves its result in c; where a predicate only guards, it stays as it is.
+        words = [f"selp.u32 %{3 * chain + 2}, 1, 0, p{chain};" for chain in range(chains)]
+        after = [*(words if letter == "r" else []), "}"]
         text = before + text + after
     bound = ", ".join(f'"+{letter}"({name}{chain})' for chain in range(chains) for name in "abc")
 %>\

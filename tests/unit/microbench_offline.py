@@ -64,11 +64,12 @@ def assembler_text(source, folder):
     file = folder / "kernel.cl"
     file.write_text(source)
     out = folder / "kernel.ptx"
-    options = "-x cl -cl-std=CL1.2 -O3 -target nvptx64-nvidia-nvcl -nogpulib -S".split()
-    options += "-Xclang -target-cpu -Xclang sm_90 -Xclang -target-feature -Xclang +ptx80".split()
+    options = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-target", "nvptx64-nvidia-nvcl", "-nogpulib"]
+    for option in ("-target-cpu", "sm_90", "-target-feature", "+ptx80"):
+        options += ["-Xclang", option]
     options += ["-Xclang", "-finclude-default-header", "-Dasm=__asm__", "-w"]
     options += ["-include", str(BUILTINS)]
-    _run([CLANG, *options, str(file), "-o", str(out)])
+    _run([CLANG, *options, "-S", str(file), "-o", str(out)])
     return out.read_text()
 
 

@@ -1,4 +1,4 @@
-"""What each operation of a device takes, in time and in energy, measured by kernels that do only that.
+"""What each operation of a device takes, in time and in energy, by kernels that do only that.
 
 Kernels are rendered from templates with instruction, length of the straight line, chains, lanes and
 footprint as parameters; where instructions can be named they are, and the assembler's text is

@@ -48,7 +48,7 @@ class Operations:
     barriers : int
         Work-group barriers in each straight line.
     paths : int
-        Ways into which the lanes part.
+        Ways into which the lanes part; 0 leaves the code without branches.
     """
 
     operation: str
@@ -59,7 +59,7 @@ class Operations:
     threads_per_unit: int | None = None
     units: int | None = None
     barriers: int = 0
-    paths: int = 1
+    paths: int = 0
 
     def missing(self, device: Device) -> str | None:
         """Say what the device lacks for it, or give None."""
@@ -89,7 +89,9 @@ class Operations:
         )
         cycles = made.cycles()
         places = made.upload("places", np.zeros(cycles.count, np.uint32))
-        sink = made.allocate("sink", 1, {"uint": "u4", "ulong": "u8", "float": "f4", "double": "f8"}[self.kind])
+        sink = made.allocate(
+            "sink", 1, {"uint": "u4", "ulong": "u8", "float": "f4", "double": "f8"}[self.kind]
+        )
         units = device.traits.compute_units if self.units is None else self.units
         items = made.items * units / device.traits.compute_units
         operands = OPERANDS[self.kind]
@@ -105,7 +107,7 @@ class Operations:
             if not ran.size:
                 raise VerificationError("no work-item ran to its end.")
 
-        body = unroll * self.paths
+        body = unroll * max(self.paths, 1)
         return Prepared(
             made.program,
             made.kernel,

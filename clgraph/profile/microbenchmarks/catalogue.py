@@ -70,10 +70,42 @@ Point = tuple[float, "Work"]
 # throughput in the CUDA C++ Programming Guide; but it states 64 for additions, to which come the 64
 # of the multiply-add pipe: the assembler moves every second addition there.
 RATES: dict[tuple[int, int], dict[str, float]] = {
-    (8, 0): {"float": 64, "double": 32, "integer": 64, "addition": 128, "multiply": 64, "shift": 64, "special": 16},
-    (8, 6): {"float": 128, "double": 2, "integer": 64, "addition": 128, "multiply": 64, "shift": 64, "special": 16},
-    (8, 9): {"float": 128, "double": 2, "integer": 64, "addition": 128, "multiply": 64, "shift": 64, "special": 16},
-    (9, 0): {"float": 128, "double": 64, "integer": 64, "addition": 128, "multiply": 64, "shift": 64, "special": 16},
+    (8, 0): {
+        "float": 64,
+        "double": 32,
+        "integer": 64,
+        "addition": 128,
+        "multiply": 64,
+        "shift": 64,
+        "special": 16,
+    },
+    (8, 6): {
+        "float": 128,
+        "double": 2,
+        "integer": 64,
+        "addition": 128,
+        "multiply": 64,
+        "shift": 64,
+        "special": 16,
+    },
+    (8, 9): {
+        "float": 128,
+        "double": 2,
+        "integer": 64,
+        "addition": 128,
+        "multiply": 64,
+        "shift": 64,
+        "special": 16,
+    },
+    (9, 0): {
+        "float": 128,
+        "double": 64,
+        "integer": 64,
+        "addition": 128,
+        "multiply": 64,
+        "shift": 64,
+        "special": 16,
+    },
 }
 
 
@@ -127,8 +159,8 @@ _ARITHMETIC: tuple[tuple[str, str, str, str, str | None, str, bool], ...] = (
     ("fp64_simple", "sub_double", "double", "sub.rn.f64", "double", _DOUBLE, False),
     ("fp64_simple", "fma_double", "double", "fma.rn.f64", "double", _DOUBLE, False),
 )
-# Operations that the assembler makes many instructions of: as long a line of them as of others would
-# not fit the cache of code, and takes minutes to assemble.
+# Operations that the assembler makes many instructions of: as long a line of them as of others
+# would not fit the cache of code, and takes minutes to assemble.
 EXPANDED = ("int32_rem", "fp32_div")
 EXPANDED_UNROLL = 512
 _COMPONENTS = {_INT: "ALU", _FLOAT: "FPU", _DOUBLE: "DFU", _SPECIAL: "SFU"}
@@ -157,7 +189,14 @@ def _memories() -> Iterable[Entry]:
         name: str, component: str, work: Work, opcode: str | None, unit: str = _REQUEST
     ) -> Entry:
         return Entry(
-            name, name.split(".")[0], "static", component, unit, work, opcode, important=True
+            name,
+            name.partition(".")[0],
+            "static",
+            component,
+            unit,
+            work,
+            opcode,
+            important=name != "launch.empty",
         )
 
     for way, short in (("load", "ld"), ("store", "st")):
@@ -170,9 +209,9 @@ def _memories() -> Iterable[Entry]:
     yield static("constant.load", "constant memory", constant, "ld.const.u64")
     word = "access of a work-item"
     for way in ("load", "atomic"):
-        near, far = RandomWords(CACHE_SHARE_BYTES, way), RandomWords(None, way)
-        yield static(f"random.{way}_cached", "L2", near, None, word)
-        yield static(f"random.{way}", "DRAM", far, None, word)
+        held, missed = RandomWords(CACHE_SHARE_BYTES, way), RandomWords(None, way)
+        yield static(f"random.{way}_cached", "L2", held, None, word)
+        yield static(f"random.{way}", "DRAM", missed, None, word)
     yield static("barrier.grid", "scheduler", GridBarrier(), None, "barrier of all work-groups")
     yield static("launch.empty", "scheduler", Nothing(), None, "launch")
 
@@ -289,8 +328,8 @@ def choose(words: Iterable[str] = (), traits: DeviceTraits | None = None) -> tup
         if not any(means(word, entry) for entry in entries) and word != "sm_occupancy":
             families = dict.fromkeys(entry.family for entry in entries)
             raise InvalidArgumentError(
-                f"there is no microbenchmark {word!r}; use static, dynamic, cost, important, one of "
-                f"{', '.join(families)}, or a full name such as {entries[0].name}."
+                f"there is no microbenchmark {word!r}; use static, dynamic, cost, important, "
+                f"one of {', '.join(families)}, or a full name such as {entries[0].name}."
             )
     return tuple(
         entry for entry in entries if not wanted or any(means(word, entry) for word in wanted)

@@ -135,9 +135,7 @@ def measure_entry(
         prepared.release()
 
 
-def _timed_result(
-    entry: Entry, prepared: Prepared, device: Device, protocol: Protocol
-) -> Result:
+def _timed_result(entry: Entry, prepared: Prepared, device: Device, protocol: Protocol) -> Result:
     launches = entry.name == "launch.empty"
     rounds = 1 if launches else _rounds_for(prepared, protocol.launch_s)
     timed(prepared, rounds)
@@ -226,9 +224,7 @@ def with_power(result: Result, power: SteadyPower, idle_watts: float | None) -> 
         Watts None if there is no meter, or if it did not resolve the window.
     """
     rests = [
-        watts
-        for watts in (power.idle_watts_before, power.idle_watts_after)
-        if watts is not None
+        watts for watts in (power.idle_watts_before, power.idle_watts_after) if watts is not None
     ]
     window: dict[str, Any] = {**dataclasses.asdict(power), "duty": power.duty}
     return replace(
@@ -237,5 +233,6 @@ def with_power(result: Result, power: SteadyPower, idle_watts: float | None) -> 
         peak_watts=power.peak_watts,
         idle_watts=None if power.mean_watts is None else min(rests, default=idle_watts),
         window=window if power.source != "none" else None,
-        flags=(*result.flags, *power.flags),
+        # That there is no meter says the record once.
+        flags=(*result.flags, *(power.flags if power.source != "none" else ())),
     )

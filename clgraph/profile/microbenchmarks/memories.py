@@ -94,7 +94,7 @@ class Lines:
             return np.uint32(rounds), np.uint32(1), NEVER, cycles, words
 
         requests = made.items / traits.lanes * unroll
-        # What travels is counted in sectors of 32 bytes, which a lane's word or its neighbours share.
+        # What travels are sectors of 32 bytes, which a lane's word shares with its neighbours'.
         sectors = -(-self.together * WORD_BYTES // 32)
         moved = made.items / self.together * unroll * sectors * 32
         return Prepared(
@@ -134,7 +134,9 @@ class Words:
     def missing(self, device: Device) -> str | None:
         """Say what the device lacks for it, or give None."""
         return (
-            "the device has no lanes" if self.conflicts > 1 and device.traits.lanes < BANKS else None
+            "the device has no lanes"
+            if self.conflicts > 1 and device.traits.lanes < BANKS
+            else None
         )
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
@@ -381,4 +383,3 @@ class RandomWords:
             bytes_moved=accesses * WORD_BYTES,
             kept=made.kept,
         )
-

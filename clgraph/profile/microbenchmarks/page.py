@@ -15,7 +15,18 @@ __all__ = ["page", "static_table", "text"]
 
 Record: TypeAlias = dict[str, Any]
 
-HEAD = ("microbenchmark", "ops/clk/unit", "stated", "Gops/s", "GB/s", "W", "max W", "nJ/op", "purity", "")
+HEAD = (
+    "microbenchmark",
+    "ops/clk/unit",
+    "stated",
+    "Gops/s",
+    "GB/s",
+    "W",
+    "max W",
+    "nJ/op",
+    "purity",
+    "",
+)
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 420, 240, 62, 36, 26, 14
 # What the curves of a sweep show: quantity, what stands beside it, and by what it is multiplied.
 CURVES = (
@@ -24,7 +35,8 @@ CURVES = (
     ("nj_per_operation", "nJ per operation", 1.0),
 )
 STYLE = """
-:root { --ink: #1c2126; --faint: #d9dee3; --paper: #fff; --line: #2266aa; color-scheme: light dark; }
+:root { --ink: #1c2126; --faint: #d9dee3; --paper: #fff; --line: #2266aa;
+  color-scheme: light dark; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e7eb; --faint: #343b42; --paper: #15191d;
   --line: #6cb0f0; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
@@ -35,7 +47,8 @@ th:first-child, td:first-child { text-align: left; } .wide { overflow-x: auto; }
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; } svg { max-width: 100%; height: auto; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg path { fill: none; stroke: var(--faint); }
-svg polyline { fill: none; stroke: var(--line); stroke-width: 1.5; } svg circle { fill: var(--line); }
+svg polyline { fill: none; stroke: var(--line); stroke-width: 1.5; }
+svg circle { fill: var(--line); }
 """
 
 
@@ -45,7 +58,7 @@ def _figure(value: float | None, digits: int = 4) -> str:
 
 def _rows(record: Record, kinds: Iterable[str]) -> list[tuple[str, ...]]:
     wanted = set(kinds)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for told in record["results"]:
         if told["kind"] not in wanted:
             continue
@@ -103,8 +116,10 @@ def page(record: Record) -> str:
     """
     title = f"Microbenchmarks of {escape(record['device'])}"
     idle = record["idle_watts"]
-    power = "There is no power meter, so there are times only." if idle is None else (
-        f"At rest the device takes {idle:.1f} W."
+    power = (
+        "There is no power meter, so there are times only."
+        if idle is None
+        else (f"At rest the device takes {idle:.1f} W.")
     )
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
@@ -148,7 +163,9 @@ def _plot(points: Sequence[tuple[float, float]], name: str) -> str:
     across = [x for x, _ in points]
     log = min(across) > 0 and max(across) / min(across) > 10
     top = max(y for _, y in points) * 1.08 or 1.0
-    low, high = (math.log(min(across)), math.log(max(across))) if log else (min(across), max(across))
+    low, high = (
+        (math.log(min(across)), math.log(max(across))) if log else (min(across), max(across))
+    )
 
     def at(x: float, y: float) -> tuple[float, float]:
         share = ((math.log(x) if log else x) - low) / (high - low) if high > low else 0.5
@@ -167,16 +184,15 @@ def _plot(points: Sequence[tuple[float, float]], name: str) -> str:
     dots = []
     for place, (x, y) in enumerate(points):
         left, up = at(x, y)
-        dots.append(
-            f'<circle cx="{left}" cy="{up}" r="3"><title>{x:g}: {y:.4g}</title></circle>'
-        )
+        dots.append(f'<circle cx="{left}" cy="{up}" r="3"><title>{x:g}: {y:.4g}</title></circle>')
         if len(points) <= 9 or place % 4 == 0:
             dots.append(
                 f'<text x="{left}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{x:g}</text>'
             )
     line = " ".join("{},{}".format(*at(x, y)) for x, y in points)
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img"><title>{escape(name)}</title>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img">'
+        f"<title>{escape(name)}</title>"
         f'<text x="4" y="14">{escape(name)}</text>{"".join(marks)}<polyline points="{line}"/>'
         f"{''.join(dots)}</svg>"
     )

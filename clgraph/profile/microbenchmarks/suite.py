@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import re
@@ -39,6 +39,8 @@ def run(
     protocol: Protocol | None = None,
     scale: Scale | None = None,
     occasions: int = 1,
+    entries: Sequence[Entry] | None = None,
+    idle: float | None = None,
     progress: Progress | None = None,
 ) -> Record:
     """Run microbenchmarks.
@@ -55,6 +57,10 @@ def run(
         How much of the device is used.
     occasions : int
         How often the whole list is gone through, for repeatability.
+    entries : sequence of Entry, optional
+        Which to run, instead of `words`.
+    idle : float, optional
+        Watts at rest, where they are known and not to be measured again.
     progress : callable, optional
         As everywhere: called with entries done, entries in all, and what is done.
 
@@ -75,8 +81,9 @@ def run(
     changed.
     """
     protocol = protocol or Protocol()
-    entries = choose(words, device.traits)
-    idle = idle_baseline(device) if protocol.window_s > 0 else None
+    entries = choose(words, device.traits) if entries is None else entries
+    metered = protocol.window_s > 0 and idle is None
+    idle = idle_baseline(device) if metered else idle
     record: Record = {
         "schema": SCHEMA,
         "device": device.name,
@@ -85,7 +92,7 @@ def run(
         "compute_units": device.traits.compute_units,
         "cache_bytes": device.traits.cache_bytes,
         "optimised": not any("opt-disable" in option for option in device.traits.build_options),
-        "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "when": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "units": UNITS,
         "protocol": {name: getattr(protocol, name) for name in protocol.__dataclass_fields__},
         "idle_watts": idle,
@@ -99,7 +106,7 @@ def run(
             tell(progress, occasion * len(entries) + place, total, "microbenchmarks")
             _measure_into(record, entry, device, protocol, scale, occasion)
     tell(progress, total, total, "microbenchmarks")
-    if idle is not None:
+    if metered and entries:
         record["idle_watts_after"] = idle_baseline(device)
     return record
 

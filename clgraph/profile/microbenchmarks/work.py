@@ -1,4 +1,4 @@
-"""What a microbenchmark runs: a kernel that loads one part of a device, and what it does per round."""
+"""What a microbenchmark runs: a kernel that loads one part of a device, round after round."""
 
 from __future__ import annotations
 
@@ -194,9 +194,7 @@ def plan(
         What the file is rendered with.
     """
     traits = device.traits
-    program = load(
-        device, folder(file), group_size=group_size, lanes=traits.lanes, **params
-    )
+    program = load(device, folder(file), group_size=group_size, lanes=traits.lanes, **params)
     kernel = program.kernel(name)
     resident = resident_groups(device, kernel, group_size)
     if resident == 0:

@@ -140,7 +140,7 @@ def test_copies_are_verified(intel):
     assert len(moved) == 1
 
 
-def test_chains_of_addresses_go_through_every_line(intel):
+def test_chains_of_addresses_go_through_every_line():
     (entry,) = choose(["latency.l2"])
     work = dataclasses.replace(entry.work, size_bytes=1 << 14)
     chain = work._chain(1 << 14, base=4096)

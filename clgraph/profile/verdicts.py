@@ -241,8 +241,8 @@ def candidates(
     Parameters
     ----------
     criteria : mapping of str to float
-        From 0 to 1: ``global_mem_eff`` (useful over moved bytes), ``shared_mem_eff``, ``divergence``
-        (share of lanes that are active). Those that are 1, or absent, propose nothing.
+        From 0 to 1: ``global_mem_eff`` (useful over moved bytes), ``shared_mem_eff``,
+        ``divergence`` (share of lanes that are active). Those that are 1 or absent propose nothing.
     element_bytes : int
         What a work-item moves at a time.
     bank_bytes : int

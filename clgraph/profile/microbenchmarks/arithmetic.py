@@ -37,6 +37,8 @@ class Operations:
         Type of its operands.
     feature : str
         What the energy model counts it as.
+    instructions : float
+        Native instructions that one operation becomes, which is what the model counts.
     unroll : int or None
         Instructions in a row; None for what suits the device.
     chains : int
@@ -54,6 +56,7 @@ class Operations:
     operation: str
     kind: str
     feature: str
+    instructions: float = 1.0
     unroll: int | None = None
     chains: int = 1
     threads_per_unit: int | None = None
@@ -115,7 +118,7 @@ class Operations:
             made.group_size,
             arguments,
             operations=items * unroll,
-            counts={self.feature: items * unroll},
+            counts={self.feature: items * unroll * self.instructions},
             body=body,
             cycles=cycles,
             units=units,

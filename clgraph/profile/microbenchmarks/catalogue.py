@@ -163,6 +163,22 @@ _ARITHMETIC: tuple[tuple[str, str, str, str, str | None, str, bool], ...] = (
 # would not fit the cache of code, and takes minutes to assemble.
 EXPANDED = ("int32_rem", "fp32_div")
 EXPANDED_UNROLL = 512
+# Native instructions that an operation becomes where that is not one, counted in what the assembler
+# of CUDA 13.0 makes for compute capability 9.0; of exact divisions those on their usual way.
+INSTRUCTIONS = {
+    "clz": 2.0,
+    "bfi": 4.0,
+    "bfe": 5.0,
+    "rem_int": 17.0,
+    "add_long": 2.0,
+    "sub_long": 2.0,
+    "div_exact": 9.0,
+    "div_exact_flushed": 9.0,
+    "div_fast": 5.0,
+    "div_fast_flushed": 2.0,
+    "sin": 2.0,
+    "cos": 2.0,
+}
 _COMPONENTS = {_INT: "ALU", _FLOAT: "FPU", _DOUBLE: "DFU", _SPECIAL: "SFU"}
 _ADD = Operations("add_int", "uint", _INT)
 _FMA = Operations("fma_float", "float", _FLOAT)
@@ -177,7 +193,13 @@ def _arithmetic() -> Iterable[Entry]:
             "static",
             _COMPONENTS[feature],
             "operation of a work-item",
-            Operations(operation, kind, feature, EXPANDED_UNROLL if family in EXPANDED else None),
+            Operations(
+                operation,
+                kind,
+                feature,
+                INSTRUCTIONS.get(operation, 1.0),
+                unroll=EXPANDED_UNROLL if family in EXPANDED else None,
+            ),
             opcode,
             rate,
             important=important,

@@ -1,6 +1,6 @@
 """What operations cost on a device, how well that repeats, and what a model of it foretells.
 
-``python -m bench.microbenchmarks --device nvidia --seconds 230 --json FILE`` runs the
+``python -m bench.studies.microbenchmarks --device nvidia --seconds 230 --json FILE`` runs the
 microbenchmarks named (default: those of a short run) with the meter, then kernels of the library
 that the energy model has not seen, then the microbenchmarks a second time, and as many sweeps
 without the meter as the time allows. It stops by itself when the time is spent, writes its record
@@ -54,6 +54,8 @@ SWEEPS = (
     "static",
 )
 BITS_PER_BYTE = 8
+# Shares of the time after which no entry, kernel or sweep begins.
+OCCASIONS_UNTIL, UNSEEN_UNTIL, SWEEPS_UNTIL = (0.7, 0.95), 0.88, 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,24 +292,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--html", type=Path)
     args = parser.parse_args(argv)
     began = time.monotonic()
-    until = began + args.seconds
     device = clgraph.device(args.device)
     protocol = microbenchmarks.Protocol(window_s=args.window)
     record = microbenchmarks.run(device=device, protocol=protocol, entries=())
     record |= {"failed": [], "unseen": []}
     for occasion in range(2):
         for entry in microbenchmarks.choose(args.words, device.traits):
-            # What is left must do for the kernels that the model is tried on.
-            if time.monotonic() > until - (60.0 if occasion == 0 else 8.0):
+            if time.monotonic() > began + OCCASIONS_UNTIL[occasion] * args.seconds:
                 break
             _measure(record, entry, device, protocol, occasion)
         _save(record, args, began)
         if occasion == 0:
-            record["unseen"] = unseen(device, args.scale, args.window, until - 10.0)
+            record["unseen"] = unseen(
+                device, args.scale, args.window, began + UNSEEN_UNTIL * args.seconds
+            )
             _save(record, args, began)
     if record["idle_watts"] is not None:
         record["idle_watts_after"] = energy.idle_baseline(device)
-    _sweeps(record, device, until - 5.0)
+    _sweeps(record, device, began + SWEEPS_UNTIL * args.seconds)
     _save(record, args, began)
     if args.store:
         microbenchmarks.store(plain(record), device)

@@ -7,7 +7,8 @@ checked for how pure they came out.
 References
 ----------
 N. Bombieri, F. Busato, F. Fummi, M. Scala, "MIPP: a microbenchmark suite for performance, power and
-energy consumption characterization of GPU architectures", SIES 2016.
+energy consumption characterization of GPU architectures", Symposium on Industrial Embedded Systems,
+2016.
 """
 
 from clgraph.profile.microbenchmarks.catalogue import CATALOGUE, COSTS, Entry, choose

@@ -18,6 +18,7 @@ from clgraph.cli import (
     doctor,
     generate,
     info,
+    microbench,
     scc,
     sssp,
 )
@@ -51,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,
+    microbench.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from clgraph.algorithms.components import ConnectedComponents, connected_components
     from clgraph.algorithms.components_result import ComponentsResult
     from clgraph.algorithms.eccentricity import diameter, eccentricity
+    from clgraph.algorithms.matching import (
+        MatchingConfig,
+        MatchingResult,
+        SubgraphMatching,
+        subgraph_matching,
+    )
     from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
     from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.algorithms.multi_search_state import State
@@ -76,6 +82,8 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MatchingConfig",
+    "MatchingResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -87,6 +95,7 @@ __all__ = [
     "SSSPConfig",
     "SSSPResult",
     "State",
+    "SubgraphMatching",
     "VerificationError",
     "apsp",
     "apsp_blocks",
@@ -112,6 +121,7 @@ __all__ = [
     "read",
     "scc",
     "sssp",
+    "subgraph_matching",
     "verify",
     "write",
 ]
@@ -129,6 +139,12 @@ _HOMES = {
     "clgraph.algorithms.components": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components_result": ("ComponentsResult",),
     "clgraph.algorithms.eccentricity": ("diameter", "eccentricity"),
+    "clgraph.algorithms.matching": (
+        "MatchingConfig",
+        "MatchingResult",
+        "SubgraphMatching",
+        "subgraph_matching",
+    ),
     "clgraph.algorithms.multi_search": ("MultiSearch", "MultiSearchResult"),
     "clgraph.algorithms.multi_search_config": ("MultiSearchConfig",),
     "clgraph.algorithms.multi_search_state": ("State",),

@@ -63,9 +63,29 @@
                 if (!(used[y / 32u] >> y % 32u & 1u)) {
                     const uint s = ${shared.similarity("row", "y")};
                     weight = stage ? 1u : s ? s : label_floor;
+% if profile == "lost_edges":
+                    if (stage == 0u && weight) {
+                        ${by_lost_edges()}
+                    }
+% endif
                 }
 % endif
             }
+</%def>
+
+## Neighbourhoods that are alike count by a high power, and each edge that is lost by a small factor.
+<%def name="by_lost_edges()">
+                        ulong alike = min((ulong)scores[(ulong)row * n + y] * ONE / weight, (ulong)ONE);
+% for squaring in range(likeness_squarings):
+                        alike = alike * alike / ONE;
+% endfor
+                        weight *= alike + ${least_likeness}ul;
+                        uint lost = matched_around[row - first];
+                        for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
+                            const uint other = map[query_indices[a] - first];
+                            if (other != NONE) lost -= adjacent(indptr, indices, y, other);
+                        }
+                        weight >>= min(lost * ${lost_edge_bits}u, 63u);
 </%def>
 
 ## Adds to what `common` holds of the neighbours of images of matched neighbours of the query vertex.

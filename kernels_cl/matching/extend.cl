@@ -33,6 +33,9 @@ ${shared.alike()}
     const uint label_floor,
     const uint key_low, const uint key_high,
     const uint largest,                             // rows of a query
+% if profile == "lost_edges":
+    __global const uint *restrict scores,           // [rows, n], of the first phase
+% endif
 % if profile == "equal_bits":
     __global uint *restrict all_counts,             // [groups, n], 0 on entry and exit
     __global uint *restrict all_shared,             // [groups, n], 0 on entry and exit

@@ -12,7 +12,7 @@ __all__ = ["MatchingConfig"]
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "scoring": ("product", "thesis"),
-    "profile": ("shared_ones", "equal_bits"),
+    "profile": ("lost_edges", "shared_ones", "equal_bits"),
     "order": ("constrained", "uniform"),
     "similarities": ("bitset", "bfs"),
     "seeds": ("rows", "flat"),
@@ -33,9 +33,10 @@ class MatchingConfig(Presets):
     scoring : {"product", "thesis"}
         Score of a seed pair: label similarity times neighbourhood similarity where the degree
         suffices, which is far from flat; or the sum of the three, as Equation 10.3 has it.
-    profile : {"shared_ones", "equal_bits"}
-        What of two connection profiles agrees: matched pairs that both vertices are next to; or
-        also those that neither is next to, as Equation 10.5 has it.
+    profile : {"lost_edges", "shared_ones", "equal_bits"}
+        What draws a pair into a match beside similarity: few query edges lost, by a factor for
+        each, and neighbourhoods that are much alike; how many matched pairs both vertices are next
+        to; or also those that neither is next to, as Equation 10.5 has it.
     order : {"constrained", "uniform"}
         Which vertex of the query's frontier comes next: one of those with most matched neighbours,
         or any.
@@ -54,7 +55,7 @@ class MatchingConfig(Presets):
     """
 
     scoring: str = "product"
-    profile: str = "shared_ones"
+    profile: str = "lost_edges"
     order: str = "constrained"
     similarities: str = "bitset"
     seeds: str = "rows"
@@ -70,7 +71,7 @@ class MatchingConfig(Presets):
             "similarities": "bfs",
             "seeds": "flat",
         },
-        "product": {"order": "uniform"},
+        "product": {"profile": "shared_ones", "order": "uniform"},
     }
 
     def __post_init__(self) -> None:
@@ -82,6 +83,11 @@ class MatchingConfig(Presets):
                     f"{field.name}={value!r} is not a choice; use one of "
                     f"{', '.join(map(repr, choices))}."
                 )
+        if self.profile == "lost_edges" and self.scoring != "product":
+            raise InvalidArgumentError(
+                "profile='lost_edges' needs scoring='product', whose factors it takes apart; use "
+                "profile='shared_ones'."
+            )
 
     @property
     def label_floor(self) -> float:

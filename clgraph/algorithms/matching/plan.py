@@ -318,8 +318,7 @@ class SubgraphMatching:
             batch = QueryBatch(queries[begin:end])
             held = phases.hold(batch)
             drawn = phases.draw(held, request)
-            assert drawn.seeds is not None  # noqa: S101 - they were asked for
-            matches = phases.extend(held, request, drawn.seeds, progress)
+            matches = phases.extend(held, request, drawn, progress)
             self._note(stats, held)
             results.extend(self._split(batch, matches, request.k, stats))
         return results

@@ -1,6 +1,7 @@
 """Subgraph matching by one processor: the same algorithm and random numbers, a test's oracle.
 
-Plain loops, one solution after the other, written for their likeness to the equations and not for speed.
+Plain loops, one solution after the other, written to look like the equations
+and not for speed.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def brute_similarity(
         for t in range(target.n):
             there = _arcs(of_target, t, levels)
             matched = sum(
-                (level + 1) * sum(any(fits(u, x) and fits(v, y) for x, y in there[level]) for u, v in arcs)
+                (level + 1)
+                * sum(any(fits(u, x) and fits(v, y) for x, y in there[level]) for u, v in arcs)
                 for level, arcs in enumerate(wanted)
             )
             result[q, t] = matched / total if total else 0.0
@@ -102,7 +104,7 @@ def draw_seeds(weights: NDArray[np.uint32], k: int, seed: int) -> list[tuple[int
     return pairs
 
 
-def extend(
+def extend(  # noqa: C901, PLR0913, PLR0915 - one plain loop, as the oracle should be
     query: Any,
     target: Any,
     alike: NDArray[np.uint32],

@@ -1,4 +1,4 @@
-"""``clgraph match TARGET QUERY``: where a small labelled graph occurs in a large one, or nearly so."""
+"""``clgraph match TARGET QUERY``: where a small labelled graph occurs, or nearly so."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@
                         uint lost = matched_around[row - first];
                         for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
                             const uint other = map[query_indices[a] - first];
-                            if (other != NONE) lost -= adjacent(indptr, indices, y, other);
+                            // An entry of row r is next to that row's image.
+                            if (a == query_indptr[row] + r) lost -= 1u;
+                            else if (other != NONE) lost -= adjacent(indptr, indices, y, other);
                         }
                         weight >>= min(lost * ${lost_edge_bits}u, 63u);
 </%def>

@@ -1,4 +1,4 @@
-"""Approximate subgraph matching: where a small labelled graph occurs, or nearly so, in a large one."""
+"""Approximate subgraph matching: where a small labelled graph occurs, or nearly so."""
 
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph, as_graph
-from clgraph.graph.csr import edges_to_csr, row_ids, transpose_csr
+from clgraph.graph.csr import CSR, edges_to_csr, row_ids, transpose_csr
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def simple_graph(graph: Any, name: str) -> Graph:
     clean = bool(keep.all())
     if clean and not given.directed:
         return given
-    arrays = (indptr, indices, None)
+    arrays: CSR = (indptr, indices, None)
     if not clean:
         arrays = edges_to_csr(given.n, rows[keep], indices[keep], None)
     if given.directed:
@@ -183,7 +183,7 @@ def fixed_point(similarity: Any, rows: int, n: int) -> NDArray[np.uint32]:
     """
     if isinstance(similarity, (str, Path)):
         similarity = load_similarity(similarity)
-    if sp.issparse(similarity):
+    if callable(getattr(similarity, "toarray", None)):
         similarity = similarity.toarray()
     try:
         array = np.asarray(similarity, np.float64)
@@ -216,16 +216,14 @@ def load_similarity(path: str | Path) -> Any:
     OSError
         If it cannot be read.
     """
-    from scipy.io import mmread
-
     file = Path(path)
     try:
         if file.suffix == ".npy":
             return np.load(file, allow_pickle=False)
         if file.suffix == ".npz":
-            return sp.load_npz(file)
+            return module("scipy.sparse").load_npz(file)
         if file.suffix == ".mtx":
-            return mmread(file)
+            return module("scipy.io").mmread(file)
         return np.loadtxt(file, ndmin=2, delimiter="," if file.suffix == ".csv" else None)
     except (ValueError, KeyError, EOFError) as error:
         raise InvalidArgumentError(f"{file}: not a matrix of similarities: {error}") from error

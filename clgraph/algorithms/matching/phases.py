@@ -35,9 +35,9 @@ SCRATCH_BYTES = 1 << 28  # of all work-groups together
 STATE_BYTES = 16 << 10  # of a solution in local memory: more would leave few work-groups resident
 SOLUTIONS_PER_GROUP = 16  # of a launch on a CPU, where launches are cheap and solutions long
 GPU_SOLUTIONS_PER_GROUP = 256
-# What profile "lost_edges" draws with. On the HPRD network with its 307 labels, matches of cost 0 of
-# queries of 32 vertices cut from it were among 1000 of the 4th power in 12 of 20 runs, and of the 16th
-# in 15 of 15; 8 bits an edge found no more than 4, at a higher mean cost.
+# What profile "lost_edges" draws with. On the HPRD network with its 307 labels, k = 1000, a match of
+# cost 0 was found for queries of 32 vertices cut from it in 12 of 20 runs by the 4th power of likeness
+# and in 15 of 15 by the 16th; 8 bits an edge instead of 4 gave a higher mean cost.
 LIKENESS_SQUARINGS = 4
 LEAST_LIKENESS = 64  # of 2^20, so that whoever is alike can still be drawn
 LOST_EDGE_BITS = 4
@@ -172,9 +172,9 @@ class Phases:
         }
         first = batch.queries[0]
         if first.similarities is not None:
-            matrix = np.concatenate([query.similarities for query in batch.queries])  # type: ignore[misc]
+            matrix = np.concatenate([query.similarities for query in batch.queries])
             return Held(batch, arrays, (self.memory.upload("similarities", matrix),), False)
-        codes = np.concatenate([query.codes for query in batch.queries])  # type: ignore[misc]
+        codes = np.concatenate([query.codes for query in batch.queries])
         return Held(batch, arrays, (self.memory.upload("labels", codes), self._codes), True)
 
     def items(self, log: SweepLog, count: int, kernel: Kernel, *args: Argument) -> None:
@@ -215,7 +215,7 @@ class Phases:
         return found
 
     def similarities(self, held: Held, levels: int) -> tuple[Allocation, Allocation]:
-        """Matched arcs by level, uint32 [rows, n], and what they are out of, uint32 [rows]."""
+        """Count matched arcs by level, uint32 [rows, n]; out of how many, uint32 [rows]."""
         batch, log, arrays = held.batch, held.logs["probabilities"], held.arrays
         n = self.graph.n
         first, size = batch.mask_first(levels)
@@ -481,12 +481,10 @@ class Phases:
             log.add(event, event)
             log.wait()
             tell(progress, end, solutions, "extending matches")
-        return Matches(
-            mapping.read(), label_losses.read(), edge_losses.read(), node_losses.read()
-        )
+        return Matches(mapping.read(), label_losses.read(), edge_losses.read(), node_losses.read())
 
     def _profile_tables(self) -> tuple[Allocation, ...]:
-        """Counts and frontiers of work-groups, by target vertex; all counts are 0."""
+        """Give counts and frontiers of work-groups, by target vertex; all counts are 0."""
         if self._tables is None:
             n = self.graph.n
             groups = max(min(self.groups, SCRATCH_BYTES // (12 * n)), 1)

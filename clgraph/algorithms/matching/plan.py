@@ -192,7 +192,9 @@ class SubgraphMatching:
             if self._phases is None:
                 results = [self._unmatched(query, request.k, stats) for query in queries]
             elif exact:
-                results = [self._exact(query, request.k, stop, stats, progress) for query in queries]
+                results = [
+                    self._exact(query, request.k, stop, stats, progress) for query in queries
+                ]
             else:
                 results = self._approximate(queries, request, stats, progress)
         for result in results:
@@ -201,8 +203,8 @@ class SubgraphMatching:
         stats.kernel_ms = sum(stats.phases.values())
         stats.phases["transfers"] = max(stats.total_ms - stats.kernel_ms, 0.0)
         if verify:
-            for query, result in zip(queries, results, strict=True):
-                result.verify(self._similarity(query))
+            for one, result in zip(queries, results, strict=True):
+                result.verify(self._similarity(one))
         return results if several else results[0]
 
     def probabilities(
@@ -224,7 +226,9 @@ class SubgraphMatching:
         """
         weights = self._scores(query, labels, similarity, options)[0].astype(np.float64)
         sums = weights.sum(axis=1, keepdims=True)
-        return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+        result = np.zeros(weights.shape)
+        np.divide(weights, sums, out=result, where=sums > 0)
+        return result
 
     def neighbourhood_similarities(
         self, query: Any, *, labels: Any = None, similarity: Any = None, **options: Any
@@ -243,7 +247,8 @@ class SubgraphMatching:
         """
         _, matched, arcs = self._scores(query, labels, similarity, options)
         rows = np.zeros(matched.shape)
-        return np.divide(matched, arcs[:, None], out=rows, where=arcs[:, None] > 0)
+        np.divide(matched, arcs[:, None], out=rows, where=arcs[:, None] > 0)
+        return rows
 
     def _scores(
         self, query: Any, labels: Any, similarity: Any, options: dict[str, Any]
@@ -301,12 +306,16 @@ class SubgraphMatching:
 
     def _similarity(self, query: Query) -> NDArray[np.float64]:
         if query.similarities is not None:
-            return query.similarities / ONE
+            return np.asarray(query.similarities / ONE)
         assert query.codes is not None  # noqa: S101 - either of the two
         return (query.codes[:, None] == self._labels.codes[None, :]).astype(np.float64)
 
     def _approximate(
-        self, queries: list[Query], request: Request, stats: MatchingStats, progress: Progress | None
+        self,
+        queries: list[Query],
+        request: Request,
+        stats: MatchingStats,
+        progress: Progress | None,
     ) -> list[MatchingResult]:
         phases = self._phases
         assert phases is not None  # noqa: S101 - the caller looked
@@ -336,9 +345,7 @@ class SubgraphMatching:
                 "nodes": matches.node_losses[own].astype(np.float64),
             }
             mapping = matches.mapping[begin:end].reshape(k, query.graph.n)
-            results.append(
-                MatchingResult(query.graph, self.target, mapping, parts, stats, count=k)
-            )
+            results.append(MatchingResult(query.graph, self.target, mapping, parts, stats, count=k))
         return results
 
     def _exact(
@@ -350,7 +357,7 @@ class SubgraphMatching:
         mapping, count, complete = exact_matches(phases, held, k, limit, progress)
         self._note(stats, held, exact=True)
         zeros = np.zeros(len(mapping))
-        parts = {part: zeros for part in ("labels", "edges", "nodes")}
+        parts = dict.fromkeys(("labels", "edges", "nodes"), zeros)
         return MatchingResult(
             query.graph, self.target, mapping, parts, stats, complete=complete, count=count
         )
@@ -364,7 +371,7 @@ class SubgraphMatching:
         stats.device_bytes = max(stats.device_bytes, self.device.ledger.used_bytes)
 
     def _unmatched(self, query: Query, k: int, stats: MatchingStats) -> MatchingResult:
-        """Matches in a target without vertices."""
+        """Give matches in a target without vertices."""
         mapping = np.full((k, query.graph.n), -1, np.int32)
         parts = {
             "labels": np.zeros(k),
@@ -512,7 +519,9 @@ def _both_labels(labels: tuple[Any, Any] | None) -> tuple[Any, Any]:
     if labels is None:
         return None, None
     if not isinstance(labels, (tuple, list)) or len(labels) != 2:
-        raise InvalidArgumentError("labels must be a pair: those of the target, those of the query.")
+        raise InvalidArgumentError(
+            "labels must be a pair: those of the target, those of the query."
+        )
     of_target, of_query = labels
     if of_target is None or of_query is None:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Tools of the published experiments: queries cut and altered, similarities filtered, costs compared."""
+"""Tools of the published experiments: queries cut and altered, costs compared, and more."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from clgraph.algorithms.matching.inputs import simple_graph
 from clgraph.errors import GraphFormatError, InvalidArgumentError
 from clgraph.graph import from_edges
 from clgraph.graph.arguments import real, whole
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,6 +169,7 @@ def compare_costs(
     """
     if len(ours) != len(others) or not len(ours):
         raise InvalidArgumentError("both tools need costs of the same queries, at least one.")
+    stats = module("scipy.stats")
     pairs = zip(ours, others, strict=True)
     p_values = np.array([stats.ranksums(np.asarray(a), np.asarray(b)).pvalue for a, b in pairs])
     return p_values, np.asarray(stats.false_discovery_control(p_values))
@@ -196,9 +197,7 @@ class Term:
     adjusted: float
 
 
-def coherence(
-    match: ArrayLike, annotations: Mapping[int, Sequence[str]], n: int
-) -> list[Term]:
+def coherence(match: ArrayLike, annotations: Mapping[int, Sequence[str]], n: int) -> list[Term]:
     """Tell which annotations the vertices of a match have in common more than chance would.
 
     Parameters
@@ -226,6 +225,7 @@ def coherence(
             found[term] = found.get(term, 0) + 1
     if not found:
         return []
+    stats = module("scipy.stats")
     names = sorted(found)
     p_values = np.array(
         [stats.hypergeom.sf(found[x] - 1, n, carriers[x], len(images)) for x in names]
@@ -238,7 +238,9 @@ def coherence(
     return sorted(rows, key=lambda row: (row.p_value, row.term))
 
 
-def read_annotations(path: str | Path, vertices: Mapping[str, int] | None = None) -> dict[int, list[str]]:
+def read_annotations(
+    path: str | Path, vertices: Mapping[str, int] | None = None
+) -> dict[int, list[str]]:
     """Read annotations: a vertex and its terms on each line, apart by spaces, tabs or commas.
 
     Parameters

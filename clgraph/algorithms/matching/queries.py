@@ -56,9 +56,13 @@ class QueryBatch:
         arcs = np.array([query.graph.m for query in queries])
         self.first = np.concatenate(([0], np.cumsum(sizes)))
         first_arc = np.concatenate(([0], np.cumsum(arcs)))
-        self.rows, self.arcs, self.largest = int(self.first[-1]), int(first_arc[-1]), int(sizes.max())
+        self.rows, self.arcs, self.largest = (
+            int(self.first[-1]),
+            int(first_arc[-1]),
+            int(sizes.max()),
+        )
         degrees = np.concatenate([query.graph.degrees for query in queries])
-        indices = [query.graph.indices + base for query, base in zip(queries, self.first)]
+        indices = [query.graph.indices + base for query, base in zip(queries, self.first[:-1], strict=True)]
         row_query = np.repeat(np.arange(len(queries)), sizes)
         local = np.arange(self.rows) - self.first[row_query]
         node_first, self.word_first = _words(sizes), _words(arcs)

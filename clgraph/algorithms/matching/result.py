@@ -182,7 +182,7 @@ class MatchingResult:
 
 
 def kept_edges(query: Graph, target: Graph, mapping: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which query edges are kept: bool [matches, |E|], edges as ``listed_edges`` gives them."""
+    """Tell which query edges, as ``listed_edges`` gives them, are kept: bool [matches, |E|]."""
     src, dst, _ = query.listed_edges()
     a, b = mapping[:, src].astype(np.int64), mapping[:, dst].astype(np.int64)
     arcs = row_ids(target.indptr).astype(np.int64) * target.n + target.indices

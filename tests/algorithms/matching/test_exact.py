@@ -24,7 +24,7 @@ def domains(target_labels, query_labels):
 
 
 def test_all_exact_matches_are_found(device):
-    """Issue: exact=True, listed and counted, as igraph's LAD finds them; disconnected queries too."""
+    """Issue: exact=True, listed and counted, as igraph's LAD finds them; disconnected too."""
     rng = np.random.default_rng(2)
     for _ in range(12):
         target, query = random_graph(25, 60, rng), random_graph(4, int(rng.integers(1, 6)), rng)
@@ -57,7 +57,9 @@ def test_as_vf2_counts_them(any_device):
 
 def test_the_limit_stops_the_search(any_device):
     graph = cg.generate.complete(9)
-    result = cg.subgraph_matching(graph, graph, exact=True, k=5, limit=100, device=any_device, verify=True)
+    result = cg.subgraph_matching(
+        graph, graph, exact=True, k=5, limit=100, device=any_device, verify=True
+    )
     assert (result.count, result.complete, len(result.mapping)) == (100, False, 5)
     none = cg.subgraph_matching(
         graph, graph, labels=("aaaaaaaaa", "aaaaaaaab"), exact=True, device=any_device

@@ -19,7 +19,7 @@ def network():
 
 
 def test_planted_queries_are_found(network, any_device):
-    """Issue: cost 0 among 1,000 matches of planted queries of up to 32 vertices, in 19 of 20 runs."""
+    """Issue: cost 0 for planted queries of up to 32 vertices in 19 of 20 runs of k = 1,000."""
     labels = np.random.default_rng(0).integers(0, 12, network.n)
     plan = cg.SubgraphMatching(network, labels=labels, device=any_device)
     found = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from bench import matching_sequential as sequential
+from bench.studies import matching_sequential as sequential
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components_launch import SweepLog
+from clgraph.algorithms.components.launch import SweepLog
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.queries import BLOCK
 from clgraph.device import load
@@ -35,9 +35,9 @@ SCRATCH_BYTES = 1 << 28  # of all work-groups together
 STATE_BYTES = 16 << 10  # of a solution in local memory: more would leave few work-groups resident
 SOLUTIONS_PER_GROUP = 16  # of a launch on a CPU, where launches are cheap and solutions long
 GPU_SOLUTIONS_PER_GROUP = 256
-# What profile "lost_edges" draws with. On the HPRD network with its 307 labels, k = 1000, a match of
-# cost 0 was found for queries of 32 vertices cut from it in 12 of 20 runs by the 4th power of likeness
-# and in 15 of 15 by the 16th; 8 bits an edge instead of 4 gave a higher mean cost.
+# What profile "lost_edges" draws with. On the HPRD network with its 307 labels and k = 1000, a match
+# of cost 0 was found for queries of 32 vertices cut from it in 12 of 20 runs by the 4th power of
+# likeness and in 15 of 15 by the 16th.
 LIKENESS_SQUARINGS = 4
 LEAST_LIKENESS = 64  # of 2^20, so that whoever is alike can still be drawn
 LOST_EDGE_BITS = 4

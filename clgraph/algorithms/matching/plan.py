@@ -308,7 +308,7 @@ class SubgraphMatching:
         if query.similarities is not None:
             return np.asarray(query.similarities / ONE)
         assert query.codes is not None  # noqa: S101 - either of the two
-        return (query.codes[:, None] == self._labels.codes[None, :]).astype(np.float64)
+        return np.asarray(query.codes[:, None] == self._labels.codes[None, :], np.float64)
 
     def _approximate(
         self,

@@ -62,7 +62,9 @@ class QueryBatch:
             int(sizes.max()),
         )
         degrees = np.concatenate([query.graph.degrees for query in queries])
-        indices = [query.graph.indices + base for query, base in zip(queries, self.first[:-1], strict=True)]
+        indices = [
+            query.graph.indices + base for query, base in zip(queries, self.first[:-1], strict=True)
+        ]
         row_query = np.repeat(np.arange(len(queries)), sizes)
         local = np.arange(self.rows) - self.first[row_query]
         node_first, self.word_first = _words(sizes), _words(arcs)

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from scipy.stats import chisquare
 
 import clgraph as cg
-from bench import matching_sequential as sequential
-from clgraph.algorithms.matching import SubgraphMatching
+from bench.studies import matching_sequential as sequential
+from clgraph import SubgraphMatching
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.result import kept_edges
 

@@ -35,7 +35,7 @@ SCRATCH_BYTES = 1 << 28  # of all work-groups together
 STATE_BYTES = 16 << 10  # of a solution in local memory: more would leave few work-groups resident
 SOLUTIONS_PER_GROUP = 16  # of a launch on a CPU, where launches are cheap and solutions long
 GPU_SOLUTIONS_PER_GROUP = 256
-# What profile "lost_edges" draws with. On the HPRD network with its 307 labels and k = 1000, a match
+# What profile "lost_edges" draws with. On the HPRD network with its labels and k = 1000, a match
 # of cost 0 was found for queries of 32 vertices cut from it in 12 of 20 runs by the 4th power of
 # likeness and in 15 of 15 by the 16th.
 LIKENESS_SQUARINGS = 4

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.matching.config import MatchingConfig
+    from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching
+    from clgraph.algorithms.matching.result import MatchingResult
     from clgraph.algorithms.multi_search.apsp import apsp, apsp_blocks, average_shortest_path_length
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.algorithms.multi_search.eccentricity import diameter, eccentricity
@@ -92,6 +95,8 @@ __all__ = [
     "InvalidGraphError",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MatchingConfig",
+    "MatchingResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -103,6 +108,7 @@ __all__ = [
     "SSSPConfig",
     "SSSPResult",
     "State",
+    "SubgraphMatching",
     "Triangles",
     "TrianglesConfig",
     "TrianglesResult",
@@ -133,6 +139,7 @@ __all__ = [
     "read",
     "scc",
     "sssp",
+    "subgraph_matching",
     "transitivity",
     "triangle_blocks",
     "triangle_count",
@@ -147,6 +154,9 @@ logging.getLogger("clgraph").addHandler(logging.NullHandler())
 # Where the names are that are imported when they are first used: importing all of them takes longer
 # than importing NumPy does.
 _HOMES = {
+    "clgraph.algorithms.matching.config": ("MatchingConfig",),
+    "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
+    "clgraph.algorithms.matching.result": ("MatchingResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
     "clgraph.algorithms.bfs.plan": ("BFS", "BFSConfig", "BFSResult", "bfs"),
     "clgraph.algorithms.centrality.betweenness": (

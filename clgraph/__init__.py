@@ -38,6 +38,7 @@ from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
+    from clgraph.algorithms import invariants
     from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_length
     from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.components import ConnectedComponents, connected_components
     from clgraph.algorithms.components_result import ComponentsResult
     from clgraph.algorithms.eccentricity import diameter, eccentricity
+    from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
+    from clgraph.algorithms.invariants.result import MiningResult
     from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
     from clgraph.algorithms.multi_search_config import MultiSearchConfig
     from clgraph.algorithms.multi_search_state import State
@@ -74,8 +77,10 @@ __all__ = [
     "GraphFormatError",
     "InvalidArgumentError",
     "InvalidGraphError",
+    "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MiningResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -108,6 +113,8 @@ __all__ = [
     "from_scipy",
     "generate",
     "harmonic_centrality",
+    "invariants",
+    "mine_invariants",
     "reachable",
     "read",
     "scc",
@@ -129,6 +136,8 @@ _HOMES = {
     "clgraph.algorithms.components": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components_result": ("ComponentsResult",),
     "clgraph.algorithms.eccentricity": ("diameter", "eccentricity"),
+    "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
+    "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search": ("MultiSearch", "MultiSearchResult"),
     "clgraph.algorithms.multi_search_config": ("MultiSearchConfig",),
     "clgraph.algorithms.multi_search_state": ("State",),
@@ -145,6 +154,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in ("energy", "verify"):
         return importlib.import_module(f"clgraph.{name}")
+    if name == "invariants":
+        return importlib.import_module("clgraph.algorithms.invariants")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -18,6 +18,7 @@ from clgraph.cli import (
     doctor,
     generate,
     info,
+    mine,
     scc,
     sssp,
 )
@@ -48,6 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
+    mine.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,

@@ -20,6 +20,7 @@ ${conditions.vocabulary(family.kind, width)}
 #define AS_TRUTHS(x) as_int${width}(x)
 ${expression.vocabulary(family.kind, tolerance)}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+#define ENTRY(e) (((const __global uint4 *)failed)[(count + 3) / 4 + (e)])
 <%! POINTERS = ("first", "second", "third") %>
 
 <%def name="point_to_rows()">
@@ -41,17 +42,16 @@ __kernel KERNEL void mine_entries(
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here
     const ulong to,                             // to here
-    __global const uint4 *restrict entries,     // [count], variables and wanted conditions
     const uint count,
     const uint segments,                        // of each entry
-    volatile __global uint *failed)             // [count] in/out
-{
+    volatile __global uint *failed)             // [count, padded to fours] in/out; then the entries,
+{                                               // [count, 4]: variables and wanted conditions
     ${lanes.setup()}
     ${group.setup()}
     const ulong segment_length = (to - from + segments - 1) / segments;
     for (ulong task = get_group_id(0); task < (ulong)count * segments; task += get_num_groups(0)) {
         const uint e = (uint)(task / segments);
-        const uint4 entry = entries[e];
+        const uint4 entry = ENTRY(e);
         ${point_to_rows()}
         const ulong segment_begin = from + (task % segments) * segment_length;
         const ulong segment_end = min(segment_begin + segment_length, to);
@@ -78,16 +78,15 @@ __kernel KERNEL void mine_tiles(
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here
     const ulong to,                             // to here
-    __global const uint4 *restrict entries,     // [count], variables and wanted conditions
     const uint count,
     const uint slice,                           // vectors
-    volatile __global uint *failed)             // [count] in/out
-{
+    volatile __global uint *failed)             // [count, padded to fours] in/out; then the entries,
+{                                               // [count, 4]: variables and wanted conditions
     ${lanes.setup()}
     for (ulong begin = from + (ulong)get_group_id(0) * slice; begin < to; begin += (ulong)get_num_groups(0) * slice) {
         const ulong end = min(begin + slice, to);
         for (uint e = 0; e < count; ++e) {
-            const uint4 entry = entries[e];
+            const uint4 entry = ENTRY(e);
             const uint wanted = entry.w & ~lane_broadcast(load_relaxed(failed + e), 0);
             if (wanted == 0) continue;
             ${point_to_rows()}

@@ -29,6 +29,7 @@ __all__ = ["Chunk", "Chunks"]
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
+DIRECT_CHUNKS = 8  # times as long are parts that need no copy
 LOOKAHEAD = 2  # chunks on their way while another is mined
 SLOTS = LOOKAHEAD + 1
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
@@ -61,12 +62,15 @@ class Chunk:
     stride, first, elements : int
         Distance of rows, where each begins and how long each is, in elements; all are multiples of
         64.
+    number : int
+        Which part of the traces it is.
     """
 
     buffer: Any
     stride: int
     first: int
     elements: int
+    number: int
 
 
 class Chunks:
@@ -121,8 +125,10 @@ class Chunks:
                 f"{2 * SLOTS * self.variables * MULTIPLE * ELEMENT_BYTES} bytes on {device.name} "
                 f"for {MULTIPLE} instants at a time, where {free} are free; mine fewer variables."
             )
-        self._spans = self._cut()
         self._direct = self._wrap() if self.kept else None
+        if self._direct:
+            self._chunk *= DIRECT_CHUNKS
+        self._spans = self._cut()
         self._held: dict[int, Allocation] = {}
         self._copies = None if self._direct else device.beside()
         self._slots: list[Allocation] = []
@@ -153,13 +159,13 @@ class Chunks:
     def __iter__(self) -> Iterator[Chunk]:
         """Go through the traces from the first instant to the last."""
         if self._direct:
-            for span in self._spans:
+            for number, span in enumerate(self._spans):
                 stride = self.traces[span.trace].rows(self.kind).values.shape[1]
-                yield Chunk(self._direct[span.trace], stride, span.begin, span.padded)
+                yield Chunk(self._direct[span.trace], stride, span.begin, span.padded, number)
             return
         if len(self._held) == len(self._spans):
             for number, span in enumerate(self._spans):
-                yield Chunk(self._held[number], span.padded, 0, span.padded)
+                yield Chunk(self._held[number], span.padded, 0, span.padded, number)
             return
         threads = min(os.cpu_count() or 1, MOST_STAGING_THREADS)
         with ThreadPoolExecutor(1) as sender, ThreadPoolExecutor(threads) as fillers:
@@ -176,7 +182,7 @@ class Chunks:
                         coming[other] = sender.submit(self._send, other, fillers)
                 buffer, events = _result(coming.pop(number))
                 finish_copy(*events)
-                yield Chunk(buffer, span.padded, 0, span.padded)
+                yield Chunk(buffer, span.padded, 0, span.padded, number)
         finally:
             for future in coming.values():
                 future.cancel()

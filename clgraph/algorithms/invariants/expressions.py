@@ -7,6 +7,7 @@ number and a variable is its place in the tuple.
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -215,13 +216,12 @@ class _Parser:
     def _constant(self, value: object) -> Node:
         if isinstance(value, bool):
             return Node("constant", (), value, TRUTH)
+        rounded = math.inf
         if isinstance(value, int | float):
-            try:
+            with contextlib.suppress(OverflowError), np.errstate(over="ignore"):
                 rounded = float(np.float32(value))
-            except OverflowError:
-                rounded = math.inf
-            if math.isfinite(rounded):
-                return Node("constant", (), rounded, NUMBER)
+        if math.isfinite(rounded):
+            return Node("constant", (), rounded, NUMBER)
         raise self.refuse(f"the constant {value!r} is no finite number of 32 bits")
 
     def _comparison(self, tree: ast.Compare) -> Node:

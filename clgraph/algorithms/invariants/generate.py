@@ -44,7 +44,7 @@ def generate_trace(
     length : int
         Instants.
     mode : {"constant", "random", "interval"}
-        Whether every variable keeps one value, takes uniformly random ones in 0 to 1000 (Booleans:
+        Whether every variable keeps one value, takes uniformly random whole ones in 0 to 999 (Booleans:
         a fair coin), or random ones in an interval of its own; Booleans are constant then.
     intervals : sequence of (float, float), optional
         Lower and upper end for each numeric variable in mode "interval"; default is disjoint ones.
@@ -54,7 +54,7 @@ def generate_trace(
     Returns
     -------
     Trace
-        float32 and packed bits, ready for any device.
+        Whole numbers as float32, and packed bits, ready for any device.
 
     Raises
     ------
@@ -122,6 +122,7 @@ def _made(
             random.random(dtype=np.float32, out=part)
             part *= np.float32(high - low)
             part += np.float32(low)
+            np.floor(part, out=part)
         row[length:] = row[length - 1]
     words = -(-length // WORD_BITS)
     bits = empty_rows(len(constants), words, np.uint32)

@@ -52,9 +52,7 @@ def _observations(arity: int) -> list[tuple[NDArray[np.bool_], tuple[int, ...], 
 
 
 @functools.cache
-def decisions(
-    template: Template, constants: tuple[int, ...], relations: tuple[int, ...]
-) -> int:
+def decisions(template: Template, constants: tuple[int, ...], relations: tuple[int, ...]) -> int:
     """Tell what facts about its variables say of a template.
 
     Parameters

@@ -12,9 +12,10 @@ from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.config import MiningConfig
 from clgraph.algorithms.invariants.dictionary import batches, size
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
-from clgraph.algorithms.invariants.phases import Phase, mine_booleans
+from clgraph.algorithms.invariants.phases import KnownRanges, Phase, mine_booleans
+from clgraph.algorithms.invariants.ranges import RangeFinder
 from clgraph.algorithms.invariants.result import MiningResult, MiningStats
-from clgraph.algorithms.invariants.sweep import Sweeper
+from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
 from clgraph.algorithms.invariants.trace import Trace
 from clgraph.device import device as find_device
@@ -48,7 +49,8 @@ class InvariantMiner:
     tolerance : int
         Units in the last place within which numbers are equal.
     inference : bool
-        Whether Boolean tuples whose answer follows from facts found before are not mined.
+        Whether tuples whose answer follows from facts are not mined: constants and equal or
+        opposite variables for Booleans, ranges of values for numbers.
     config : MiningConfig or str, optional
         How the device is shared out; default "auto".
     device : Device or str, optional
@@ -95,10 +97,12 @@ class InvariantMiner:
         self.families = families_of(self.templates, tolerance)
         self.device = find_device(device)
         self._lock = threading.Lock()
-        self._sweepers: dict[int, Sweeper] = {
-            number: Sweeper(self.device, family, tolerance, self.config)
-            for number, family in enumerate(self.families)
-        }
+        self._sweepers = [
+            Sweeper(self.device, family, tolerance, self.config) for family in self.families
+        ]
+        self._finder = None
+        if inference and any(family.kind == NUMERIC for family in self.families):
+            self._finder = RangeFinder(self.device, self._sweepers[0].width)
 
     def run(
         self,
@@ -164,6 +168,10 @@ class InvariantMiner:
             return
         chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes)
         instants = sum(trace.length for trace in traces)
+        scratch = Scratch(self.device)
+        known = None
+        if kind == NUMERIC and self._finder is not None:
+            known = KnownRanges(self._finder, n, self.tolerance)
         try:
             phases = []
             for number in chosen:
@@ -173,7 +181,7 @@ class InvariantMiner:
                     what = f"mining {family.kind} templates of {family.arity} variables"
                     tell(progress, min(done, instants), instants, what)
 
-                phases.append(Phase(family, self._sweepers[number], chunks, told))
+                phases.append(Phase(family, self._sweepers[number], chunks, told, scratch, known))
             if kind == BOOLEAN and self.inference:
                 mine_booleans(phases, n, found)
             else:
@@ -185,6 +193,7 @@ class InvariantMiner:
             stats.kept = stats.kept and chunks.kept
         finally:
             chunks.close()
+            scratch.close()
 
     def _check_sizes(self, trace: Trace) -> None:
         for family in self.families:
@@ -273,8 +282,8 @@ def mine_invariants(
         exact. sqrt, log, exp, / and ** are rounded differently by different devices: use 4 for the
         first four and 16 for ** to find equalities with them.
     inference : bool
-        Whether Boolean tuples whose answer follows from facts found before are not mined; the
-        result is the same.
+        Whether tuples whose answer follows from facts are not mined: constants and equal or
+        opposite variables for Booleans, ranges of values for numbers. The result is the same.
     names : sequence of str, optional
         Of the variables, numeric ones first; default is what the trace calls them, or v0, v1, ...
     config : MiningConfig or str, optional

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clgraph.algorithms.invariants.dictionary import batches
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.algorithms.invariants.inference import (
     ALWAYS,
@@ -21,8 +22,8 @@ from clgraph.algorithms.invariants.inference import (
     UNRELATED,
     Facts,
 )
-from clgraph.algorithms.invariants.dictionary import batches
-from clgraph.algorithms.invariants.sweep import Sweeper, Work
+from clgraph.algorithms.invariants.ranges import RangeFinder, Ranges, verdicts
+from clgraph.algorithms.invariants.sweep import Scratch, Sweeper, Work
 from clgraph.algorithms.invariants.trace import WORD_BITS
 
 if TYPE_CHECKING:
@@ -35,12 +36,40 @@ if TYPE_CHECKING:
 
     Found = dict[Template, NDArray[np.uint32]]
 
-__all__ = ["Phase", "mine_booleans"]
+__all__ = ["KnownRanges", "Phase", "mine_booleans"]
 
 GROWTH = 16  # of the part of the first chunk that is tried between two looks at what is alive
 TILE = 16  # variables; tuples of the same tiles follow each other, so that their rows stay cached
 MULTIPLE = 64
+RANGES_PAY = 2  # times as many rows looked at for tuples as there are
+SHORT_CHUNK = 1 << 12  # elements, of which ranges are not worth a launch
 MOST_CLASS_ROUNDS = 3  # of looking for classes, before all pairs that are left are mined at once
+
+
+class KnownRanges:
+    """Ranges of the numeric variables in each part of a trace, found when first asked for.
+
+    Parameters
+    ----------
+    finder : RangeFinder
+        That finds them.
+    variables : int
+        How many there are.
+    tolerance : int
+        Units in the last place within which numbers are equal.
+    """
+
+    def __init__(self, finder: RangeFinder, variables: int, tolerance: int) -> None:
+        self.tolerance = tolerance
+        self._finder = finder
+        self._variables = variables
+        self._found: dict[int, Ranges] = {}
+
+    def of(self, chunk: Chunk, work: Work, scratch: Scratch) -> Ranges:
+        """Give the ranges in a chunk; adds what it took to `work`."""
+        if chunk.number not in self._found:
+            self._found[chunk.number] = self._finder.find(chunk, self._variables, work, scratch)
+        return self._found[chunk.number]
 
 
 class Phase:
@@ -56,6 +85,10 @@ class Phase:
         The rows.
     told : callable
         Called with the instants looked at so far.
+    scratch : Scratch
+        Device memory to use.
+    known : KnownRanges, optional
+        Where to ask for the ranges of numeric variables; without it all tuples are mined.
 
     Attributes
     ----------
@@ -68,7 +101,13 @@ class Phase:
     """
 
     def __init__(
-        self, family: Family, sweeper: Sweeper, chunks: Chunks, told: Callable[[int], None]
+        self,
+        family: Family,
+        sweeper: Sweeper,
+        chunks: Chunks,
+        told: Callable[[int], None],
+        scratch: Scratch,
+        known: KnownRanges | None = None,
     ) -> None:
         self.family = family
         self.mined = self.survivors = self.instants = 0
@@ -76,6 +115,8 @@ class Phase:
         self._sweeper = sweeper
         self._chunks = chunks
         self._told = told
+        self._scratch = scratch
+        self._known = known
         self._masks = np.array(family.masks, np.uint32)
 
     def mine(
@@ -118,9 +159,7 @@ class Phase:
                 break
         self.instants = max(self.instants, instants)
         self.survivors = len(kept)
-        return {
-            template: kept[alive[:, i]] for i, template in enumerate(self.family.templates)
-        }
+        return {template: kept[alive[:, i]] for i, template in enumerate(self.family.templates)}
 
     def _nothing(self) -> NDArray[np.uint32]:
         return np.empty((0, self.family.arity), np.uint32)
@@ -169,13 +208,40 @@ class Phase:
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
         if not len(tuples):
             return tuples, alive
+        open_here = alive
+        if self._known is not None and self._worth_ranges(chunk, begin, end, tuples):
+            alive, open_here = self._by_ranges(chunk, tuples, alive)
         wanted = np.zeros(len(tuples), np.uint32)
         for i, mask in enumerate(self._masks):
-            wanted[alive[:, i]] |= mask
-        failed = self._sweeper.failed(chunk, begin, end, tuples, wanted, self.work)
-        alive = alive & ((failed[:, None] & self._masks) == 0)
+            wanted[open_here[:, i]] |= mask
+        asked = wanted != 0
+        failed = np.zeros(len(tuples), np.uint32)
+        if asked.any():
+            failed[asked] = self._sweeper.failed(
+                chunk, begin, end, tuples[asked], wanted[asked], self.work, self._scratch
+            )
+        alive = alive & (~open_here | ((failed[:, None] & self._masks) == 0))
         some = alive.any(axis=1)
         return tuples[some], alive[some]
+
+    def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:
+        """Whether finding the ranges of all variables is less than looking at all tuples."""
+        enough = tuples.size > RANGES_PAY * self._chunks.variables
+        return enough and end - begin > chunk.elements // 2 and chunk.elements > SHORT_CHUNK
+
+    def _by_ranges(
+        self, chunk: Chunk, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell what is alive, and what of it is still open, by the ranges of the chunk."""
+        assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
+        ranges = self._known.of(chunk, self.work, self._scratch)
+        alive = alive.copy()
+        open_here = alive.copy()
+        for i, template in enumerate(self.family.templates):
+            always, never = verdicts(template.node, ranges, tuples, self._known.tolerance)
+            alive[:, i] &= ~never
+            open_here[:, i] &= ~(always | never)
+        return alive, open_here
 
 
 def mine_booleans(phases: list[Phase], n: int, found: Found) -> None:
@@ -196,9 +262,7 @@ def mine_booleans(phases: list[Phase], n: int, found: Found) -> None:
         found.update(result)
         meaning = {template.canonical(): template for template in phase.family.templates}
         if IS_TRUE in meaning and IS_FALSE in meaning:
-            facts.learn_constants(
-                found[meaning[IS_TRUE]][:, 0], found[meaning[IS_FALSE]][:, 0]
-            )
+            facts.learn_constants(found[meaning[IS_TRUE]][:, 0], found[meaning[IS_FALSE]][:, 0])
 
 
 def _with_facts(phase: Phase, facts: Facts, n: int) -> Found:

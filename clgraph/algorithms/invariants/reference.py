@@ -68,8 +68,6 @@ def _still_alive(
         values = [trace.values(live[0].kind, place, begin, end) for place in places]
         with np.errstate(all="ignore"):
             live = [
-                template
-                for template in live
-                if np.all(template.node.evaluate(values, tolerance))
+                template for template in live if np.all(template.node.evaluate(values, tolerance))
             ]
     return live

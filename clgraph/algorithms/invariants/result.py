@@ -199,7 +199,9 @@ class MiningResult:
             If pandas is not installed.
         """
         pandas = module("pandas", needed_for="to_frame()")
-        rows = [(i.template, *i.variables, *(None,) * (3 - len(i.variables))) for i in self.invariants]
+        rows = [
+            (i.template, *i.variables, *(None,) * (3 - len(i.variables))) for i in self.invariants
+        ]
         return pandas.DataFrame(rows, columns=["template", *FORMAL_NAMES])
 
     def to_smt(self) -> str:

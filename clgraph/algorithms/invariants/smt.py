@@ -50,9 +50,7 @@ def smt_script(invariants: Sequence[tuple[Node, Sequence[str]]]) -> str:
     return "\n".join([*lines, *asserted])
 
 
-def _collect(
-    node: Node, names: Sequence[str], sorts: dict[str, str], functions: set[str]
-) -> None:
+def _collect(node: Node, names: Sequence[str], sorts: dict[str, str], functions: set[str]) -> None:
     if node.op == "variable":
         sorts.setdefault(names[int(node.value)], "Bool" if node.type == "truth" else "Real")
     if node.op in UNINTERPRETED:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.invariants.chunks import Chunk
     from clgraph.algorithms.invariants.templates import Family
-    from clgraph.device import Device
+    from clgraph.device import Allocation, Device
 
-__all__ = ["Sweeper", "Work"]
+__all__ = ["Scratch", "Sweeper", "Work"]
 
 GPU_WIDTH, CPU_WIDTH = 4, 16  # elements of a vector: 128 bits, or what one lane keeps busy with
 LONGEST_STEP = 64  # vectors of a work-item between two votes
@@ -29,6 +29,7 @@ MOST_GROUPS_PER_UNIT = 4096  # of a GPU, whose groups cost next to nothing
 # tell: the second level of a CPU, and the first of a GPU, of which it is most.
 CPU_CACHE_BYTES, GPU_CACHE_BYTES = 256 << 10, 200 << 10
 ELEMENT_BYTES = 4
+LEAST_WORDS = 1 << 12
 SHORTEST_SLICE = 16
 # Elements times tuples of one launch: a second at most, so that Ctrl-C does not leave a long queue.
 GPU_LAUNCH, CPU_LAUNCH = 1 << 40, 1 << 33
@@ -51,6 +52,33 @@ class Work:
     launches: int = 0
     kernel_ms: float = 0.0
     asked_bytes: int = 0
+
+
+class Scratch:
+    """Device memory for what goes to a launch and comes back, kept from one to the next.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._memory = Memory(device)
+        self._held: Allocation | None = None
+
+    def words(self, count: int) -> Allocation:
+        """Give memory for at least so many words; what an earlier call gave is gone."""
+        if self._held is None or self._held.count < count:
+            self.close()
+            self._held = self._memory.allocate("dictionary", max(count, LEAST_WORDS), np.uint32)
+        return self._held
+
+    def close(self) -> None:
+        """Free the memory."""
+        if self._held is not None:
+            self._held.release()
+            self._held = None
 
 
 class Sweeper:
@@ -77,7 +105,6 @@ class Sweeper:
         self.config = config
         self.width = CPU_WIDTH if traits.lanes == 1 else GPU_WIDTH
         self.group_size = group_size(traits)
-        self._memory = Memory(device)
         program = load(
             device,
             "invariants/mine.cl",
@@ -99,6 +126,7 @@ class Sweeper:
         tuples: NDArray[np.uint32],
         wanted: NDArray[np.uint32],
         work: Work,
+        scratch: Scratch,
     ) -> NDArray[np.uint32]:
         """Find which conditions fail in elements [begin, end) of a chunk.
 
@@ -114,6 +142,8 @@ class Sweeper:
             uint32 [count], conditions to try, as bits.
         work : Work
             To add to.
+        scratch : Scratch
+            Memory to use.
 
         Returns
         -------
@@ -129,40 +159,42 @@ class Sweeper:
         result = np.empty(count, np.uint32)
         for first in range(0, count, step):
             part = entries[first : first + step]
-            result[first : first + step] = self._launch(chunk, begin, end, part, work)
+            result[first : first + step] = self._launch(chunk, begin, end, part, work, scratch)
         return result
 
     def _launch(
-        self, chunk: Chunk, begin: int, end: int, entries: NDArray[np.uint32], work: Work
+        self,
+        chunk: Chunk,
+        begin: int,
+        end: int,
+        entries: NDArray[np.uint32],
+        work: Work,
+        scratch: Scratch,
     ) -> NDArray[np.uint32]:
         count = len(entries)
-        held = self._memory.upload("dictionary", entries)
-        failed = self._memory.upload("failed conditions", np.zeros(count, np.uint32))
-        bounds = [
-            np.uint64(x // self.width)
-            for x in (chunk.stride, chunk.first + begin, chunk.first + end)
-        ]
-        try:
-            kernel, groups, last = self._shape(entries, (end - begin) // self.width)
-            event = kernel.launch(
-                groups * self.group_size,
-                self.group_size,
-                chunk.buffer,
-                *bounds,
-                held,
-                np.uint32(count),
-                np.uint32(last),
-                failed,
-            )
-            wait(event)
-            work.launches += 1
-            work.kernel_ms += (event.profile.end - event.profile.start) / 1e6
-            work.asked_bytes += count * self.family.arity * (end - begin) * ELEMENT_BYTES
-            result: NDArray[np.uint32] = failed.read()
-            return result
-        finally:
-            held.release()
-            failed.release()
+        padded = -(-count // 4) * 4
+        table = np.zeros(padded + 4 * count, np.uint32)
+        table[padded:] = entries.reshape(-1)
+        held = scratch.words(len(table))
+        held.write(table)
+        kernel, groups, last = self._shape(entries, (end - begin) // self.width)
+        event = kernel.launch(
+            groups * self.group_size,
+            self.group_size,
+            chunk.buffer,
+            np.uint64(chunk.stride // self.width),
+            np.uint64((chunk.first + begin) // self.width),
+            np.uint64((chunk.first + end) // self.width),
+            np.uint32(count),
+            np.uint32(last),
+            held,
+        )
+        wait(event)
+        work.launches += 1
+        work.kernel_ms += (event.profile.end - event.profile.start) / 1e6
+        work.asked_bytes += count * self.family.arity * (end - begin) * ELEMENT_BYTES
+        result: NDArray[np.uint32] = held.read(count)
+        return result
 
     def _shape(self, entries: NDArray[np.uint32], vectors: int) -> tuple[Any, int, int]:
         """Choose the kernel, its groups, and the segments of a tuple or the vectors of a slice."""

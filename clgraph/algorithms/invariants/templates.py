@@ -229,9 +229,7 @@ def _conjuncts(node: Node) -> list[Node]:
     return [node]
 
 
-def _atoms(
-    templates: list[Template], tolerance: int
-) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+def _atoms(templates: list[Template], tolerance: int) -> tuple[tuple[Node, ...], tuple[int, ...]]:
     parts = [_conjuncts(template.node) for template in templates]
     operators: dict[tuple[Node, ...], set[str]] = {}
     for node in itertools.chain.from_iterable(parts):

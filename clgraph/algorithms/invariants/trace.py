@@ -249,7 +249,9 @@ class Trace:
 
     def prepared(self) -> Self:
         """Give the same trace in memory that devices on the host read as it is."""
-        return self._moved(lambda count, elements, dtype: (empty_rows(count, elements, dtype), None))
+        return self._moved(
+            lambda count, elements, dtype: (empty_rows(count, elements, dtype), None)
+        )
 
     def pinned(self, device: Device) -> Self:
         """Give the same trace in memory from which a GPU copies by itself, at full speed.

@@ -136,7 +136,7 @@ class Chunks:
         self._events: list[tuple[cl.Event, ...]] = [()] * SLOTS
 
     def _cut(self) -> list[Span]:
-        spans = []
+        spans: list[Span] = []
         for number, trace in enumerate(self.traces):
             begin, length = 0, trace.elements(self.kind)
             while begin < length:

@@ -150,11 +150,12 @@ EVALUATE: dict[str, Any] = {
 def _within(a: NDArray[Any], b: NDArray[Any], tolerance: int) -> NDArray[Any]:
     places = [_ordered(np.asarray(x, np.float32)) for x in (a, b)]
     near: NDArray[Any] = np.abs(places[0] - places[1]) <= tolerance
-    return near & ~np.isnan(a) & ~np.isnan(b)
+    result: NDArray[Any] = near & ~np.isnan(a) & ~np.isnan(b)
+    return result
 
 
 def _ordered(x: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Number the floats in their order, with both zeros 0."""
+    """Give each float its place in the order of all, with both zeros at 0."""
     bits = x.view(np.int32).astype(np.int64)
     return np.where(bits < 0, -(2**31) - bits, bits)
 
@@ -171,7 +172,7 @@ class _Parser:
     def refuse(self, why: str) -> InvalidArgumentError:
         return InvalidArgumentError(f"template {self.text!r}: {why}.")
 
-    def read(self, tree: ast.expr) -> Node:
+    def read(self, tree: ast.expr) -> Node:  # noqa: C901, PLR0911 (a case for each form)
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise self.refuse(f"it has more than {MOST_NODES} parts")

@@ -1,4 +1,4 @@
-"""Traces made up: constant, random and interval variables, and the classes of the published ones."""
+"""Traces made up: constant, random and interval variables, and the published classes."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def generate_trace(
     length : int
         Instants.
     mode : {"constant", "random", "interval"}
-        Whether every variable keeps one value, takes uniformly random whole ones in 0 to 999 (Booleans:
-        a fair coin), or random ones in an interval of its own; Booleans are constant then.
+        Whether every variable keeps one value, takes uniformly random whole ones in 0 to 999
+        (Booleans: a fair coin), or random ones in an interval of its own; Booleans are constant
+        then.
     intervals : sequence of (float, float), optional
         Lower and upper end for each numeric variable in mode "interval"; default is disjoint ones.
     seed : int

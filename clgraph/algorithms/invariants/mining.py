@@ -6,8 +6,6 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.config import MiningConfig
 from clgraph.algorithms.invariants.dictionary import batches, size
@@ -25,6 +23,7 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.templates import Family
@@ -249,7 +248,7 @@ def _is_matrix(given: Any) -> bool:
     )
 
 
-def mine_invariants(
+def mine_invariants(  # noqa: PLR0913 (each is a choice of its own)
     trace: Any,
     *,
     templates: str | Sequence[str | Template] = "I",

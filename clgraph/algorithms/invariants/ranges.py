@@ -1,7 +1,7 @@
 """What follows for numeric templates from the smallest and largest value of each variable.
 
-Addition, multiplication and their like are rounded monotonically, so the rounded ends of a range are
-the ends of the rounded values: what ranges decide, they decide exactly.
+Addition, multiplication and their like are rounded monotonically, so the rounded ends of a range
+are the ends of the rounded values: what ranges decide, they decide exactly.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ def _range(node: Node, variables: Ranges, tuples: NDArray[np.uint32]) -> Ranges:
     return Ranges(low, high, known)
 
 
-def _ends(op: str, args: list[Ranges]) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+def _ends(  # noqa: PLR0911 (a case for each operator)
+    op: str, args: list[Ranges]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
     a, b = args[0], args[-1]
     match op:
         case "add":

@@ -93,7 +93,7 @@ def _number(text: str, path: Path, line: int) -> float:
         ) from None
 
 
-def _read_vcd(path: Path) -> Trace:
+def _read_vcd(path: Path) -> Trace:  # noqa: C901 (a case for each kind of token)
     """Sample all variables at every time at which one changes."""
     reader = module("vcd.reader", needed_for="reading a VCD file", install="pyvcd")
     kinds = reader.TokenKind

@@ -46,7 +46,7 @@ def mine_sequentially(
     instants, and the rest of the trace is skipped once none is. A block of instants is one
     vectorised expression; nothing else is shared between tuples or templates.
     """
-    found = set()
+    found: set[tuple[Template, tuple[int, ...]]] = set()
     for family in families:
         for batch in batches(traces[0].count(family.kind), family):
             for row in batch:

@@ -205,7 +205,7 @@ class MiningResult:
         return pandas.DataFrame(rows, columns=["template", *FORMAL_NAMES])
 
     def to_smt(self) -> str:
-        """Give a script in the SMT-LIB format that declares the variables and asserts each invariant.
+        """Give an SMT-LIB script that declares the variables and asserts each invariant.
 
         Notes
         -----

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.invariants.config import MiningConfig, PerEntry, SplitTrace, Sweep, Tiled
+from clgraph.algorithms.invariants.config import MiningConfig, SplitTrace, Sweep, Tiled
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.device import Memory, load, wait
 from clgraph.primitives import group_size

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
+from clgraph.device import Pinned
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -55,12 +56,13 @@ class Rows:
 
 
 def empty_rows(count: int, elements: int, dtype: Any) -> NDArray[Any]:
-    """Give memory for prepared rows: on a page, [count, elements rounded up to a multiple of 64]."""
+    """Give memory for prepared rows: on a page, [count, elements rounded up to whole 64s]."""
     padded = -(-elements // ROW_MULTIPLE) * ROW_MULTIPLE
     size = count * padded * np.dtype(dtype).itemsize
     raw = np.empty(size + PAGE_BYTES, np.uint8)
     skip = -raw.ctypes.data % PAGE_BYTES
-    return raw[skip : skip + size].view(dtype).reshape(count, padded)
+    rows: NDArray[Any] = raw[skip : skip + size].view(dtype).reshape(count, padded)
+    return rows
 
 
 def pack(values: NDArray[Any], out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
@@ -103,7 +105,8 @@ class Trace:
         if isinstance(given, cls):
             return given if names is None else given.renamed(names)
         if isinstance(given, str | Path):
-            from clgraph.algorithms.invariants.readers import read_trace
+            # A reader gives a Trace, so it cannot be imported before there is one.
+            from clgraph.algorithms.invariants.readers import read_trace  # noqa: PLC0415
 
             found: Any = read_trace(given)
             return found if names is None else cls.of(found, names)
@@ -222,7 +225,7 @@ class Trace:
             kept = tuple(rows.names[i] for i in places)
             whole = rows.values.dtype in (np.float32, np.uint32)
             parts.append(Rows(kept, values if whole else values[:, :width], prepared=whole))
-        return type(self)(self.length, *parts)
+        return type(self)(self.length, parts[0], parts[1])
 
     def values(self, kind: Kind, variable: int, begin: int, end: int) -> NDArray[Any]:
         """Instants [begin, end) of a variable as the kernels see them: float32, or bool."""
@@ -235,7 +238,7 @@ class Trace:
         return bits[begin - first * WORD_BITS : end - first * WORD_BITS].view(bool)
 
     def stage(self, kind: Kind, variable: int, begin: int, end: int, out: NDArray[Any]) -> None:
-        """Copy elements [begin, end) of a row, and repeat the last instant over the rest of `out`."""
+        """Copy elements [begin, end) of a row; the rest of `out` repeats the last instant."""
         rows = self.rows(kind)
         part = rows.values[variable, begin:end]
         count = len(part)
@@ -261,7 +264,6 @@ class Trace:
         device : Device
             Whose copies it is for.
         """
-        from clgraph.device import Pinned
 
         def make(count: int, elements: int, dtype: Any) -> tuple[NDArray[Any], Any]:
             padded = -(-elements // ROW_MULTIPLE) * ROW_MULTIPLE
@@ -277,7 +279,7 @@ class Trace:
             for variable, row in enumerate(values):
                 self.stage(kind, variable, 0, self.elements(kind), row)
             parts.append(Rows(self.rows(kind).names, values, prepared=True, pinned=pinned))
-        return type(self)(self.length, *parts)
+        return type(self)(self.length, parts[0], parts[1])
 
 
 def _narrowed(

@@ -143,8 +143,13 @@ def test_files_that_are_none(name, content, problem, tmp_path):
         Trace.of(tmp_path / name)
 
 
-@pytest.mark.parametrize("trace", [[], np.zeros((0, 4)), np.zeros((2, 0)), np.zeros(3), {"a": ["x"]},
-                                   {"a": [1], "b": [1, 2]}, np.zeros((2, 2), complex)])  # fmt: skip
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [], np.zeros((0, 4)), np.zeros((2, 0)), np.zeros(3), {"a": ["x"]},
+        {"a": [1], "b": [1, 2]}, np.zeros((2, 2), complex),
+    ],
+)  # fmt: skip
 def test_traces_that_are_none(trace):
     with pytest.raises(cg.InvalidArgumentError):
         cg.mine_invariants(trace)
@@ -210,7 +215,7 @@ def test_memory_is_given_back_when_progress_raises(device):
     plan = InvariantMiner("I", device=device, config=MiningConfig(chunk_bytes=1 << 18))
     held = device.ledger.used_bytes
 
-    def stop(done, total, what):
+    def stop(done, total, _what):
         if done > total // 2:
             raise KeyboardInterrupt
 
@@ -244,7 +249,7 @@ def test_generated_traces(mode, any_device):
     assert len(mine_sequentially([trace], plan.families)) == len(found)
 
 
-def test_forms_of_the_result(tmp_path, any_device):
+def test_forms_of_the_result(any_device):
     """Checklist 22."""
     columns = {"a": [1, 2], "b|": [2, 3], "p": [True, True], "q": [True, False]}
     texts = ["v < w + 0.1", "v == True", "x == (y and z)"]

@@ -201,13 +201,10 @@ def test_published_classes_have_the_published_numbers(number, invariants, any_de
 
 def test_a_random_trace_is_left_after_a_short_look(any_device):
     """Checklist 13: what is looked at does not depend on the length."""
-    looked = []
     for length in (100_000, 1_000_000):
         trace = generate_trace(8, 8, length, seed=length)
-        looked.append(
-            sum(p["asked_bytes"] for p in cg.mine_invariants(trace, device=any_device).stats.phases)
-        )
-    assert looked[0] == looked[1]
+        phases = cg.mine_invariants(trace, device=any_device).stats.phases
+        assert max(phase["instants"] for phase in phases) <= 1 << 16
 
 
 def test_several_traces_give_what_holds_in_all(device):

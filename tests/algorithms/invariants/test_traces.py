@@ -185,7 +185,8 @@ def test_numbers_that_32_bits_round_are_told(caplog, any_device):
 def test_a_trace_four_times_the_device_memory(source, device, monkeypatch, tmp_path):
     """Parts go through three buffers; copies, and what is held, are counted."""
     trace = published_trace(2, 60_000)
-    plan = InvariantMiner("II", device=device, config=MiningConfig(chunk_bytes=1 << 16))
+    texts = ["a <= b", "a == max(b, c)", "p == True", "p == (q and r)"]
+    plan = InvariantMiner(texts, device=device, config=MiningConfig(chunk_bytes=1 << 16))
     expected = plan.run(trace).text()
     given = trace
     if source != "memory":

@@ -38,6 +38,7 @@ from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
+    from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
         betweenness_centrality,
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
+    from clgraph.algorithms.invariants.result import MiningResult
     from clgraph.algorithms.matching.config import MatchingConfig
     from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching
     from clgraph.algorithms.matching.result import MatchingResult
@@ -93,10 +96,12 @@ __all__ = [
     "GraphFormatError",
     "InvalidArgumentError",
     "InvalidGraphError",
+    "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
     "MatchingConfig",
     "MatchingResult",
+    "MiningResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -134,7 +139,9 @@ __all__ = [
     "from_scipy",
     "generate",
     "harmonic_centrality",
+    "invariants",
     "local_clustering",
+    "mine_invariants",
     "reachable",
     "read",
     "scc",
@@ -157,6 +164,8 @@ _HOMES = {
     "clgraph.algorithms.matching.config": ("MatchingConfig",),
     "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
     "clgraph.algorithms.matching.result": ("MatchingResult",),
+    "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
+    "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
     "clgraph.algorithms.bfs.plan": ("BFS", "BFSConfig", "BFSResult", "bfs"),
     "clgraph.algorithms.centrality.betweenness": (
@@ -196,6 +205,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in ("energy", "verify"):
         return importlib.import_module(f"clgraph.{name}")
+    if name == "invariants":
+        return importlib.import_module("clgraph.algorithms.invariants")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)

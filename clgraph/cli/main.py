@@ -20,6 +20,7 @@ from clgraph.cli import (
     info,
     match,
     microbench,
+    mine,
     scc,
     sssp,
 )
@@ -51,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
     match.COMMAND,
+    mine.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,

@@ -15,9 +15,6 @@ ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
 
-#if ${int(config.per == "vertex")}
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BINS ${len(config.bins)}u
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}

@@ -19,9 +19,6 @@ ${group.declarations()}
 ${units.declarations(config.unit)}
 ${intersect.functions()}
 
-#if ${int(config.per in ("vertex", "owner"))}
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BITS ${config.bits}u
 #define WORDS (BITS / 32u)

@@ -13,9 +13,6 @@ ${group.declarations()}
 #define INTERSECT_STEP()
 ${intersect.functions()}
 
-#if ${int(config.per == "vertex")}
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
 #define SPAN ${config.span}u            // work-items of a row
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import SweepLog
+from clgraph.engine.sweeps import SweepLog
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.queries import BLOCK
 from clgraph.device import load

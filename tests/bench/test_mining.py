@@ -7,7 +7,7 @@ from bench.studies import mining
 
 
 def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device, tmp_path):
-    """Checklist 25: kernel time, end-to-end time, effective bandwidth, energy where there is a meter."""
+    """Checklist 25: kernels, the whole run, effective bandwidth, energy where there is a meter."""
     file = tmp_path / "mining.json"
     monkeypatch.setattr(mining, "CHECK_LENGTH", 2000)
     monkeypatch.setattr(mining, "SHORT", 3000)

@@ -83,8 +83,8 @@ class MiningConfig:
     Notes
     -----
     The choice is made for every part of the trace from the tuples that are still alive: split-trace
-    for the first look, and where tuples are so few that tiles would reread less than two rows
-    each; tiles where more tuples share the rows.
+    for the first look, on GPUs, and where tuples are so few that tiles would reread less than two
+    rows each; tiles on CPUs where more tuples share the rows.
     """
 
     sweep: Sweep | None = None

@@ -222,6 +222,7 @@ def check_control(graph, source, set_points, deltas, device):
         assert edges.std() / edges.mean() <= 0.5 * min(fixed)
 
 
+@pytest.mark.optimised  # lanes that see what the others lowered meanwhile do less work
 @pytest.mark.runtimes("intel")
 def test_work_stays_near_the_set_point_among_hubs(device):
     """sssp-self-tuning checklist 18 on a Kronecker graph: a hundred steps and more."""

@@ -6,12 +6,13 @@ BIN = $(VENV)/bin
 # A process for each of two cores, which take over tests from each other.
 PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
 
-.PHONY: help demo test test-all clean
+.PHONY: help demo test test-all mutants clean
 
 help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run them, in minutes"
-	@echo "make test-all  the slow tests as well, and kernels built as users have them"
+	@echo "make test-all  the slow tests as well, kernels built as users have them, and mutants"
+	@echo "make mutants   break the code at many places and see whether tests notice"
 	@echo "make clean     remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
@@ -25,6 +26,10 @@ test: $(VENV)/.installed-test
 
 test-all: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised
+	$(BIN)/python tests/mutants/run.py
+
+mutants: $(VENV)/.installed-test
+	$(BIN)/python tests/mutants/run.py
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

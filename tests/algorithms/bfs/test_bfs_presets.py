@@ -283,3 +283,20 @@ def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
     check_search(DENSE, HUB, result)
     stats = result.stats.told
     assert 0 < stats["hits"] <= stats["looks"]
+
+
+def test_virtual_groups_that_run_alone_are_as_wide_as_one_group_allows(intel):
+    """bfs-4k F4 within F7: the one group's work-items are all there are."""
+    config = cg.BFSConfig.bfs_4k(WIDE, intel.traits, k1=1, k4=0, k5=1)
+    text = rendered(cg.BFS(WIDE, config=config, device=intel))
+    widths = [line.split("<=")[1] for line in text.splitlines() if "virtual_width * 2u *" in line]
+    assert sum("(GROUP_SIZE)" in width for width in widths) == 1
+    assert len(widths) == 2
+
+
+def test_a_set_bit_of_a_mask_spares_the_look_at_a_label(intel):
+    """bfs-merrill 8: whether a lane may claim is asked of the mask."""
+    text = rendered(cg.BFS(MIXED, config="merrill-expand-contract", device=intel))
+    looks = [line for line in text.splitlines() if "const int may_claim" in line]
+    assert looks
+    assert all("the_visited" in line for line in looks)

@@ -11,6 +11,7 @@ import scipy.sparse
 from digraphs import (
     MILLION,
     SMALL,
+    chain_of_cycles,
     check_components,
     cycle,
     dag,
@@ -139,6 +140,15 @@ def test_a_hundred_repeats_agree(preset, device):
     plan = cg.SCC(graph, config=preset, device=device)
     for _ in range(100):
         check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("preset", ["sequential", "signatures", "coloring", "forward-backward"])
+def test_labels_are_in_the_order_of_smallest_members(preset, intel):
+    """Numbered by other kernels than small graphs are, whose vertices one work-item counts."""
+    graph = chain_of_cycles(5000, 4, shuffle=1)
+    assert graph.n > 16_384
+    config = cg.SCCConfig(finish=preset, trim=0 if preset == "sequential" else None)
+    check_components(graph, cg.scc(graph, config=config, device=intel))
 
 
 def test_undirected_graphs_have_their_connected_components(any_device):

@@ -39,6 +39,7 @@ def describe(device: Device) -> Record:
         "driver": device.driver,
         "is_gpu": device.is_gpu,
         "is_simulator": device.is_simulator,
+        "built_for": device.built_for,
         "traits": {name: getattr(traits, name) for name in traits.__dataclass_fields__},
     }
 
@@ -77,6 +78,11 @@ def device_lines(found: Record, *, default: bool) -> list[str]:
     ]
     able += ["64-bit atomics"] if traits["int64_atomics"] else []
     able += ["double precision"] if traits["fp64"] else []
+    unknown = (
+        [f"       unknown to this PoCL, which builds for {found['built_for']}"]
+        if found["built_for"]
+        else []
+    )
     return [
         f"{'*' if default else ' '} {found['index']}  {found['name']}",
         f"       {found['platform']}, {found['platform_version']}, driver {found['driver']}",
@@ -85,6 +91,7 @@ def device_lines(found: Record, *, default: bool) -> list[str]:
         f"({count_bytes(traits['max_alloc_bytes'])} at once), "
         f"{count_bytes(traits['local_bytes'])} local",
         f"       {', '.join(able)}",
+        *unknown,
     ]
 
 

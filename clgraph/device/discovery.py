@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
+from clgraph.device.processor import name_unknown_processor
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
 from clgraph.errors import ClgraphError, DeviceNotFoundError, InvalidArgumentError
 
@@ -42,6 +43,8 @@ class Device:
         Whether it only simulates a device; such a device is used only when it is named.
     index : tuple of int
         Position of the platform, and of the device within it.
+    built_for : str or None
+        The processor that PoCL 3.0 is told to build for because it does not know this one.
     cl : pyopencl.Device
         The device itself.
     """
@@ -54,6 +57,7 @@ class Device:
         real: Device | None = None,
         lanes: int = 0,
         own_queue: bool = False,
+        built_for: str | None = None,
     ) -> None:
         platform = handle.platform
         self.cl = handle
@@ -66,6 +70,7 @@ class Device:
         self.driver = handle.driver_version.strip()
         self.is_simulator = is_simulator(self.platform)
         self.is_gpu = bool(handle.type & cl.device_type.GPU) and not self.is_simulator
+        self.built_for: str | None = built_for if real is None else real.built_for
         self._real = real
         self._lanes = lanes
         self._own_queue = own_queue
@@ -231,7 +236,8 @@ def _inventory() -> Inventory:
         for position, handle in enumerate(handles):
             reason = _unusable(handle)
             if reason is None:
-                found.append(Device(handle, (number, position)))
+                built_for = name_unknown_processor(handle)
+                found.append(Device(handle, (number, position), built_for=built_for))
             else:
                 left_out.append(LeftOut(f"{handle.name} ({platform.name})", reason))
     return Inventory(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.cli.command import Command, Record
 from clgraph.cli.devices import NO_DEVICE, device_lines, inventory_record, left_out_lines
-from clgraph.cli.text import count_bytes, pairs
+from clgraph.cli.text import count_bytes, pairs, version_of
 
 if TYPE_CHECKING:
     import argparse
@@ -29,8 +29,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    import importlib.metadata
-
     from clgraph.device.report import discovery_report
 
     report = discovery_report()
@@ -38,7 +36,7 @@ def _run(args: argparse.Namespace) -> Record:
     for found, device in zip(record["devices"], report.inventory.devices, strict=True):
         found["meter"] = _meter(device)
         found["self_test"] = None if args.no_self_test else _self_test(device)
-    versions = {name: importlib.metadata.version(name) for name in ("clgraph", *MODULES)}
+    versions = {name: version_of(name) for name in ("clgraph", *MODULES)}
     return {
         "python": sys.version.split()[0],
         "system": platform.platform(),

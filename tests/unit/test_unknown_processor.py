@@ -7,8 +7,9 @@ itself has it, before clgraph looks at the devices.
 import os
 
 import pytest
-from runtimes import POCL, clean_environment, driver_library, run_python
+from runtimes import INTEL, POCL, clean_environment, driver_library, run_python
 
+import clgraph as cg
 from clgraph.device import processor
 
 RENAME = """
@@ -46,13 +47,15 @@ def unknown(pocl, tmp_path):
         pytest.skip("only PoCL 3.0 has this fault")
 
     def run(script, **changes):
-        env = clean_environment(
-            POCL_CACHE_DIR=str(tmp_path / "pocl"),
-            OCL_ICD_VENDORS=str(driver_library(*POCL)),
+        env = {
+            "POCL_CACHE_DIR": str(tmp_path / "pocl"),
+            "CLGRAPH_CACHE_DIR": str(tmp_path / "clgraph"),
+            "OCL_ICD_VENDORS": str(driver_library(*POCL)),
             **changes,
-        )
-        return run_python(RENAME + script, env=env)
+        }
+        return run_python(RENAME + script, env=clean_environment(**env))
 
+    run.folder = tmp_path
     return run
 
 
@@ -78,16 +81,52 @@ else:
     assert "it was built" in unknown(script).stdout
 
 
+def test_another_device_is_used_where_no_name_is_given(unknown):
+    drivers = unknown.folder / "drivers"  # beside which the loader finds PoCL by itself
+    drivers.mkdir()
+    (drivers / "intel.icd").write_text(f"{driver_library(*INTEL)}\n")
+    done = unknown(SEARCH, CLGRAPH_NAME_PROCESSOR="0", OCL_ICD_VENDORS=str(drivers))
+    assert done.stdout.startswith("63 63 14 Intel(R) OpenCL None")
+    assert done.stderr.count("is passed over, it cannot build kernels: unknown target CPU") == 1
+
+
+COMMAND = """
+from clgraph.cli.main import main
+for words in (["devices"], ["devices", "--json"], ["bfs", "%s"]):
+    print("status", main(words), flush=True)
+"""
+
+
+def test_commands_say_which_device_cannot_build_and_what_to_install(unknown):
+    graph = unknown.folder / "graph.mtx"
+    cg.write(cg.generate.path(4), graph)
+    done = unknown(COMMAND % graph, CLGRAPH_NAME_PROCESSOR="0")
+    assert done.stdout.count("status 3") == 3
+    reason = "unknown target CPU 'generic'"
+    assert f"not used, for it cannot build kernels: {reason}\n" in done.stdout
+    assert f'"trouble": "{reason}"' in done.stdout
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("clgraph: ")]
+    assert said.startswith("clgraph: no kernel can be built for ")
+    assert said.count(". ") == 1
+    for way in ("clgraph[intel]", "Debian", "conda-forge"):
+        assert way in said
+        assert way in done.stdout
+    named = unknown(COMMAND % graph)
+    assert named.stdout.count("status 0") == 3
+    assert "unknown to this PoCL, which builds for x86-64" in named.stdout
+
+
 def test_levels_do_not_share_what_pocl_has_built(unknown, tmp_path):
     """Another machine with the same home folder may not have the instructions of this one."""
     script = """
 processor._flags = lambda: frozenset("{flags}".split())
 from clgraph.device import device
 from clgraph.device.program import build
-build(device(), "kernel void f(global uint *a) {{ a[0] = 1; }}", label="f.cl")
-print(device().built_for)
+found = device()  # which has built a kernel to try it
+build(found, "kernel void f(global uint *a) {{ a[0] = 1; }}", label="f.cl")
+print(found.built_for)
 """
-    for flags, level, built in (("", "x86-64", 1), (X86_64_V2, "x86-64-v2", 2), ("", "x86-64", 2)):
+    for flags, level, built in (("", "x86-64", 2), (X86_64_V2, "x86-64-v2", 4), ("", "x86-64", 4)):
         assert unknown(script.format(flags=flags)).stdout.strip() == level
         assert len(list((tmp_path / "pocl").rglob("program.bc"))) == built
 

@@ -1,4 +1,4 @@
-"""``python -m bench.docs``: write docs/benchmarks.md from the records in bench/results.
+"""``python -m bench.docs``: write docs/benchmarks.md and its picture from bench/results.
 
 With ``--check`` nothing is written, and the exit status says whether the page is up to date.
 """
@@ -15,6 +15,7 @@ from . import published, scc_page, searches_page
 from .findings import findings
 from .floors import BARRIER_US, COPY_GB_PER_S
 from .matrix import matrices
+from .overview import picture
 from .pinned import GRAPHS
 from .records import load, newest_first
 from .suites import SUITES
@@ -30,6 +31,7 @@ __all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+PICTURE = PAGE.with_name("overview.svg")
 PROFILED = "bfs/kron22/auto"
 LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
 TITLES = {
@@ -328,12 +330,14 @@ def _levels(case: Record) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the page, or with --check only look whether it is up to date."""
+    """Write page and picture, or with --check only look whether they are up to date."""
     tables = "".join(part.section(part.recorded(RESULTS)) for part in (scc_page, searches_page))
-    text = page(recorded(), tables)
+    written = {PAGE: page(recorded(), tables), PICTURE: picture(recorded())}
     if "--check" in argv:
-        return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
-    PAGE.write_text(text, encoding="utf-8")
+        same = (path.exists() and path.read_text("utf-8") == text for path, text in written.items())
+        return 0 if all(same) else 1
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

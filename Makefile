@@ -1,10 +1,11 @@
-# The two commands of README.md. Both work from a fresh checkout with Python 3.11 or newer and make,
-# and do nothing twice: an environment is rebuilt only when pyproject.toml changes.
+# The commands of README.md and those that developers use. All work from a fresh checkout with Python
+# 3.11 or newer and make, and do nothing twice: an environment is rebuilt only when pyproject.toml
+# changes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# A process for each of two cores, whole files in turn: kernels are built by one thread.
-PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
+# A process for each of two cores, which take over tests from each other.
+PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
 
 # A line a step; pip shows its own progress where somebody is watching.
 define pip
@@ -12,13 +13,14 @@ quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
 $(BIN)/python -m pip install $$quiet --disable-pip-version-check
 endef
 
-.PHONY: help demo test docs clean
+.PHONY: help demo test test-all docs clean
 
 help:
-	@echo "make demo   breadth-first search of two real graphs on the CPU"
-	@echo "make test   install what the tests need and run them"
-	@echo "make docs   make a site of the pages and docstrings in build/site"
-	@echo "make clean  remove $(VENV) and what was built"
+	@echo "make demo      breadth-first search of two real graphs on the CPU"
+	@echo "make test      install what the tests need and run them, in minutes"
+	@echo "make test-all  the slow tests as well, and kernels built as users have them"
+	@echo "make docs      make a site of the pages and docstrings in build/site"
+	@echo "make clean     remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
 	@echo "searching: the first search builds its kernels for this processor, which takes seconds"
@@ -35,6 +37,9 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-all: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

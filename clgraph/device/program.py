@@ -32,6 +32,7 @@ __all__ = ["Program", "build", "cache_key", "load", "try_building"]
 log = logging.getLogger("clgraph")
 
 POCL_PLATFORM = "Portable Computing Language"
+NO_OPTIMISING = "-cl-opt-disable"
 
 
 class Program:
@@ -100,7 +101,7 @@ class Program:
         return kernel
 
 
-_programs: dict[tuple[Device, str, bool], Program] = {}
+_programs: dict[tuple[Device, tuple[str, ...], str, bool], Program] = {}
 _building = threading.Lock()
 
 
@@ -176,10 +177,11 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
 
     Notes
     -----
-    With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`.
+    With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`. With
+    ``CLGRAPH_NO_OPTIMISING=1`` compilers do not optimise and take a tenth of the time.
     """
     check = _checking()
-    place = (device, source, check)
+    place = (device, _options(device), source, check)
     with _building:
         program = _programs.get(place)
         if program is None:
@@ -192,6 +194,14 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
 
 def _checking() -> bool:
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
+
+
+def _options(device: Device) -> tuple[str, ...]:
+    """Give what a program is built with: the options of its device, and what is asked for now."""
+    options = device.traits.build_options
+    if os.environ.get("CLGRAPH_NO_OPTIMISING", "0") in {"", "0"} or NO_OPTIMISING in options:
+        return options
+    return (*options, NO_OPTIMISING)
 
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:
@@ -281,7 +291,7 @@ def _raw_program() -> type[cl._cl._Program]:
 
 
 def _compile(device: Device, handle: cl._cl._Program) -> None:
-    options = " ".join(device.traits.build_options).encode()
+    options = " ".join(_options(device)).encode()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", options, [device.cl])(handle)
 
@@ -298,7 +308,7 @@ def cache_key(device: Device, source: str) -> str:
     """Give the name under which a program is kept, which no other device or driver has."""
     parts = [
         source,
-        *device.traits.build_options,
+        *_options(device),
         device.name,
         device.vendor,
         device.platform,

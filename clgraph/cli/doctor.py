@@ -24,7 +24,9 @@ MODULES = ("numpy", "scipy", "mako", "pyopencl", "nvidia-ml-py")
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--no-self-test", action="store_true", help="do not build and run anything on the devices"
+        "--no-self-test",
+        action="store_true",
+        help="do not run the lane vocabulary; whether a device builds a line is always tried",
     )
 
 

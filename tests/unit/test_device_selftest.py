@@ -44,8 +44,9 @@ def test_a_processor_with_another_name_is_tried_again(pocl, tried, monkeypatch):
 
 def test_a_failure_is_told_and_not_remembered(any_device, monkeypatch, tmp_path):
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    (tmp_path / "broken.cl").write_text("kernel void f() { nonsense; }")
     with monkeypatch.context() as broken:
-        broken.setattr(selftest, "SOURCE", "kernel void f() { nonsense; }")
+        broken.setattr(selftest, "KERNEL", tmp_path / "broken.cl")
         assert "nonsense" in build_trouble(any_device)
     assert not list(tmp_path.rglob("*.json"))
     assert build_trouble(any_device) is None

@@ -50,7 +50,7 @@ $(VENV)/.created:
 $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
 	@echo "installing PoCL, a driver for the processor (58 MB to download)"
 	@$(pip) pocl-binary-distribution
-	@echo "installing clgraph, NumPy, SciPy and PyOpenCL (60 MB; 400 MB on disk in all)"
+	@echo "installing clgraph, NumPy, SciPy and PyOpenCL (52 MB; 400 MB on disk in all)"
 	@$(pip) --editable ".[cpu]"
 	@touch $@
 

@@ -100,6 +100,10 @@ class Program:
             kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
 
+    def binary(self) -> bytes:
+        """Give what the driver made of it; of NVIDIA's this is the assembler's text."""
+        return bytes(self._built.binaries[0])
+
 
 _programs: dict[tuple[Device, tuple[str, ...], str, bool], Program] = {}
 _building = threading.Lock()

@@ -73,15 +73,33 @@ def _place(part: str) -> tuple[int, str]:
 def _documented(name: str) -> list[str]:
     found = getattr(clgraph, name)
     if inspect.ismodule(found):
-        return [f".. automodule:: {found.__name__}", "   :members:"]
+        elsewhere = sorted(set(clgraph.__all__) & set(dir(found)))
+        lines = [f".. automodule:: {found.__name__}", "   :members:"]
+        return [*lines, f"   :exclude-members: {', '.join(elsewhere)}"] if elsewhere else lines
     if inspect.isclass(found):
         return [f".. autoclass:: clgraph.{name}", "   :members:"]
     return [f".. autofunction:: clgraph.{name}"]
 
 
+def _escape(
+    _app: Sphinx, _what: str, _name: str, _found: object, _options: object, lines: list[str]
+) -> None:
+    """Leave signs of the text alone that Sphinx takes for markup: docstrings have none but code."""
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``.*?``)", line)
+            parts[::2] = [re.sub(r"[|]|\*\*", _escaped, part) for part in parts[::2]]
+            lines[place] = "".join(parts)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"\\{sign}" for sign in found.group())
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx of the directive, and have the site's own address lead to its first page."""
     app.add_directive("public-names", PublicNames)
+    app.connect("autodoc-process-docstring", _escape, priority=100)  # before numpydoc
     app.connect("build-finished", _write_entry)
 
 

@@ -119,9 +119,11 @@ def _verdict(test: Record | None) -> str:
 
 
 def _status(record: Record) -> int:
-    tests = [found["self_test"] for found in record["devices"]]
-    healthy = record["devices"] and all(test is None or test["passed"] for test in tests)
-    return 0 if healthy else 3
+    healthy = [
+        not found["trouble"] and (found["self_test"] is None or found["self_test"]["passed"])
+        for found in record["devices"]
+    ]
+    return 0 if healthy and all(healthy) else 3
 
 
 COMMAND = Command(

@@ -55,7 +55,7 @@ def _run(args: argparse.Namespace) -> Record:
     if args.source_label is not None:
         args.source = searching.labelled(graph, args.source_label)
     began = time.perf_counter()
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         plan = clgraph.BFS(
             graph,
             predecessors=args.predecessors,

@@ -24,7 +24,7 @@ from clgraph.cli import (
     scc,
     sssp,
 )
-from clgraph.cli.text import as_json
+from clgraph.cli.text import as_json, version_of
 from clgraph.errors import (
     ClgraphError,
     DeviceMemoryError,
@@ -161,9 +161,7 @@ def _run(argv: Sequence[str]) -> int:
     parser = build_parser()
     args = parser.parse_args(argv)
     if args.version:
-        import importlib.metadata
-
-        _print(f"clgraph {importlib.metadata.version('clgraph')}")
+        _print(f"clgraph {version_of('clgraph')}")
         return 0
     if args.command is None:
         parser.error("say which command to run")

@@ -40,7 +40,7 @@ def _run(args: argparse.Namespace) -> Record:
     graph, read_s = searching.read_graph(args)
     began = time.perf_counter()
     plan: SCC | ConnectedComponents
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         if strong:
             plan = clgraph.SCC(graph, config=args.config, device=device, progress=progress.callback)
         else:

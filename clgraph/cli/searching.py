@@ -191,7 +191,8 @@ def read_graph(args: argparse.Namespace) -> tuple[Graph, float]:
 
 def repeated(run: Callable[[], Run], times: int) -> tuple[Run, Record]:
     """Run a plan some times; give the last result and the record of its times."""
-    result = run()
+    with Progress("building and running kernels"):  # PoCL builds most of them at the first launch
+        result = run()
     kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
     for _ in range(times - 1):
         result = run()

@@ -57,7 +57,7 @@ def _run(args: argparse.Namespace) -> Record:
         args.source = [searching.labelled(graph, args.source_label)]
     args.source = args.source or [0]
     began = time.perf_counter()
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         plan = clgraph.SSSP(
             graph,
             predecessors=args.predecessors,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["as_json", "count_bytes", "pairs", "plain", "table"]
+__all__ = ["as_json", "count_bytes", "pairs", "plain", "table", "version_of"]
 
 
 def plain(value: Any) -> Any:
@@ -28,6 +29,14 @@ def plain(value: Any) -> Any:
 def as_json(record: dict[str, Any]) -> str:
     """One JSON object; what is not a finite number is null."""
     return json.dumps(plain(record), indent=2, allow_nan=False)
+
+
+def version_of(package: str) -> str:
+    """Say which version of a package is installed; a checkout may be used without being so."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

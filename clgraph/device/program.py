@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.device import nvidia
-from clgraph.device.builderror import build_error
+from clgraph.device.builderror import build_error, differences, first_error
 from clgraph.device.cache import CachedBinary, default_cache
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clgraph.device.checked import CheckedSource
     from clgraph.device.discovery import Device
 
-__all__ = ["Program", "build", "load"]
+__all__ = ["Program", "build", "cache_key", "load", "try_building"]
 
 log = logging.getLogger("clgraph")
 
@@ -110,7 +110,13 @@ _building = threading.Lock()
 
 
 def load(
-    device: Device, name: str, /, *, folders: tuple[Path, ...] = (), **params: object
+    device: Device,
+    name: str,
+    /,
+    *,
+    folders: tuple[Path, ...] = (),
+    asked: object = None,
+    **params: object,
 ) -> Program:
     """Render a kernel file for a device and build it, or take it from a cache.
 
@@ -122,6 +128,8 @@ def load(
         Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     folders : tuple of pathlib.Path
         Folders that are searched before ``kernels_cl/`` and ``templates/``.
+    asked : object, optional
+        The configuration as the user wrote it, for errors; default is the parameters themselves.
     **params : object
         What the file is rendered with, beside ``traits`` (the device's `DeviceTraits`) and
         ``check`` (True where ``CLGRAPH_CHECK=1`` asks for bounds checks). A name without a value is
@@ -145,7 +153,7 @@ def load(
     pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
-    config = ", ".join(f"{key}={value}" for key, value in params.items())
+    config = differences(params if asked is None else {"config": asked})
     return build(device, source, label=name, config=config)
 
 
@@ -202,7 +210,7 @@ def _options(device: Device) -> tuple[str, ...]:
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:
     cache = default_cache() if _gains_from_disk(device) else None
-    key = _cache_key(device, source)
+    key = cache_key(device, source)
     cached = cache.load(key) if cache else None
     if cached is not None:
         try:
@@ -257,6 +265,21 @@ def _assembler_log(device: Device, binary: bytes) -> str:
     return _build_log(device, handle)
 
 
+def try_building(device: Device, source: str) -> None:
+    """Build a source and forget it.
+
+    Raises
+    ------
+    KernelBuildError
+        If the compiler refuses it; the text is its first complaint.
+    """
+    handle = _raw_program()(device.context, source)
+    try:
+        _compile(device, handle)
+    except cl.Error as error:
+        raise KernelBuildError(first_error(_build_log(device, handle) or str(error))) from error
+
+
 def _from_binary(device: Device, binary: bytes) -> cl.Program:
     handle = _raw_program()(device.context, [device.cl], [binary])
     _compile(device, handle)
@@ -285,7 +308,8 @@ def _build_log(device: Device, handle: cl._cl._Program) -> str:
     return str(text or "").strip("\0\n ")
 
 
-def _cache_key(device: Device, source: str) -> str:
+def cache_key(device: Device, source: str) -> str:
+    """Give the name under which a program is kept, which no other device or driver has."""
     parts = [
         source,
         *_options(device),

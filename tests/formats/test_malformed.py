@@ -27,7 +27,14 @@ HUGE = 10**18
 # format -> what is wrong -> (text, line, words of the message)
 TEXT = {
     "mtx": {
-        "no banner": ("3 3 1\n1 2\n", 1, "banner"),
+        "no banner, no size": ("1 2\n2 3\n", 1, 'format="edges"'),
+        "no banner, but words": ("one two three\n", 1, 'format="edges"'),
+        "no banner, rectangular": ("3 4 1\n1 2\n", 1, 'format="edges"'),
+        "no banner, too few": ("3 3 2\n1 2\n", 2, 'format="edges"'),
+        "no banner, too many": ("3 3 1\n1 2\n2 3\n", 3, 'format="edges"'),
+        "no banner, from 0": ("3 3 2\n1 2\n0 1\n", 3, 'format="edges"'),
+        "no banner, id above n": ("3 3 2\n1 2\n2 4\n", 3, 'format="edges"'),
+        "no banner, comments only": ("% here\n% there\n", 2, 'format="edges"'),
         "short banner": ("%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n", 1, "banner"),
         "array": ("%%MatrixMarket matrix array real general\n1 1\n1\n", 1, "coordinate"),
         "complex": (MTX + "complex general\n1 1 1\n1 1 1 1\n", 1, "complex"),

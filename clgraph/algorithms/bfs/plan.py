@@ -123,6 +123,7 @@ class BFS:
             load(
                 self.device,
                 "bfs/bfs.cl",
+                asked=self._wanted,
                 **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
             )
             for names in together

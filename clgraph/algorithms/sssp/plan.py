@@ -120,10 +120,10 @@ class SSSP:
     ) -> None:
         self.graph = as_graph(graph, weighted=True)
         self.with_predecessors = bool(predecessors)
-        wanted = SSSPConfig.of(config)
+        self._wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
         self.device = find_device(device)
-        self.config = resolve_paths(wanted, self.device.traits, self.graph, self._weights)
+        self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
         self._lock = threading.Lock()
         self._compile()
         if self.graph.n:
@@ -150,6 +150,7 @@ class SSSP:
             load(
                 self.device,
                 "sssp/sssp.cl",
+                asked=self._wanted,
                 **kernel_parameters(
                     config,
                     keys,

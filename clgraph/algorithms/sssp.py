@@ -218,13 +218,9 @@ class SSSP:
             refuse_tree(max_distance, wanted=self.with_predecessors or verify)
         with self._lock:
             buffers = self._buffers.pool.take()
-            try:
-                control = self._host_control()
-                order = control.order(self._places) if control else ()
-                outcome = self._search(sources, end, last, buffers, order)
-            except BaseException:
-                self._buffers.pool.give_back(buffers)
-                raise
+            control = self._host_control()
+            order = control.order(self._places) if control else ()
+            outcome = self._search(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
         # Only integers go beyond their type; a limit above it does not tell them from what is near.
@@ -269,7 +265,7 @@ class SSSP:
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
     ) -> PathFindings:
-        kept = self.graph, buffers, self._buffers.pool, outcome.depth, self._weights.unreached
+        kept = self.graph, buffers, outcome.depth, self._weights.unreached
         if self.config.method == "self-tuning":
             return TunedFindings(*kept, control.rows if control else None)
         return PathFindings(*kept)

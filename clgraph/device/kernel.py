@@ -133,10 +133,12 @@ class Kernel:
         for index, arg in enumerate(args):
             if isinstance(arg, Allocation):
                 if arg.token is not last[index]:
+                    last[index] = None  # an exception may come before the driver has been told
                     self._handle.set_bytes(index, _address(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
                 if arg is not last[index]:
+                    last[index] = None
                     self._handle.set_bytes(index, arg.tobytes())
                     last[index] = arg
             else:

@@ -12,7 +12,6 @@ import functools
 import importlib
 import re
 import sys
-import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,8 +134,8 @@ class KernelHandle:
         self.address = create(program, name.encode(), ctypes.byref(status))
         if status.value != 0 or not self.address:
             raise NativeError("clCreateKernel", status.value)
-        release = _function("clReleaseKernel", _pointer)
-        weakref.finalize(self, release, self.address).atexit = False
+        # Released by a destructor that is not Python: in a finalizer that is, Ctrl-C gets lost.
+        self._owner = cl.Kernel.from_int_ptr(self.address, retain=False)
         self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
         self._enqueue = _function(
             "clEnqueueNDRangeKernel",

@@ -177,8 +177,9 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
         if program is None:
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
-            program = _programs[place] = _obtain(device, text, label, config)
+            program = _obtain(device, text, label, config)
             program.source, program.checked = source, rewritten
+            _programs[place] = program
     return program
 
 

@@ -10,13 +10,60 @@ import dis
 import gc
 import sys
 from collections import Counter
-from functools import cache
+from typing import ClassVar
 
 ANSWERING = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 
 
 class SwallowedError(AssertionError):
     """An interruption that nobody got to see, because it came in a finalizer."""
+
+
+class _Code:
+    """Facts about a code object; unlike that, quick to hash."""
+
+    known: ClassVar[dict[int, "_Code"]] = {}
+
+    def __init__(self, code):
+        self._code = code  # so that nothing else gets its id
+        self.name = code.co_qualname
+        self._instructions = {one.offset: one for one in dis.get_instructions(code)}
+        self._handlers = [
+            (one.start, one.end, one.target) for one in dis.Bytecode(code).exception_entries
+        ]
+        self._between = {}
+        self.ends_of_with = frozenset(self._ends_of_with())
+
+    @classmethod
+    def of(cls, code):
+        found = cls.known.get(id(code))
+        if found is None:
+            found = cls.known[id(code)] = cls(code)
+        return found
+
+    def may_come_between(self, before, place):
+        """Whether an exception of the opcode `before`, once it is done, is the same as one here."""
+        key = before, place
+        if key not in self._between:
+            answers = self._instructions[before].opname.startswith(ANSWERING)
+            same = self._handlers_of(before) == self._handlers_of(place)
+            self._between[key] = answers and same
+        return self._between[key]
+
+    def _handlers_of(self, offset):
+        return [target for start, end, target in self._handlers if start <= offset < end]
+
+    def _ends_of_with(self):
+        """Where ``__exit__(None, None, None)`` begins to be called."""
+        listed = [one for one in self._instructions.values() if one.opname != "CACHE"]
+        for at in range(len(listed)):
+            rest = [one for one in listed[at : at + 5] if one.opname != "PRECALL"][:4]
+            nothing = all(one.opname == "LOAD_CONST" and one.argval is None for one in rest[:3])
+            if nothing and rest[-1].opname == "CALL":
+                yield listed[at].offset
+                while listed[at - 1].opname in {"NOP", "SWAP"}:
+                    at -= 1  # noqa: PLW2901 - what leads there
+                    yield listed[at].offset
 
 
 class _Watch:
@@ -28,16 +75,16 @@ class _Watch:
 
     def __call__(self, frame, *_):
         frame.f_trace_opcodes, frame.f_trace_lines = self._opcodes, not self._opcodes
-        before = None
+        before, code = None, _Code.of(frame.f_code)
 
         def follow(frame, event, _):
             nonlocal before
-            code, place = frame.f_code, frame.f_lasti
+            place = frame.f_lasti
             if event == "opcode":
-                if before is not None and _may_come_between(code, before, place):
+                if before is not None and code.may_come_between(before, place):
                     self.come_to((code, place))
                 before = place
-            elif event == "line" and place not in _ends_of_with(code):
+            elif event == "line" and place not in code.ends_of_with:
                 self.come_to((code, frame.f_lineno))
             return follow
 
@@ -62,43 +109,6 @@ class _Interrupter(_Watch):
         if self.seen[site] == self._turn:
             self.done = True
             raise KeyboardInterrupt
-
-
-@cache
-def _instructions(code):
-    return {one.offset: one for one in dis.get_instructions(code)}
-
-
-@cache
-def _handlers(code):
-    return [(one.start, one.end, one.target) for one in dis.Bytecode(code).exception_entries]
-
-
-@cache
-def _may_come_between(code, before, place):
-    """Whether an exception of the opcode `before`, once it is done, is the same as one here."""
-    if not _instructions(code)[before].opname.startswith(ANSWERING):
-        return False
-
-    def handlers(offset):
-        return [target for start, end, target in _handlers(code) if start <= offset < end]
-
-    return handlers(before) == handlers(place)
-
-
-@cache
-def _ends_of_with(code):
-    """Where ``__exit__(None, None, None)`` begins to be called."""
-    listed = [one for one in _instructions(code).values() if one.opname != "CACHE"]
-    found = set()
-    for at, one in enumerate(listed):
-        rest = listed[at + (one.opname == "SWAP") :][:5]
-        names = [other.opname for other in rest if other.opname != "PRECALL"]
-        if names[:4] == ["LOAD_CONST"] * 3 + ["CALL"] and all(
-            other.argval is None for other in rest[:3]
-        ):
-            found.add(one.offset)
-    return frozenset(found)
 
 
 def _watched(call, watch):

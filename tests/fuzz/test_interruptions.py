@@ -125,9 +125,7 @@ def fresh_graph():
 def expected(name, device):
     """What fresh plans find from each source."""
     algorithm = ALGORITHMS[name]
-    return [
-        algorithm.outcome(algorithm.make(fresh_graph(), device), source) for source in SOURCES
-    ]
+    return [algorithm.outcome(algorithm.make(fresh_graph(), device), source) for source in SOURCES]
 
 
 def check(name, device, plan, turn):

@@ -1,8 +1,6 @@
 """Files as a stream of lines and blocks: decompressed, bounded, and able to name a line."""
 
 import bz2
-import contextlib
-import errno
 import gzip
 import io
 import lzma
@@ -17,7 +15,7 @@ from typing import Any, NoReturn, Self
 from clgraph.errors import GraphFormatError
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "written"]
+__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
 
 Progress = Callable[[int, int, str], Any]
 
@@ -294,40 +292,3 @@ class Source:
         if self.compression is None:
             raise error
         self.fail(f"the {self.compression} data is damaged or cut off ({error})")
-
-
-@contextlib.contextmanager
-def written(path: str) -> Iterator[Any]:
-    """Open a file to write bytes to, compressed as its last extension says.
-
-    Bytes go to a temporary file beside it, which takes its name at the end, so that a failure
-    leaves what was there before. Devices and pipes are written to directly.
-    """
-    target = Path(path)
-    in_place = target.exists() and not target.is_file()
-    if target.is_symlink():
-        target = target.resolve()
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
-    beside = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with _compressing(beside, target.suffix.lower(), path) as stream:
-            yield stream
-        if not in_place:
-            beside.replace(target)
-    finally:
-        if not in_place:
-            beside.unlink(missing_ok=True)
-
-
-def _compressing(beside: Path, extension: str, path: str) -> Any:
-    if extension == ".gz":
-        return gzip.GzipFile(beside, "wb", compresslevel=6, mtime=0)
-    if extension == ".bz2":
-        return bz2.BZ2File(beside, "wb")
-    if extension == ".xz":
-        return lzma.LZMAFile(beside, "wb")
-    if extension == ".zst":
-        zstandard = module("zstandard", needed_for=f"writing {path}")
-        return zstandard.ZstdCompressor().stream_writer(beside.open("wb"), closefd=True)
-    return beside.open("wb")

@@ -10,6 +10,8 @@ import logging
 import operator
 import os
 import platform
+import re
+import secrets
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,7 @@ from clgraph.device.builderror import build_error
 from clgraph.device.cache import CachedBinary, default_cache
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
+from clgraph.device.linker import POCL_PLATFORM, check_linker
 from clgraph.device.native import NativeError
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["Program", "build", "load"]
 
 log = logging.getLogger("clgraph")
-
-POCL_PLATFORM = "Portable Computing Language"
 
 
 class Program:
@@ -89,15 +90,30 @@ class Program:
         KernelBuildError
             If the program has no such kernel.
         """
+        where = device or self.device
         try:
-            kernel = Kernel(device or self.device, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
-            raise KernelBuildError(
-                f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
-            ) from error
+            if not self._build_anew(name):
+                raise KernelBuildError(
+                    f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
+                ) from error
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         if self.checked is not None:
             kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
+
+    def _build_anew(self, name: str) -> bool:
+        """Build again where PoCL's own cache may have lost a kernel; False where it has not."""
+        text = self.checked.text if self.checked else self.source
+        if self.device.platform != POCL_PLATFORM or not re.search(rf"\b{name}\s*\(", text):
+            return False
+        log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
+        # Its cache goes by the text without comments, so another one is not found there.
+        another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
+        built, _ = _from_source(self.device, another, self.label, "", keep=False)
+        self._built = built
+        return True
 
 
 _programs: dict[tuple[Device, str, bool], Program] = {}
@@ -259,6 +275,7 @@ def _raw_program() -> type[cl._cl._Program]:
 
 
 def _compile(device: Device, handle: cl._cl._Program) -> None:
+    check_linker(device.platform, is_cpu=device.traits.is_cpu)
     options = " ".join(device.traits.build_options).encode()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", options, [device.cl])(handle)

@@ -151,11 +151,21 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in ("energy", "verify"):
         return importlib.import_module(f"clgraph.{name}")
+    if name == "__version__":
+        return _version()
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found
+
+
+def _version() -> str:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version("clgraph"))
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "unknown"
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import platform
 import sys
@@ -31,6 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> Record:
     import importlib.metadata
 
+    import clgraph
     from clgraph.device.report import discovery_report
 
     report = discovery_report()
@@ -38,7 +40,10 @@ def _run(args: argparse.Namespace) -> Record:
     for found, device in zip(record["devices"], report.inventory.devices, strict=True):
         found["meter"] = _meter(device)
         found["self_test"] = None if args.no_self_test else _self_test(device)
-    versions = {name: importlib.metadata.version(name) for name in ("clgraph", *MODULES)}
+    versions = {"clgraph": clgraph.__version__}
+    for name in MODULES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return {
         "python": sys.version.split()[0],
         "system": platform.platform(),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
@@ -182,6 +183,7 @@ class Allocation:
         InvalidArgumentError
             After `release`.
         """
+        check_process()
         if self._buffer is None:
             raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
         return self._buffer
@@ -335,6 +337,7 @@ class Memory:
             If the array is larger than one allocation may be, the budget is spent, or the driver
             has no room: it is made to commit the memory here, so that it does not fail in a kernel.
         """
+        check_process()
         count, element = operator.index(count), np.dtype(dtype)
         if count < 0:
             raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")

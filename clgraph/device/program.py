@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from clgraph.device import nvidia
 from clgraph.device.builderror import build_error
 from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.forks import check_process
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
 from clgraph.device.linker import POCL_PLATFORM, check_linker
@@ -186,6 +187,7 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
     -----
     With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`.
     """
+    check_process()
     check = _checking()
     place = (device, source, check)
     with _building:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -80,6 +80,10 @@ class Outcome:
         self.remark = words(STATE_WORDS["REMARK"])
         self.counters = {name: words(COUNTERS_AT + k) for k, name in enumerate(COUNTERS)}
         self._events = events
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the time that the events tell, and not these."""
+        return self.__dict__ | {"_events": None, "kernel_ms": self.kernel_ms}
 
     @property
     def events(self) -> tuple[cl.Event, cl.Event]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -115,6 +115,12 @@ class BufferPool:
         return self._all[0]
 
 
+class Degrees(NamedTuple):
+    """What stands for a graph in results that were copied or came from another process."""
+
+    degrees: NDArray[Any]
+
+
 class Findings:
     """What a search found, read from the device when first asked for.
 
@@ -131,13 +137,23 @@ class Findings:
     """
 
     def __init__(self, graph: Graph, buffers: SearchBuffers, rows: int) -> None:
-        self._graph = graph
+        self._graph: Graph | Degrees = graph
         self._rows = rows
         self._host: dict[str, Any] = {}
         # A thread that reads must not be overtaken by one whose search wants the buffers.
         self._reading = threading.RLock()
         self._buffers: SearchBuffers | None = buffers
         buffers.owner = weakref.ref(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what is on the host, after everything has been read; no graph."""
+        self.detach()
+        return self.__dict__ | {"_graph": Degrees(self._graph.degrees), "_reading": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Have a lock of one's own."""
+        self.__dict__.update(state)
+        self._reading = threading.RLock()
 
     def detach(self) -> None:
         """Read everything and let go of the buffers."""

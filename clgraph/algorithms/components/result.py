@@ -128,6 +128,11 @@ class ComponentsResult:
         """Tell how many components there are."""
         return f"{type(self).__name__}(count={self.count})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the labels, and not the device's memory."""
+        _ = self.labels
+        return self.__dict__ | {"_device_labels": None}
+
     @property
     def labels(self) -> NDArray[np.int32]:
         """Component of each vertex, int32 [n]: 0 .. count - 1, numbered by smallest member."""

@@ -223,9 +223,9 @@ class SSSP:
             outcome = self._search(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
-        # Only integers go beyond their type; a limit above it does not tell them from what is near.
+        # A limit above what the type holds does not tell what is beyond it from what is near.
         if outcome.remark & REMARK_BEYOND and (
-            max_distance is None or max_distance >= int(self.unreached)
+            max_distance is None or max_distance >= self.unreached
         ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
         if self.with_predecessors and self._weights.negative and self._weights.real:

@@ -5,6 +5,8 @@ import gzip
 import io
 import lzma
 import os
+import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +24,8 @@ Progress = Callable[[int, int, str], Any]
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 24
+_CEILING = 1 << 36
+STDIN = "-"
 _FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
 _EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
 _FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
@@ -103,7 +107,10 @@ class Source:
 
     def __post_init__(self) -> None:
         """Open the file."""
-        self._raw = io.BufferedReader(io.FileIO(self.path))
+        file = io.FileIO(0, closefd=False) if self.path == STDIN else io.FileIO(self.path)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file = self._spooled(file)
+        self._raw = io.BufferedReader(file)
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
         self.compression = compressed_by(self._raw.peek(8)[:8])
@@ -112,10 +119,24 @@ class Source:
         self._returned = b""
         ceiling = self.limits.max_bytes
         if ceiling is None:
-            ceiling = 1 << 36
+            ceiling = _CEILING
             if self.compression:
                 ceiling = min(ceiling, max(_FREE_BYTES, _EXPANSION * self.size_bytes))
         self._ceiling = ceiling
+
+    def _spooled(self, stream: io.FileIO) -> io.FileIO:
+        """Copy what cannot be read twice, such as a pipe, to a file without a name."""
+        most = self.limits.max_bytes or _CEILING
+        descriptor, name = tempfile.mkstemp(prefix="clgraph-")
+        kept = io.FileIO(descriptor, "r+")
+        os.unlink(name)  # noqa: PTH108 - a name, not a path
+        with stream:
+            while piece := stream.read(_PIECE_BYTES):
+                kept.write(piece)
+                if kept.tell() > most:
+                    self.fail(f"there are more than {most} bytes; pass max_bytes= if that is right")
+        kept.seek(0)
+        return kept
 
     def check_size(self) -> None:
         """Refuse an empty file, or one that is larger than allowed as it lies on disk."""

@@ -259,9 +259,13 @@ def _no_format(path: str) -> str:
 
 def _name(path: Any) -> str:
     try:
-        return os.fsdecode(path)
-    except TypeError:
+        name = os.fsdecode(path)
+        encoded = os.fsencode(name)
+    except (TypeError, UnicodeError):
         raise InvalidArgumentError(f"path={path!r} is not the name of a file") from None
+    if not encoded or b"\0" in encoded:
+        raise InvalidArgumentError(f"path={path!r} is not the name of a file")
+    return name
 
 
 def _reporter(progress: Report | None) -> Progress | None:

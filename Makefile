@@ -6,11 +6,12 @@ BIN = $(VENV)/bin
 # A process for each of two cores, whole files in turn: kernels are built by one thread.
 PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
 
-.PHONY: help demo test clean
+.PHONY: help demo test fuzz clean
 
 help:
 	@echo "make demo   breadth-first search of two real graphs on the CPU"
 	@echo "make test   install what the tests need and run them"
+	@echo "make fuzz   a million damaged files of each format, and interruptions everywhere: days"
 	@echo "make clean  remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
@@ -21,6 +22,11 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
+FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests/fuzz --timeout 0 $(FUZZ_ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

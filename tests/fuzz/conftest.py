@@ -24,3 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def effort(request: pytest.FixtureRequest):
     """Give how much of something to try; options are known only where this folder is named."""
     return lambda name: request.config.getoption(f"--{name}", default=EFFORTS[name][0])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what each test counted."""
+    rows = [
+        (report.nodeid.partition("::")[2], report.user_properties)
+        for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+        if report.when == "call" and report.user_properties and "tests/fuzz" in report.nodeid
+    ]
+    if rows:
+        terminalreporter.section("what was tried")
+    for name, properties in rows:
+        figures = ", ".join(f"{key} {value:.4g}" for key, value in properties)
+        terminalreporter.write_line(f"{name}: {figures}")

@@ -70,7 +70,7 @@ def test_a_terminal_without_these_letters(tmp_path):
     assert b"g\\xe9.csv" in done.stdout
 
 
-def test_pipes_and_standard_input(tmp_path):
+def test_pipes_and_standard_input():
     command = [sys.executable, "-m", "clgraph", "info", "-", "--format", "csv"]
     done = subprocess.run(
         command,

@@ -1,18 +1,19 @@
-# The two commands of README.md. Both work from a fresh checkout with Python 3.11 or newer and make,
+# The commands of README.md and those that developers use. All work from a fresh checkout with Python 3.11 or newer and make,
 # and do nothing twice: an environment is rebuilt only when pyproject.toml changes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# A process for each of two cores, whole files in turn: kernels are built by one thread.
-PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
+# A process for each of two cores, which take over tests from each other.
+PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
 
-.PHONY: help demo test fuzz clean
+.PHONY: help demo test test-all fuzz clean
 
 help:
-	@echo "make demo   breadth-first search of two real graphs on the CPU"
-	@echo "make test   install what the tests need and run them"
-	@echo "make fuzz   a million damaged files of each format, and interruptions everywhere: days"
-	@echo "make clean  remove $(VENV) and what was built"
+	@echo "make demo      breadth-first search of two real graphs on the CPU"
+	@echo "make test      install what the tests need and run them, in minutes"
+	@echo "make test-all  the slow tests as well, and kernels built as users have them"
+	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
+	@echo "make clean     remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
 	@echo; echo "The roads of Luxembourg:"
@@ -22,6 +23,9 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-all: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised
 
 # FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
 FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000

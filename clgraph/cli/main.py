@@ -18,6 +18,9 @@ from clgraph.cli import (
     doctor,
     generate,
     info,
+    match,
+    microbench,
+    mine,
     scc,
     sssp,
 )
@@ -48,9 +51,12 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
+    match.COMMAND,
+    mine.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,
+    microbench.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -34,6 +34,7 @@ __all__ = [
     "amount",
     "check_output",
     "check_place",
+    "device_record",
     "energy_of",
     "joules_text",
     "labelled",
@@ -191,12 +192,17 @@ def place_record(graph: Graph, device: Device) -> Record:
             "directed": graph.directed,
             "weighted": graph.weights is not None,
         },
-        "device": {
-            "index": f"{device.index[0]}:{device.index[1]}",
-            "name": device.name,
-            "platform": device.platform,
-            "driver": device.driver,
-        },
+        "device": device_record(device),
+    }
+
+
+def device_record(device: Device) -> Record:
+    """Tell which device it was."""
+    return {
+        "index": f"{device.index[0]}:{device.index[1]}",
+        "name": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
     }
 
 

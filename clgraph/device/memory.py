@@ -252,6 +252,17 @@ class Allocation:
                 progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
             )
 
+    def clear(self) -> cl.Event:
+        """Enqueue setting every byte to 0.
+
+        Returns
+        -------
+        pyopencl.Event
+            Give it to `wait`, or to nobody: the queue keeps its order.
+        """
+        zero = np.zeros(1, np.uint32)
+        return cl.enqueue_fill_buffer(self._device.queue, self.buffer, zero, 0, self.size_bytes)
+
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""
         self.token = object()

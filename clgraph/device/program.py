@@ -35,6 +35,8 @@ __all__ = ["Program", "build", "load"]
 
 log = logging.getLogger("clgraph")
 
+NO_OPTIMISING = "-cl-opt-disable"
+
 
 class Program:
     """A built source; made by `load` and `build`.
@@ -116,8 +118,12 @@ class Program:
         self._built = built
         return True
 
+    def binary(self) -> bytes:
+        """Give what the driver made of it; of NVIDIA's this is the assembler's text."""
+        return bytes(self._built.binaries[0])
 
-_programs: dict[tuple[Device, str, bool], Program] = {}
+
+_programs: dict[tuple[Device, tuple[str, ...], str, bool], Program] = {}
 _building = threading.Lock()
 
 
@@ -185,11 +191,12 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
 
     Notes
     -----
-    With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`.
+    With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`. With
+    ``CLGRAPH_NO_OPTIMISING=1`` compilers do not optimise and take a tenth of the time.
     """
     check_process()
     check = _checking()
-    place = (device, source, check)
+    place = (device, _options(device), source, check)
     with _building:
         program = _programs.get(place)
         if program is None:
@@ -203,6 +210,14 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
 
 def _checking() -> bool:
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
+
+
+def _options(device: Device) -> tuple[str, ...]:
+    """Give what a program is built with: the options of its device, and what is asked for now."""
+    options = device.traits.build_options
+    if os.environ.get("CLGRAPH_NO_OPTIMISING", "0") in {"", "0"} or NO_OPTIMISING in options:
+        return options
+    return (*options, NO_OPTIMISING)
 
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:
@@ -278,7 +293,7 @@ def _raw_program() -> type[cl._cl._Program]:
 
 def _compile(device: Device, handle: cl._cl._Program) -> None:
     check_linker(device.platform, is_cpu=device.traits.is_cpu)
-    options = " ".join(device.traits.build_options).encode()
+    options = " ".join(_options(device)).encode()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", options, [device.cl])(handle)
 
@@ -294,7 +309,7 @@ def _build_log(device: Device, handle: cl._cl._Program) -> str:
 def _cache_key(device: Device, source: str) -> str:
     parts = [
         source,
-        *device.traits.build_options,
+        *_options(device),
         device.name,
         device.vendor,
         device.platform,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.components.launch import SweepLog
     from clgraph.device import Allocation
+    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["ComponentStats", "ComponentsResult"]
 

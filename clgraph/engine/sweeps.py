@@ -46,6 +46,11 @@ class SweepLog:
         self._last = last
         self.launches += launches
 
+    def add_all(self, other: SweepLog) -> None:
+        """Note the launches of another log."""
+        if other._first is not None and other._last is not None:
+            self.add(other._first, other._last, other.launches)
+
     def wait(self) -> None:
         """Wait for the last launch.
 

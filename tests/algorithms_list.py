@@ -102,6 +102,14 @@ ALGORITHMS = {
     "closeness": Algorithm(call(cg.closeness_centrality), called, itself),
     "apsp-shared": Algorithm(call(cg.apsp, method="bit-parallel"), called, itself),
     "diameter": Algorithm(call(cg.diameter, disconnected="ignore"), called_whole, itself),
+    "triangles": Algorithm(
+        plan(cg.Triangles, clean=True), lambda p, _: p.run("vertex"), lambda r: r.values
+    ),
+    "matching": Algorithm(
+        lambda graph, device: cg.SubgraphMatching(graph.symmetrized(), device=device),
+        lambda p, source: p.run(cg.generate.path(2 + source % 2), k=20),
+        lambda r: r.mapping,
+    ),
     "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
 }
 

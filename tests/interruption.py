@@ -32,7 +32,9 @@ class _Code:
             (one.start, one.end, one.target) for one in dis.Bytecode(code).exception_entries
         ]
         self._between = {}
-        self.ends_of_with = frozenset(self._ends_of_with())
+        # Where no signal is answered: what does nothing, and what leaves a with statement.
+        idle = {one.offset for one in self._instructions.values() if one.opname == "NOP"}
+        self.deaf = frozenset(idle.union(self._ends_of_with()))
 
     @classmethod
     def of(cls, code):
@@ -84,7 +86,7 @@ class _Watch:
                 if before is not None and code.may_come_between(before, place):
                     self.come_to((code, place))
                 before = place
-            elif event == "line" and place not in code.ends_of_with:
+            elif event == "line" and place not in code.deaf:
                 self.come_to((code, frame.f_lineno))
             return follow
 

@@ -13,13 +13,14 @@ quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
 $(BIN)/python -m pip install $$quiet --disable-pip-version-check
 endef
 
-.PHONY: help demo test test-all mutants docs clean
+.PHONY: help demo test test-all mutants fuzz docs clean
 
 help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run them, in minutes"
 	@echo "make test-all  the slow tests as well, kernels built as users have them, and mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"
+	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
 	@echo "make docs      make a site of the pages and docstrings in build/site"
 	@echo "make clean     remove $(VENV) and what was built"
 
@@ -45,6 +46,11 @@ test-all: $(VENV)/.installed-test
 
 mutants: $(VENV)/.installed-test
 	$(BIN)/python tests/mutants/run.py
+
+# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
+FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests/fuzz --timeout 0 $(FUZZ_ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

@@ -46,7 +46,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     import clgraph
 
     config = _wanted(args)  # before the file is read, as the device, which may be missing

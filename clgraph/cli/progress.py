@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
+from clgraph.cli.text import printable
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Progress:
 
     def _show(self, done: int, total: int, what: str) -> None:
         now = time.monotonic()
+        what = printable(what)
         if what != self._what:
             self._clear()
             self._what, self._began, self._drawn = what, now, 0.0

@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass
 
 from clgraph.device.drivers import announced, one_thread_a_processor
+from clgraph.device.forks import check_process, watch_forks
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
 from clgraph.device.processor import name_unknown_processor
@@ -204,6 +205,8 @@ def inventory() -> Inventory:
     DeviceNotFoundError
         If pyopencl itself cannot be imported.
     """
+    check_process()
+    watch_forks()
     with _looking:
         return _inventory()
 

@@ -10,6 +10,8 @@ import logging
 import operator
 import os
 import platform
+import re
+import secrets
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +19,10 @@ from typing import TYPE_CHECKING
 from clgraph.device import nvidia
 from clgraph.device.builderror import build_error, differences, first_error
 from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.forks import check_process
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
+from clgraph.device.linker import POCL_PLATFORM, check_linker
 from clgraph.device.native import NativeError
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
@@ -31,7 +35,6 @@ __all__ = ["Program", "build", "cache_key", "load", "try_building"]
 
 log = logging.getLogger("clgraph")
 
-POCL_PLATFORM = "Portable Computing Language"
 NO_OPTIMISING = "-cl-opt-disable"
 
 
@@ -90,15 +93,30 @@ class Program:
         KernelBuildError
             If the program has no such kernel.
         """
+        where = device or self.device
         try:
-            kernel = Kernel(device or self.device, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
-            raise KernelBuildError(
-                f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
-            ) from error
+            if not self._build_anew(name):
+                raise KernelBuildError(
+                    f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
+                ) from error
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         if self.checked is not None:
             kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
+
+    def _build_anew(self, name: str) -> bool:
+        """Build again where PoCL's own cache may have lost a kernel; False where it has not."""
+        text = self.checked.text if self.checked else self.source
+        if self.device.platform != POCL_PLATFORM or not re.search(rf"\b{name}\s*\(", text):
+            return False
+        log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
+        # Its cache goes by the text without comments, so another one is not found there.
+        another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
+        built, _ = _from_source(self.device, another, self.label, "", keep=False)
+        self._built = built
+        return True
 
     def binary(self) -> bytes:
         """Give what the driver made of it; of NVIDIA's this is the assembler's text."""
@@ -184,6 +202,7 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
     With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`. With
     ``CLGRAPH_NO_OPTIMISING=1`` compilers do not optimise and take a tenth of the time.
     """
+    check_process()
     check = _checking()
     place = (device, _options(device), source, check)
     with _building:
@@ -191,8 +210,9 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
         if program is None:
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
-            program = _programs[place] = _obtain(device, text, label, config)
+            program = _obtain(device, text, label, config)
             program.source, program.checked = source, rewritten
+            _programs[place] = program
     return program
 
 
@@ -295,6 +315,7 @@ def _raw_program() -> type[cl._cl._Program]:
 
 
 def _compile(device: Device, handle: cl._cl._Program) -> None:
+    check_linker(device.platform, is_cpu=device.traits.is_cpu)
     options = " ".join(_options(device)).encode()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", options, [device.cl])(handle)

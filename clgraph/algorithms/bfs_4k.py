@@ -100,7 +100,7 @@ class Knobs:
         """
         alone = traits.lanes == 1
         group_size = None if alone else max(self.k6 // traits.lanes, 1) * traits.lanes
-        if traits.lane_ops == "local":
+        if traits.emulated:
             group_size = traits.lanes
         threshold = degree_threshold(graph.degrees, self.k2)
         return {

@@ -146,7 +146,7 @@ def bit_parallel_config(
     lanes = traits.lanes
     one_lane = lanes == 1
     small_groups = (
-        (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.lane_ops == "local" or one_lane
+        (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.emulated or one_lane
     )
     if lanes & (lanes - 1):
         raise InvalidArgumentError(f"{lanes} lanes are not a power of two.")
@@ -157,7 +157,7 @@ def bit_parallel_config(
         row_words=row_words,
         part_edges=1024 if not one_lane else 1 << 16,
         tile=64 if one_lane else 1,
-        batch=1 if one_lane or traits.lane_ops == "local" else 4,
+        batch=1 if one_lane or traits.emulated else 4,
         output=output,
         ctype=OUTPUTS[output],
         real="double" if traits.fp64 and traits.int64_atomics else "float",

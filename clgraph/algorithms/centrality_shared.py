@@ -92,7 +92,7 @@ class SharedBetweenness:
         self._memory = memory = Memory(device)
         traits = device.traits
         one_lane = traits.lanes == 1
-        small_groups = traits.is_cpu or traits.lane_ops == "local" or one_lane
+        small_groups = traits.is_cpu or traits.emulated or one_lane
         self.config = SharedConfig(
             lanes=traits.lanes,
             group_size=traits.lanes if small_groups else GROUP_SIZE,
@@ -101,7 +101,7 @@ class SharedBetweenness:
             real="double" if dtype == np.float64 else "float",
             part_edges=1 << 16 if one_lane else 512,
             tile=64 if one_lane else 1,
-            batch=1 if one_lane or traits.lane_ops == "local" else 2,
+            batch=1 if one_lane or traits.emulated else 2,
         )
         program = load(device, "betweenness.cl", config=self.config)
         self._kernels = {

@@ -93,7 +93,7 @@ def settle_buckets(
     hubs = graph.max_degree >= HUB_ROUNDS * traits.lanes
     if config.method == "buckets" and hubs and asked <= RUNNING | {"method", "adapt"}:
         return replace(config, method="near-far", adapt=None, drift=DRIFT)
-    able = traits.int64_atomics and traits.lane_ops != "local"
+    able = traits.int64_atomics and not traits.emulated
     if able and not hubs and graph.mean_degree <= MOST_EDGES and asked <= RUNNING:
         return replace(config, method="buckets")
     return config

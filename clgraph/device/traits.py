@@ -11,8 +11,8 @@ from clgraph.device.lazy import cl
 
 __all__ = ["DeviceTraits", "LaneOps", "MemoryOps", "is_simulator", "probe_traits"]
 
-LaneOps = Literal["ptx", "khr", "scalar", "local"]
-MemoryOps = Literal["ptx", "c11", "plain"]
+LaneOps = Literal["ptx", "amdgcn", "khr", "scalar", "local"]
+MemoryOps = Literal["ptx", "amdgcn", "c11", "plain"]
 
 # What the khr flavour of the lane vocabulary is written with. Intel's CPU runtime leaves
 # cl_khr_subgroups itself out of its list although it has sub-groups, so that is not asked for.
@@ -35,9 +35,9 @@ class DeviceTraits:
     ----------
     lanes : int
         Work-items that execute together and can exchange values; 1 where none can.
-    lane_ops : {"ptx", "khr", "scalar", "local"}
+    lane_ops : {"ptx", "amdgcn", "khr", "scalar", "local"}
         Flavour of the lane vocabulary; ``local`` emulates lanes with local memory, for tests.
-    memory_ops : {"ptx", "c11", "plain"}
+    memory_ops : {"ptx", "amdgcn", "c11", "plain"}
         Flavour of ordered loads and stores.
     grid_barrier : bool
         Whether work-groups that are resident together are known to make progress together.
@@ -55,6 +55,13 @@ class DeviceTraits:
         Work-items and 32-bit registers of one compute unit; 0 where unknown.
     compute_capability : tuple of int or None
         NVIDIA's (major, minor).
+    graphics_ip : tuple of int or None
+        AMD's (major, minor, stepping): gfx90a is (9, 0, 10).
+    units_together : int
+        Compute units that run a work-group together and share its local memory: one, but for
+        Intel's GPUs, whose execution units are many to a core.
+    emulated : bool
+        Whether a work-group of exactly `lanes` work-items plays a SIMD group, for tests.
     int64_atomics, fp64 : bool
         Whether there are 64-bit atomics, and double precision.
     is_cpu : bool
@@ -80,6 +87,9 @@ class DeviceTraits:
     fp64: bool
     is_cpu: bool
     build_options: tuple[str, ...]
+    graphics_ip: tuple[int, int, int] | None = None
+    units_together: int = 1
+    emulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def resolve(
             f"group_size={group_size} exceeds the {traits.max_group_size} work-items that this "
             "device allows."
         )
-    if traits.lane_ops == "local" and group_size != lanes:
+    if traits.emulated and group_size != lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
@@ -144,12 +144,12 @@ def resolve(
         )
     # Two edges a lane at a time: four spilled 200 bytes on an H200 and cost more than they saved.
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
-    batch = 1 if scalar or traits.lane_ops == "local" else 2
+    batch = 1 if scalar or traits.emulated else 2
     solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, form.entry)
     if config.solo_capacity and not alone:
         _check_solo_room(solo_capacity, form.entry, traits)
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
-    emulated = traits.lane_ops == "local"
+    emulated = traits.emulated
     launch_by_launch = emulated or config.kernels == "split"
     synchronisation = config.synchronisation or ("stepped" if launch_by_launch else "persistent")
     in_steps = synchronisation == "stepped"
@@ -319,7 +319,7 @@ def _pick(value: int | None, default: int) -> int:
 def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
     """Give the work-items of a group where the configuration does not say."""
     # Lane groups have buffers in local memory, which a simulator or an unknown GPU has little of.
-    if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
+    if traits.is_cpu or traits.emulated or traits.local_bytes < GROUP_LOCAL_BYTES:
         return traits.lanes
     published = (
         config.queue not in {None, "vertex"}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph import MultiSearch, MultiSearchConfig, State
-from clgraph.algorithms.bit_parallel import BitParallel
-from clgraph.algorithms.multi_search_state import library_snippets
+from clgraph.algorithms.multi_search.ms_bfs import BitParallel
+from clgraph.algorithms.multi_search.state import library_snippets
 
 from .bfs import EdgeCounts
 from .components_peers import weak_labels

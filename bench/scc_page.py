@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph import SCCConfig
-from clgraph.algorithms.scc_config import TABLE_ROWS
+from clgraph.algorithms.scc.config import TABLE_ROWS
 
 from .records import by_device, tables
 from .text import figure

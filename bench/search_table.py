@@ -20,7 +20,7 @@ import numpy as np
 
 import clgraph
 from clgraph import MultiSearch, MultiSearchConfig, State, energy
-from clgraph.algorithms.multi_search_state import library_snippets
+from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.cli.text import table
 
 from . import machine

@@ -38,21 +38,24 @@ from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
-    from clgraph.algorithms.apsp import apsp, apsp_blocks, average_shortest_path_length
-    from clgraph.algorithms.bfs import BFS, BFSConfig, BFSResult, bfs
-    from clgraph.algorithms.centrality import betweenness_centrality, edge_betweenness_centrality
-    from clgraph.algorithms.centrality_closeness import closeness_centrality, harmonic_centrality
-    from clgraph.algorithms.components import ConnectedComponents, connected_components
-    from clgraph.algorithms.components_result import ComponentsResult
-    from clgraph.algorithms.eccentricity import diameter, eccentricity
-    from clgraph.algorithms.multi_search import MultiSearch, MultiSearchResult
-    from clgraph.algorithms.multi_search_config import MultiSearchConfig
-    from clgraph.algorithms.multi_search_state import State
-    from clgraph.algorithms.reachable import reachable
-    from clgraph.algorithms.scc import SCC, SCCResult, scc
-    from clgraph.algorithms.scc_condensation import Condensation, condensation
-    from clgraph.algorithms.scc_config import SCCConfig
-    from clgraph.algorithms.sssp import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
+    from clgraph.algorithms.centrality.betweenness import (
+        betweenness_centrality,
+        edge_betweenness_centrality,
+    )
+    from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
+    from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
+    from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.multi_search.apsp import apsp, apsp_blocks, average_shortest_path_length
+    from clgraph.algorithms.multi_search.config import MultiSearchConfig
+    from clgraph.algorithms.multi_search.eccentricity import diameter, eccentricity
+    from clgraph.algorithms.multi_search.plan import MultiSearch, MultiSearchResult
+    from clgraph.algorithms.multi_search.reachable import reachable
+    from clgraph.algorithms.multi_search.state import State
+    from clgraph.algorithms.scc.condensation import Condensation, condensation
+    from clgraph.algorithms.scc.config import SCCConfig
+    from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.cluster import DividedBFS, DividedSearches
 
 __all__ = [
@@ -122,21 +125,24 @@ logging.getLogger("clgraph").addHandler(logging.NullHandler())
 # Where the names are that are imported when they are first used: importing all of them takes longer
 # than importing NumPy does.
 _HOMES = {
-    "clgraph.algorithms.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
-    "clgraph.algorithms.bfs": ("BFS", "BFSConfig", "BFSResult", "bfs"),
-    "clgraph.algorithms.centrality": ("betweenness_centrality", "edge_betweenness_centrality"),
-    "clgraph.algorithms.centrality_closeness": ("closeness_centrality", "harmonic_centrality"),
-    "clgraph.algorithms.components": ("ConnectedComponents", "connected_components"),
-    "clgraph.algorithms.components_result": ("ComponentsResult",),
-    "clgraph.algorithms.eccentricity": ("diameter", "eccentricity"),
-    "clgraph.algorithms.multi_search": ("MultiSearch", "MultiSearchResult"),
-    "clgraph.algorithms.multi_search_config": ("MultiSearchConfig",),
-    "clgraph.algorithms.multi_search_state": ("State",),
-    "clgraph.algorithms.reachable": ("reachable",),
-    "clgraph.algorithms.scc": ("SCC", "SCCResult", "scc"),
-    "clgraph.algorithms.scc_condensation": ("Condensation", "condensation"),
-    "clgraph.algorithms.scc_config": ("SCCConfig",),
-    "clgraph.algorithms.sssp": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
+    "clgraph.algorithms.bfs.plan": ("BFS", "BFSConfig", "BFSResult", "bfs"),
+    "clgraph.algorithms.centrality.betweenness": (
+        "betweenness_centrality",
+        "edge_betweenness_centrality",
+    ),
+    "clgraph.algorithms.centrality.closeness": ("closeness_centrality", "harmonic_centrality"),
+    "clgraph.algorithms.components.plan": ("ConnectedComponents", "connected_components"),
+    "clgraph.algorithms.components.result": ("ComponentsResult",),
+    "clgraph.algorithms.multi_search.eccentricity": ("diameter", "eccentricity"),
+    "clgraph.algorithms.multi_search.plan": ("MultiSearch", "MultiSearchResult"),
+    "clgraph.algorithms.multi_search.config": ("MultiSearchConfig",),
+    "clgraph.algorithms.multi_search.state": ("State",),
+    "clgraph.algorithms.multi_search.reachable": ("reachable",),
+    "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
+    "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
+    "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

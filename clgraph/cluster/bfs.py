@@ -7,7 +7,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
-from clgraph.algorithms.bfs_config import BFSConfig
+from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.config import Division
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs_hubs import hub_floor
+from clgraph.algorithms.bfs.hubs import hub_floor
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.bfs_config import BFSConfig
+    from clgraph.algorithms.bfs.config import BFSConfig
     from clgraph.device import Device
     from clgraph.graph import Graph
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search import MultiSearch, as_sources
+from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
 from clgraph.cluster.devices import checked_devices
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from clgraph.algorithms.multi_search import MultiSearchResult, MultiSearchStats
+    from clgraph.algorithms.multi_search.plan import MultiSearchResult, MultiSearchStats
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs_stages import UNREACHED
+from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.resident import offsets_dtype, unreachable_words
@@ -114,8 +114,8 @@ class Part:
         self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
         self._slots = (np.uint32(0), np.uint32(1))
         self.kernels: list[Kernel] = []
-        self._begin = self._kernel("bfs_parts.cl", "bfs_parts_begin", self.config)
-        self._expand = self._kernel("bfs_parts.cl", "bfs_parts_expand", self.config)
+        self._begin = self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config)
+        self._expand = self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config)
 
     @property
     def _word(self) -> np.dtype[Any]:
@@ -232,7 +232,7 @@ class CandidatePart(Part):
         self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
         # Owners claim exactly, by the distances they keep.
         claims = replace(self.config, visited="labels", duplicates="keep", history=0)
-        self._contract = self._kernel("bfs_parts_contract.cl", "bfs_parts_contract", claims)
+        self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
 
     def _room(self, graph: Graph) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
@@ -305,9 +305,9 @@ class BitPart(Part):
         bits = self.config.word_bits
         self._first_word = np.uint32(self.owned.first // bits)
         self._own_words = np.uint32(-(-self.owned.count // bits))
-        self._merge = self._kernel("bfs_parts_bits.cl", "bfs_parts_merge", self.config)
+        self._merge = self._kernel("bfs/parts_bits.cl", "bfs_parts_merge", self.config)
         if self.config.pull:
-            self._pull = self._kernel("bfs_parts_bits.cl", "bfs_parts_pull", self.config)
+            self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)
             self._back = self._in_rows(graph)
 
     def _in_rows(self, graph: Graph) -> tuple[Allocation, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs_stages import UNREACHED
+from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.engine.stats import LEVEL_RECORD
 
 if TYPE_CHECKING:

@@ -114,7 +114,7 @@ def load(
     device : Device
         What to build for.
     name : str
-        Path of the file below ``kernels_cl/``, for example ``"bfs.cl"``.
+        Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     folders : tuple of pathlib.Path
         Folders that are searched before ``kernels_cl/`` and ``templates/``.
     **params : object

@@ -61,7 +61,7 @@ def render(name: str, params: Mapping[str, object], folders: tuple[Path, ...] = 
     Parameters
     ----------
     name : str
-        Path of the file below ``kernels_cl/``, for example ``"bfs.cl"``.
+        Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     params : mapping
         A value for every name the file uses.
     folders : tuple of pathlib.Path

@@ -1,4 +1,4 @@
-## signatures: priorities and their propagation along edges, for scc_signatures.cl.
+## signatures: priorities and their propagation along edges, for scc/signatures.cl.
 ##
 ## functions()    at file scope
 ## spread(tile)   priorities travel over all edges once

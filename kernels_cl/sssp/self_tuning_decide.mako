@@ -127,7 +127,7 @@ static inline key_t key_below(const double x) {
 }
 </%def>
 
-## What clgraph/algorithms/sssp_tuning.py does where the controller is the host's.
+## What clgraph/algorithms/sssp/tuning.py does where the controller is the host's.
 <%def name="turn()">
     uint current = board[CURRENT];
     uint here = current & 1u;

@@ -3,7 +3,7 @@
 ## declarations()   at file scope, once: the functions and the words that snippets use
 ## call(hook)       where a snippet of the whole group runs
 ## hooks            what the user gave, by name; lines of it are reported as the user's own
-## states, arguments, problem   see clgraph/algorithms/multi_search_state.py
+## states, arguments, problem   see clgraph/algorithms/multi_search/state.py
 ## Words            ENQ(x), in visit       x joins the next frontier; once a call
 ##                  FIRST(x), SEEN(x)      take, or look at, the visited mark of a vertex
 ##                  ADD(array, index, x)   add without losing what others add at the same time

@@ -9,7 +9,7 @@ import pytest
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.algorithms import bfs as module
+from clgraph.algorithms.bfs import plan as module
 from clgraph.engine import resident
 from clgraph.engine.choose import resolve
 from clgraph.engine.config import BALANCERS

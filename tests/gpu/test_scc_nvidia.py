@@ -7,7 +7,7 @@ import pytest
 from digraphs import MILLION, SMALL, check_components, dag, grid, million, random_digraph, small
 
 import clgraph as cg
-from clgraph.algorithms.scc_config import STRATEGIES, TRIM_SIZES, VIRTUAL_WARPS
+from clgraph.algorithms.scc.config import STRATEGIES, TRIM_SIZES, VIRTUAL_WARPS
 
 pytestmark = pytest.mark.gpu
 

@@ -55,7 +55,7 @@ def test_algorithms_are_imported_when_they_are_used():
     assert not [name for name in sys.modules if name.startswith("clgraph.algorithms")]
     assert set(clgraph.__all__) <= set(dir(clgraph))
     assert clgraph.bfs is clgraph.bfs and clgraph.BFS.__name__ == "BFS"
-    assert "clgraph.algorithms.scc" not in sys.modules
+    assert "clgraph.algorithms.scc.plan" not in sys.modules
     try:
         clgraph.no_such_name
     except AttributeError as error:

@@ -19,7 +19,7 @@ SEARCH = """
 import dataclasses, gc, json, os, signal, sys, threading, time
 import numpy as np
 import clgraph as cg
-from clgraph.algorithms import bfs as bfs_module
+from clgraph.algorithms.bfs import plan as bfs_module
 
 resolve = bfs_module.resolve
 options = json.loads(sys.argv[1])

@@ -10,8 +10,8 @@ from runtimes import run_under_oclgrind, run_under_pocl_threads
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
-from clgraph.algorithms import sssp as sssp_module
-from clgraph.algorithms import sssp_choose
+from clgraph.algorithms.sssp import choose as sssp_choose
+from clgraph.algorithms.sssp import plan as sssp_module
 from clgraph.engine import resident
 
 METHODS = {

@@ -14,7 +14,7 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.algorithms import bfs as bfs_module
+from clgraph.algorithms.bfs import plan as bfs_module
 
 PATH = cg.generate.path(700)
 CONFIGS = {

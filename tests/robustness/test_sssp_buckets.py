@@ -11,7 +11,7 @@ import dataclasses, sys, time
 sys.path.insert(0, "tests")
 import numpy as np
 import clgraph as cg
-from clgraph.algorithms import sssp
+from clgraph.algorithms.sssp import plan as sssp
 from paths import check_paths, weighted
 
 seconds, spec, sizes = float(sys.argv[1]), sys.argv[2], dict(eval(sys.argv[3]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from clgraph.algorithms.bfs_4k import hash_entries
+from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
 from clgraph.device import Device, Memory, load
 from clgraph.engine.choose import resolve
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state

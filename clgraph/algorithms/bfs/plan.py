@@ -1,0 +1,283 @@
+"""Breadth-first search: hop distances, and optionally a shortest-path tree, from one source."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clgraph.algorithms.bfs.buffers import BFSBuffers
+from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.algorithms.bfs.result import BFSResult
+from clgraph.algorithms.bfs.stages import UNREACHED, kernel_parameters, stages_of
+from clgraph.algorithms.bfs.stats import BFSStats
+from clgraph.algorithms.bfs.verify import verify_search
+from clgraph.device import device as find_device
+from clgraph.device import load
+from clgraph.engine.arguments import depth_limit, vertex_number
+from clgraph.engine.choose import resolve
+from clgraph.engine.driver import Driver
+from clgraph.engine.findings import HopFindings
+from clgraph.engine.resident import resident
+from clgraph.errors import QueueOverflowError
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
+
+log = logging.getLogger("clgraph")
+
+
+class BFS:
+    """A breadth-first search compiled for one graph, configuration and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    predecessors : bool
+        Whether searches label a tree too.
+    config : BFSConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that is searched.
+    device : Device
+        Where.
+    config : Resolved
+        Every dimension as decided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+    KernelBuildError
+        If the kernel does not compile there.
+
+    Notes
+    -----
+    Compiles and uploads once; `run` only launches. Uses 4 bytes per edge (twice that if the graph
+    is directed and stages may pull) and 17 to 50 bytes per vertex of device memory. A plan serves
+    one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search",
+           SC 2012.
+    .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        predecessors: bool = False,
+        config: BFSConfig | str | None = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self.with_predecessors = bool(predecessors)
+        self._wanted = BFSConfig.of(config)
+        self._fallback: BFS | None = None
+        self.device = find_device(device)
+        self.config = resolve(
+            self._wanted.completed(self.graph, self.device.traits),
+            self.device.traits,
+            m=self.graph.m,
+            predecessors=self.with_predecessors,
+            max_degree=self.graph.max_degree,
+            mean_degree=self.graph.mean_degree,
+            directed=self.graph.directed,
+        )
+        self._lock = threading.Lock()
+        self._compile()
+        if self.graph.n:
+            self._buffers = BFSBuffers(
+                self.graph,
+                self.config,
+                self.device,
+                self._driver.groups,
+                predecessors=self.with_predecessors,
+                progress=progress,
+            )
+
+    def _compile(self) -> None:
+        stages = stages_of(self.config)
+        together = [stages] if self.config.kernels == "fused" else [[stage] for stage in stages]
+        programs = [
+            load(
+                self.device,
+                "bfs/bfs.cl",
+                **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
+            )
+            for names in together
+        ]
+        self.source_hash = programs[0].source_hash
+        kernels = [program.kernel("bfs") for program in programs]
+        self._driver = Driver(self.device, kernels, self.config)
+
+    @property
+    def groups(self) -> int:
+        """Work-groups of a persistent launch."""
+        return self._driver.groups
+
+    def _exact_plan(self) -> BFS:
+        """Give a plan for searches that find more than this one's queues or bytes can hold."""
+        if self._fallback is None and self.config.queue == "status":
+            log.warning(
+                "bfs on %s: a search is deeper than status_bits=8 can tell; searching again with "
+                "32 bits",
+                self.device.name,
+            )
+            exact = replace(self._wanted, status_bits=32)
+        elif self._fallback is None:
+            log.warning(
+                "bfs on %s: duplicates overflowed the queues of visited=%r; searching again with "
+                "atomic claims",
+                self.device.name,
+                self.config.visited,
+            )
+            exact = replace(
+                self._wanted, visited="bitmap", duplicates="keep", history=0, queue_percent=None
+            )
+        if self._fallback is None:
+            self._fallback = BFS(
+                self.graph,
+                predecessors=self.with_predecessors,
+                config=exact,
+                device=self.device,
+            )
+        return self._fallback
+
+    def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
+        """Search from one vertex.
+
+        Parameters
+        ----------
+        source : int
+            Vertex id in [0, n).
+        max_depth : int, optional
+            Vertices farther than this many hops stay unreached.
+        verify : bool
+            Whether to check the result on the device, outside the times in its stats.
+
+        Returns
+        -------
+        BFSResult
+            Distances, predecessors if the plan labels them, and stats.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `source` is not a vertex or `max_depth` is negative.
+        KernelTimeoutError
+            If the device does not finish.
+        QueueOverflowError
+            If ``queue_percent`` leaves too little room where each vertex is queued once.
+        VerificationError
+            If the result was to be checked and is wrong.
+        """
+        start = time.perf_counter()
+        source = vertex_number(source, self.graph.n)
+        limit = depth_limit(max_depth)
+        with self._lock:
+            buffers = self._buffers.pool.take()
+            try:
+                outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
+            except QueueOverflowError:
+                self._buffers.pool.give_back(buffers)
+                if self.config.exact and self.config.status_bits == 32:
+                    raise
+                return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
+            except BaseException:
+                self._buffers.pool.give_back(buffers)
+                raise
+            told = self._buffers.tell()
+            found = HopFindings(self.graph, buffers, self._buffers.pool, outcome.depth)
+        total_ms = 1e3 * (time.perf_counter() - start)
+        if verify:
+            verify_search(
+                self.device,
+                resident(self.graph, self.device),
+                buffers.distances,
+                buffers.predecessors,
+                source=source,
+                limit=int(limit),
+                unreached=UNREACHED,
+            )
+        stats = BFSStats(found, outcome, total_ms, self.config, told)
+        return BFSResult(found, outcome, stats, source)
+
+
+def bfs(
+    graph: Graph,
+    source: int,
+    *,
+    predecessors: bool = False,
+    max_depth: int | None = None,
+    config: BFSConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> BFSResult:
+    """Hop distances, and optionally one shortest-path tree, from a source vertex.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; weights are ignored.
+    source : int
+        Vertex id in [0, n).
+    predecessors : bool
+        Whether to label a tree too; costs one more store per reached vertex.
+    max_depth : int, optional
+        Vertices farther than this many hops stay unreached.
+    config : BFSConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    verify : bool
+        Whether to check the result on the device.
+
+    Returns
+    -------
+    BFSResult
+        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or
+        None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``source`` is not a vertex of ``graph``, or ``config`` is not a legal combination.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    O(n + m) work. Distances are deterministic; among several shortest paths the predecessor may
+    differ from run to run. Pull stages of a directed graph need its transpose, which is built once
+    and kept with the graph.
+    """
+    graph = as_graph(graph)
+    vertex_number(source, graph.n)
+    plan = BFS(graph, predecessors=predecessors, config=config, device=device, progress=progress)
+    return plan.run(source, max_depth=max_depth, verify=verify)

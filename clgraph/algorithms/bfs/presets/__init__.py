@@ -1,0 +1,1 @@
+"""Published breadth-first searches that need rules of their own."""

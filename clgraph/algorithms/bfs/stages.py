@@ -1,0 +1,100 @@
+"""Which stages the kernels of a breadth-first search have, and what they are rendered with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from clgraph.engine.state import (
+    BIN_WORDS,
+    BINS_AT,
+    CHUNK_WORDS,
+    COUNTERS,
+    COUNTERS_AT,
+    SLOT_WORDS,
+    STATE_WORDS,
+    UNIT_WORDS,
+    stage_numbers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.engine.choose import Resolved
+
+__all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
+
+UNREACHED = -1
+# Words that a search over a status array keeps beside the state; those of 64 bits have even places.
+TALLY_WORDS = {
+    "CLASSES": 0,
+    "NEWLY": 4,
+    "NEWLY_HUBS": 5,
+    "EDGES": 6,
+    "HUBS_FOUND": 8,
+    "HUBS_LISTED": 9,
+    "SIZES": 16,
+    "LOOKS": 24,
+    "HITS": 26,
+    "PUSHED_EDGES": 28,
+    "PULLED_EDGES": 30,
+    "SWITCHES": 32,
+    "RETURNS": 34,
+}
+TALLY_COUNT = 36
+LAST_BYTE_LEVEL = 254  # one more is the byte of what is unvisited, so nothing may come after it
+
+
+def stages_of(config: Resolved) -> list[str]:
+    """Names of the stages that a configuration goes through, the first one first."""
+    candidates = {
+        "edge": ["contract_expand"],
+        "two_phase": ["contract", "expand"],
+        "hybrid": ["contract", "expand", "contract_expand"],
+    }
+    if config.queue in candidates:
+        return ["fill", *candidates[config.queue]]
+    if config.queue == "status":
+        pull = ["pull"] if config.pull else []
+        write = [] if config.generation == "none" else ["write"]
+        widen = ["widen"] if config.status_bits == 8 else []
+        return ["fill", "push", *pull, "count", *write, *widen]
+    stages = ["fill", "push"]
+    if config.scope == "grid":
+        stages.append("arrange")
+    if config.pull:
+        stages += ["pull", "gather"]
+        if config.visited == "labels":
+            stages.append("mark")
+    return stages
+
+
+def kernel_parameters(
+    config: Resolved, stages: Sequence[str], *, predecessors: bool
+) -> dict[str, Any]:
+    """Give what ``bfs/bfs.cl`` is rendered with for a kernel of these stages."""
+    arranges = config.scope == "grid"
+    all_stages = stages_of(config)
+    words: dict[str, int] = STATE_WORDS
+    slot: tuple[str, ...] = SLOT_WORDS
+    if arranges:
+        words, slot = words | UNIT_WORDS | CHUNK_WORDS, (*slot, *UNIT_WORDS)
+    if config.hub_bins:
+        words, slot = words | BIN_WORDS | {"BINS": BINS_AT}, (*slot, *BIN_WORDS)
+    return {
+        "config": config,
+        "problem": SimpleNamespace(predecessors=predecessors),
+        "stages": tuple(stages),
+        "stage_numbers": {
+            name: number
+            for name, number in stage_numbers(config.queue).items()
+            if name not in {"arrange", "widen"} or name in all_stages
+        },
+        "UNREACHED": UNREACHED,
+        "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
+        "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,
+        "tally_words": TALLY_WORDS,
+        "tally_count": TALLY_COUNT,
+        "state_words": words,
+        "slot_words": slot,
+    }

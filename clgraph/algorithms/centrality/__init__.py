@@ -1,0 +1,1 @@
+"""How central vertices and edges are."""

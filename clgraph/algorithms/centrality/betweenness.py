@@ -1,0 +1,358 @@
+"""Betweenness centrality of vertices and edges, by Brandes' algorithm."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.centrality.ordered import OrderedBetweenness
+from clgraph.algorithms.centrality.shared import SharedBetweenness, fits
+from clgraph.algorithms.centrality.weighted import WeightedBetweenness, too_many_paths
+from clgraph.algorithms.multi_search.config import MultiSearchConfig
+from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
+from clgraph.algorithms.multi_search.state import State, library_snippets
+from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph import Graph, as_graph
+from clgraph.graph.arguments import whole
+from clgraph.graph.csr import drop_duplicates
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+
+__all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
+
+METHODS = ("auto", "multi-search", "ordered", "shared")
+LEAST_WORK = 10_000_000  # edges and vertices; less is not worth a second program
+FEW_LEVELS = 24  # beyond, a look at every row in every level costs more than it shares
+
+# Counts above `high` have the next but one level scaled by `factor`, which leaves single paths
+# above the smallest number; a second scaling does not, and is noticed.
+LIMITS: dict[str, dict[str, Any]] = {
+    "float64": {"high": np.float64(2.0**900), "factor": np.float64(2.0**-900)},
+    "float32": {"high": np.float32(2.0**100), "factor": np.float32(2.0**-100)},
+}
+
+
+def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
+    graph: Graph,
+    sources: ArrayLike | int | None = None,
+    normalized: bool = True,
+    *,
+    dtype: DTypeLike = np.float64,
+    seed: int | None = None,
+    weighted: bool = False,
+    method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Share of all shortest paths that pass through each vertex.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected; parallel edges count once.
+    sources : int or integers [k], optional
+        Vertices whose paths are counted: a list, or how many to draw at random. Default all.
+    normalized : bool
+        Whether to divide by the number of pairs of other vertices; else paths of undirected graphs
+        are counted once, not once from either end.
+    dtype : {float64, float32}
+        Of the result; float32 also halves the memory of the searches.
+    seed : int, optional
+        Of the draw.
+    weighted : bool
+        Whether edges are as long as their weights, which must be positive; this takes one
+        `clgraph.SSSP` search after the other. Else all are of length 1.
+    method : {"auto", "multi-search", "ordered", "shared"}
+        Whether a work-group runs each search as a `clgraph.MultiSearch`, or keeps what it finds in
+        its order, which is for undirected graphs, or searches share a traversal; "auto" takes the
+        last for graphs of few levels that are not small, else the second where it can.
+    config : MultiSearchConfig or str, optional
+        How the first are run; with one "auto" takes no other.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with searches done, searches in all, and what is done.
+
+    Returns
+    -------
+    numpy.ndarray
+        [n] of `dtype`; scaled from a sample to all sources as networkx 3.6 does it, where a sampled
+        vertex has one source less than others.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a source is not a vertex, more are to be drawn than there are, `method` is "ordered" and
+        the graph directed, or weights are asked for that are not there or not positive.
+    ClgraphError
+        If the shortest paths are too many for a floating-point number.
+    DeviceMemoryError
+        If the searches do not fit the device.
+
+    Notes
+    -----
+    O(k (n + m)) work, 17 to 36 bytes per vertex and search at a time in float64. Sums are added in
+    the order in which searches end, so the last digits may differ from run to run.
+
+    References
+    ----------
+    .. [1] U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical
+           Sociology 25 (2001).
+    """
+    graph = as_graph(graph)
+    chosen = _choose(sources, graph.n, seed)
+    thin, found = simple(graph, weighted=weighted), find_device(device)
+    if method not in METHODS:
+        raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    MultiSearchConfig.of(config)  # refused now, whatever will run the searches
+    scores = None
+    if weighted:
+        if method not in ("auto", "multi-search"):
+            raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
+        plan = WeightedBetweenness(thin, found, _element(dtype), edges=False, config=config)
+        scores = plan.run(chosen, progress)
+    elif method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, found, config)):
+        scores = _shared_scores(thin, chosen, dtype, found, progress)
+    if scores is None and method != "multi-search" and _keeps_order(thin, method, config):
+        scores = _ordered_scores(thin, chosen, dtype, found, progress)
+    if scores is None:
+        scores = _scores(
+            thin,
+            chosen,
+            edges=False,
+            dtype=dtype,
+            config=config,
+            device=device,
+            progress=progress,
+        )
+    if graph.n < 3:
+        return scores
+    scores *= _vertex_scale(graph, sources, chosen, normalized=normalized)
+    return scores
+
+
+def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
+    graph: Graph,
+    sources: ArrayLike | int | None = None,
+    normalized: bool = True,
+    *,
+    dtype: DTypeLike = np.float64,
+    seed: int | None = None,
+    weighted: bool = False,
+    config: MultiSearchConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Share of all shortest paths that pass along each edge.
+
+    Parameters
+    ----------
+    graph, sources, normalized, dtype, seed, weighted, config, device, progress
+        As `betweenness_centrality`.
+
+    Returns
+    -------
+    numpy.ndarray
+        [m] of `dtype`, in the order of ``graph.indices``. Both directions of an undirected edge
+        have the value of the edge; parallel edges share it evenly, by weight the lightest of them.
+
+    Raises
+    ------
+    InvalidArgumentError, ClgraphError, DeviceMemoryError
+        As `betweenness_centrality`.
+
+    Notes
+    -----
+    As `betweenness_centrality`, and one addition for every edge on a shortest path.
+    """
+    graph = as_graph(graph)
+    chosen = _choose(sources, graph.n, seed)
+    thin = simple(graph, weighted=weighted)
+    if weighted:
+        element = _element(dtype)
+        plan = WeightedBetweenness(thin, find_device(device), element, edges=True, config=config)
+        scores: NDArray[Any] = plan.run(chosen, progress)
+    else:
+        scores = _scores(
+            thin, chosen, edges=True, dtype=dtype, config=config, device=device, progress=progress
+        )
+    if not graph.directed:
+        scores = scores + scores[_reverse_places(thin)]
+    if graph.n >= 2:
+        n, k = graph.n, max(chosen.size, 1)
+        ordered = 1.0 if graph.directed else 2.0
+        scale = 1 / (k * (n - 1)) if normalized else n / (k * ordered)
+        scores *= scores.dtype.type(scale)
+    if thin is graph:
+        return scores
+    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    _, place = np.unique(tails * graph.n + graph.indices, return_inverse=True)
+    counts = np.ones(graph.m, bool)
+    if weighted and graph.weights is not None and thin.weights is not None:
+        counts = graph.weights == thin.weights[place]
+    copies = np.bincount(place[counts], minlength=scores.size).astype(scores.dtype)
+    shared: NDArray[Any] = np.where(counts, (scores / copies)[place], 0).astype(scores.dtype)
+    return shared
+
+
+def _sharing_pays(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    device: Device,
+    config: MultiSearchConfig | str | None,
+) -> bool:
+    """Decide whether searches share a traversal.
+
+    On PoCL they take a third of the time then (64 sources of a scale-15 Kronecker graph).
+    """
+    small = sources.size * (graph.n + graph.m) < LEAST_WORK
+    if small or config not in (None, "auto") or sources.size < device.traits.lanes:
+        return False
+    return Searcher(graph, device).depth() <= FEW_LEVELS
+
+
+def _keeps_order(graph: Graph, method: str, config: MultiSearchConfig | str | None) -> bool:
+    """Tell whether searches keep their order, or say why they cannot."""
+    if method == "ordered" and graph.directed:
+        raise InvalidArgumentError(
+            "method='ordered' is for undirected graphs, and this one is directed; pass "
+            "graph.symmetrized() or method='multi-search'."
+        )
+    return not graph.directed and (method == "ordered" or config in (None, "auto"))
+
+
+def _ordered_scores(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    dtype: DTypeLike,
+    device: Device,
+    progress: Progress | None,
+) -> NDArray[Any]:
+    element = _element(dtype)
+    if not graph.n:
+        return np.zeros(0, element)
+    plan = OrderedBetweenness(graph, device, element)
+    scores, overflowed = plan.run(sources, LIMITS[element.name], progress)
+    if overflowed:
+        raise too_many_paths(element)
+    return scores
+
+
+def _shared_scores(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    dtype: DTypeLike,
+    device: Device,
+    progress: Progress | None,
+) -> NDArray[Any] | None:
+    element = _element(dtype)
+    if not graph.n or not fits(graph, device, element):
+        return None
+    return SharedBetweenness(graph, device, element).run(sources, progress)
+
+
+def _element(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise InvalidArgumentError(f"dtype={dtype!r} is neither float64 nor float32.") from None
+    if element not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InvalidArgumentError(f"dtype={element} is neither float64 nor float32.")
+    return element
+
+
+def simple(graph: Graph, *, weighted: bool = False) -> Graph:
+    """Give the graph without repeats of edges, or with the lightest; itself if it has none."""
+    if not graph.statistics().parallel_edges:
+        return graph
+    weights = graph.weights if weighted else None
+    arrays = drop_duplicates(graph.indptr, graph.indices, weights)
+    return Graph.trusted(arrays, directed=graph.directed)
+
+
+def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
+    if sources is None:
+        return np.arange(n, dtype=np.int64)
+    if np.ndim(sources) == 0:
+        count = whole("sources", sources, 0, None)
+        if count > n:
+            raise InvalidArgumentError(
+                f"sources={count} vertices cannot be drawn from {n}; pass at most that many."
+            )
+        return (
+            np.random.default_rng(None if seed is None else whole("seed", seed, 0, None))
+            .choice(n, count, replace=False)
+            .astype(np.int64)
+        )
+    return as_sources(sources, n)
+
+
+def _vertex_scale(
+    graph: Graph, sources: Any, chosen: NDArray[np.int64], *, normalized: bool
+) -> NDArray[np.float64]:
+    """Factors [n]; a source is an end of all its own paths, so it has seen one source less."""
+    others, ordered = graph.n - 1, 1 if graph.directed else 2
+    seen = np.full(graph.n, float(others))
+    if sources is not None and chosen.size != graph.n:
+        seen[:] = chosen.size
+        seen -= np.bincount(chosen, minlength=graph.n)
+    with np.errstate(divide="ignore"):
+        scale = 1 / (seen * (others - 1)) if normalized else others / (seen * ordered)
+    scale[np.isinf(scale)] = math.nan
+    return scale
+
+
+def _scores(
+    graph: Graph,
+    sources: NDArray[np.int64],
+    *,
+    edges: bool,
+    dtype: DTypeLike,
+    config: MultiSearchConfig | str | None,
+    device: Device | str | None,
+    progress: Progress | None,
+) -> NDArray[Any]:
+    """Add up the shares of the sources, of one direction of each edge."""
+    element = _element(dtype)
+    snippets = library_snippets("betweenness")
+    edge_back = {hook: snippets.pop(f"edge_{hook}") for hook in ("back", "back_vertex")}
+    if edges:
+        snippets |= edge_back
+    plan = MultiSearch(
+        graph,
+        state={
+            "depths": State(np.int32, per="group", fill=-1),
+            "paths": State(element, per="group"),
+            "coefs": State(element, per="group"),
+            "scaled": State(np.uint8, per="group"),
+            "many": State(np.uint32, size=1, per="group"),
+            "scores": State(element, size="m" if edges else "n", per="run"),
+            "overflows": State(np.uint32, size=1, per="run"),
+        },
+        arguments=LIMITS[element.name],
+        **snippets,
+        config=config,
+        device=find_device(device),
+    )
+    result = plan.run(sources, progress=progress)
+    if result["overflows"][0]:
+        raise too_many_paths(element)
+    return result["scores"]
+
+
+def _reverse_places(graph: Graph) -> NDArray[np.int64]:
+    """For each edge of an undirected simple graph, the place of the same edge the other way."""
+    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    heads = graph.indices.astype(np.int64)
+    places = np.empty(graph.m, np.int64)
+    places[np.lexsort((tails, heads))] = np.arange(graph.m)
+    return places

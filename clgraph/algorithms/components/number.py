@@ -1,0 +1,77 @@
+"""Numbering components by their smallest members, given a representative of each vertex."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.components.launch import COMPONENT_KNOWN, Sweeper
+from clgraph.device import load
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.components.launch import SweepLog
+    from clgraph.device import Allocation, Device, Memory
+
+__all__ = ["Numbering"]
+
+ALONE_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
+
+
+class Numbering:
+    """Launches that turn representatives into labels 0 .. k - 1.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from.
+    n : int
+        Vertices, at least one.
+    smallest : bool
+        Whether the representative of a component is its smallest member already.
+    """
+
+    def __init__(self, device: Device, memory: Memory, n: int, *, smallest: bool) -> None:
+        self._n = np.uint32(n)
+        self._sweeper = Sweeper(device, n)
+        self._chunk = np.uint32(self._sweeper.chunk)
+        self._groups = np.uint32(self._sweeper.groups)
+        program = load(
+            device,
+            "components/number.cl",
+            group_size=self._sweeper.group_size,
+            items=1,
+            smallest=smallest,
+            COMPONENT_KNOWN=COMPONENT_KNOWN,
+        )
+        self._alone = device.traits.is_cpu and n <= ALONE_VERTICES
+        names = ("clear", "first", "fold", "totals", "rank", "labels", "alone")
+        self._kernels = {name: program.kernel(f"number_{name}") for name in names}
+        self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
+        self._rank = memory.allocate("component_ranks", n, np.uint32)
+        self._totals = memory.allocate("totals", self._sweeper.groups, np.uint32)
+        self.count = memory.allocate("component_count", 1, np.uint32)
+
+    def run(self, log: SweepLog, component: Allocation, labels: Allocation) -> None:
+        """Enqueue everything; `count` and `labels` are valid after the last event of `log`."""
+        if self._alone:
+            event = self._kernels["alone"].launch(
+                1, 1, component, self._n, self._rank, self.count, labels
+            )
+            log.add(event, event)
+            return
+        first = self._first or self._rank
+        if self._first is not None:
+            self._launch(log, "clear", self._n, first)
+            self._launch(log, "first", component, self._n, first)
+        self._launch(log, "fold", component, first, self._n, self._chunk, self._totals)
+        self._sweeper.launch(
+            log, self._kernels["totals"], self._totals, self._groups, self.count, groups=1
+        )
+        self._launch(log, "rank", component, first, self._n, self._chunk, self._totals, self._rank)
+        self._launch(log, "labels", component, first, self._rank, self._n, labels)
+
+    def _launch(self, log: SweepLog, name: str, *args: Allocation | np.generic) -> None:
+        self._sweeper.launch(log, self._kernels[name], *args)

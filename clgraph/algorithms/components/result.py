@@ -1,0 +1,149 @@
+"""What a decomposition into components tells: labels, sizes and what it took."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.components.launch import SweepLog
+    from clgraph.device import Allocation
+
+__all__ = ["ComponentStats", "ComponentsResult"]
+
+
+class ComponentStats:
+    """Times, counts and configuration of one decomposition.
+
+    Attributes
+    ----------
+    total_ms : float
+        Host wall clock of ``run``.
+    edges_traversed : int
+        Edges of the graph, whatever part of them was looked at and how often.
+    launches : int
+        Kernel launches.
+    mode : {"persistent", "stepped", "launches"}
+        How the stages were run; "launches" for a fixed sequence of kernels.
+    method : str
+        What found the components: the finishing step of the configuration.
+    steps : list of dict
+        In order, what was done: the ``phase`` it belongs to, its name as ``step``, how many
+        ``rounds`` it took, and from kernels that run stage by stage also ``items`` (in the first
+        round), what was ``found`` (in all rounds) and its ``milliseconds`` (NaN on devices without
+        a clock that kernels can read).
+    device_bytes : int
+        Device memory of the plan: the graph and its transpose, where this plan was the first to
+        want them there, and all state.
+    energy : object or None
+        Filled in by whoever measured the run.
+    """
+
+    def __init__(
+        self,
+        log: SweepLog,
+        total_ms: float,
+        *,
+        edges: int,
+        mode: str,
+        method: str,
+        config: Mapping[str, Any],
+        steps: list[dict[str, Any]] | None = None,
+        device_bytes: int = 0,
+    ) -> None:
+        self._log = log
+        self._config = dict(config)
+        self.total_ms = total_ms
+        self.edges_traversed = edges
+        self.mode = mode
+        self.method = method
+        self.steps = steps or []
+        self.device_bytes = device_bytes
+        self.energy: Any = None
+
+    @property
+    def launches(self) -> int:
+        """Kernel launches."""
+        return self._log.launches
+
+    @property
+    def phases(self) -> dict[str, dict[str, Any]]:
+        """Rounds and milliseconds of each phase: its own, without what surrounds the launches."""
+        table: dict[str, dict[str, Any]] = {}
+        for step in self.steps:
+            row = table.setdefault(step["phase"], {"rounds": 0, "milliseconds": 0.0})
+            row["rounds"] += int(step["rounds"])
+            row["milliseconds"] += step.get("milliseconds", math.nan)
+        return table
+
+    @property
+    def levels(self) -> int:
+        """Rounds of all steps together: passes over vertices, edges or a frontier."""
+        return sum(int(step["rounds"]) for step in self.steps)
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time from the first launch's start to the labels in device memory, ms."""
+        return self._log.kernel_ms
+
+    @property
+    def teps(self) -> float:
+        """Edges of the graph per second of kernel time."""
+        return self.edges_traversed / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration as decided."""
+        return dict(self._config)
+
+
+class ComponentsResult:
+    """Components of a graph; arrays are copied from the device on first access.
+
+    Attributes
+    ----------
+    count : int
+        How many there are.
+    stats : ComponentStats
+        Times, counts and the configuration that ran.
+    """
+
+    def __init__(
+        self, labels: Allocation | None, n: int, count: int, stats: ComponentStats
+    ) -> None:
+        self._device_labels = labels
+        self._n = n
+        self.count = count
+        self.stats = stats
+
+    def __repr__(self) -> str:
+        """Tell how many components there are."""
+        return f"{type(self).__name__}(count={self.count})"
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """Component of each vertex, int32 [n]: 0 .. count - 1, numbered by smallest member."""
+        held, self._device_labels = self._device_labels, None
+        return np.zeros(self._n, np.int32) if held is None else held.read()
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Vertices of each component, int64 [count]."""
+        return np.bincount(self.labels, minlength=self.count).astype(np.int64)
+
+    @property
+    def largest_share(self) -> float:
+        """Share of the vertices that are in the largest component; 0 without vertices."""
+        return float(self.sizes.max(initial=0)) / max(self._n, 1)
+
+    @property
+    def trivial_share(self) -> float:
+        """Share of the vertices that are components by themselves; 0 without vertices."""
+        return float(np.count_nonzero(self.sizes == 1)) / max(self._n, 1)

@@ -1,0 +1,236 @@
+"""Distances between all pairs of vertices, and their mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.multi_search.plan import as_sources
+from clgraph.algorithms.multi_search.totals import Searcher, narrow
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
+from clgraph.progress import part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from clgraph.algorithms.multi_search.config import MultiSearchConfig
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]
+
+WEIGHTED_BLOCK = 256  # rows of distances in host memory
+
+
+def apsp(
+    graph: Graph,
+    sources: ArrayLike | None = None,
+    *,
+    dtype: DTypeLike = np.int32,
+    weighted: bool = False,
+    method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Distances from every source to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected.
+    sources : integers [k], optional
+        Where to begin; default every vertex.
+    dtype : {int32, int16}
+        Of the result, in hops.
+    weighted : bool
+        Whether edges are as long as their weights, in whose type the result then is. This takes
+        one `clgraph.SSSP` search after the other.
+    method : {"auto", "multi-search", "bit-parallel", "single"}
+        Whether a work-group runs each search, searches share the bits of words, or `bfs` runs one
+        after the other; "auto" shares from 32 sources on, where the graph is not too deep for it.
+    config : MultiSearchConfig or str, optional
+        How searches are run where each has a work-group of its own.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with sources done, sources in all, and what is done.
+
+    Returns
+    -------
+    numpy.ndarray
+        [k, n] of `dtype`, -1 where there is no path; or of the type of the weights, infinity or the
+        largest integer where there is none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a source is not a vertex, a distance does not fit `dtype`, or `dtype` or `method` is not
+        for weights.
+    DeviceMemoryError
+        If not even the distances from one source fit the device.
+
+    Notes
+    -----
+    O(k (n + m)) work. The whole result is in host memory, 4 k n bytes; `apsp_blocks` gives it
+    piece by piece.
+    """
+    graph = as_graph(graph)
+    chosen = _all_or(sources, graph.n)
+    element = _element(dtype, weighted=weighted)
+    if weighted:
+        return WeightedSearcher(graph, find_device(device), method, config).distances(
+            chosen, progress
+        )
+    result = np.empty((chosen.size, graph.n), element)
+    done = 0
+    searcher = Searcher(graph, find_device(device), method, config)
+    for block, distances in _blocks(searcher, chosen, element, None, progress):
+        result[done : done + block.size] = distances
+        done += block.size
+    return result
+
+
+def apsp_blocks(
+    graph: Graph,
+    sources: ArrayLike | None = None,
+    *,
+    block: int | None = None,
+    dtype: DTypeLike = np.int32,
+    weighted: bool = False,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """Distances from every source, a block of sources at a time.
+
+    Parameters
+    ----------
+    graph, sources, dtype, weighted, method, device, progress
+        As `apsp`.
+    block : int, optional
+        Sources of a block; default what fits the device.
+
+    Yields
+    ------
+    sources : int64 [b]
+        Those of the block.
+    distances : [b, n] of `dtype`
+        From them; -1 where there is no path.
+
+    Raises
+    ------
+    InvalidArgumentError, DeviceMemoryError
+        As `apsp`.
+    """
+    graph = as_graph(graph)
+    size = None if block is None else whole("block", block)
+    chosen = _all_or(sources, graph.n)
+    element = _element(dtype, weighted=weighted)
+    if weighted:
+        by_weight = WeightedSearcher(graph, find_device(device), method)
+        return _weighted_blocks(by_weight, chosen, size or WEIGHTED_BLOCK, progress)
+    searcher = Searcher(graph, find_device(device), method)
+    return _blocks(searcher, chosen, element, size, progress)
+
+
+def average_shortest_path_length(
+    graph: Graph,
+    *,
+    weighted: bool = False,
+    method: str = "auto",
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Mean distance over all ordered pairs of vertices.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Every vertex must reach every other.
+    weighted, method, device, progress
+        As `apsp`.
+
+    Returns
+    -------
+    float
+        0 for a single vertex.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph has no vertex, or some pair has no path.
+
+    Notes
+    -----
+    O(n (n + m)) work and O(n) memory for a search.
+    """
+    graph = as_graph(graph)
+    if not graph.n:
+        raise InvalidGraphError("a graph without vertices has no mean distance.")
+    everyone = np.arange(graph.n, dtype=np.int64)
+    searcher = (
+        WeightedSearcher(graph, find_device(device), method)
+        if weighted
+        else Searcher(graph, find_device(device), method)
+    )
+    found = searcher.totals(everyone, progress)
+    short = np.flatnonzero(found.reached < graph.n)
+    if short.size:
+        raise InvalidGraphError(
+            f"vertex {short[0]} reaches only {found.reached[short[0]]} of {graph.n} vertices, so "
+            "there is no mean over all pairs; pass one (strongly) connected component."
+        )
+    return float(found.total.sum() / (graph.n * (graph.n - 1))) if graph.n > 1 else 0.0
+
+
+def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
+    return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
+
+
+def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise InvalidArgumentError(f"dtype={dtype!r} is neither int32 nor int16.") from None
+    if element not in (np.dtype(np.int32), np.dtype(np.int16)):
+        raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
+    if weighted and element != np.int32:
+        raise InvalidArgumentError(
+            f"dtype={element} is for distances in hops; by weight they have the type of the "
+            "weights, so leave it out."
+        )
+    return element
+
+
+def _weighted_blocks(
+    searcher: WeightedSearcher,
+    sources: NDArray[np.int64],
+    size: int,
+    progress: Progress | None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    for begin in range(0, sources.size, size):
+        block = sources[begin : begin + size]
+        yield block, searcher.distances(block, part_of(progress, begin, 1, sources.size))
+
+
+def _blocks(
+    searcher: Searcher,
+    sources: NDArray[np.int64],
+    element: np.dtype[Any],
+    size: int | None,
+    progress: Progress | None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    done = 0
+    for block in searcher.blocks(sources, 4, size):
+        part = part_of(progress, done, 1, sources.size)
+        yield block, narrow(searcher.distances(block, part), element)
+        done += block.size

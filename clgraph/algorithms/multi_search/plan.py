@@ -1,0 +1,376 @@
+"""Many searches at once, each by a work-group of its own, with what they do left to the user."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
+from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats
+from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
+from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
+from clgraph.device import Memory, resident_groups
+from clgraph.device import device as find_device
+from clgraph.device.program import build
+from clgraph.device.sources import render
+from clgraph.engine.resident import resident
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]
+
+
+class MultiSearch:
+    """Independent searches over one graph, as many at a time as the device has work-groups for.
+
+    The snippets say what a search does; queues, balance, barriers and memory are the library's.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        What is searched; weights are ignored, unless `arguments` hands them over.
+    state : dict of str to State
+        The arrays that snippets read and write, by the name they have there.
+    arguments : dict, optional
+        Numbers and arrays that snippets only read.
+    init : str, optional
+        OpenCL C that all work-items of the group run once per search, before its first level.
+    prior, post : str, optional
+        Run before and after each level. In `post`, ``level`` is the distance of the vertices just
+        found, ``frontier_size`` their number.
+    where : str, optional
+        An expression without side effects; edges for which it is false are not visited.
+    visit : str, optional
+        Run by one work-item for each edge ``e`` from ``u``, in the frontier at distance ``level``,
+        to ``v``. ``ENQ(v)`` puts a vertex into the next frontier; visit it once: ``FIRST(v)`` is
+        true for exactly one caller per search, and never for its source.
+    back, back_vertex : str, optional
+        A sweep from the last level to the first: `back` may ``SUM(x)`` at every edge out of ``u``,
+        then `back_vertex` has the total in ``sum``. They keep the levels.
+    finalize : str, optional
+        Run once per search after everything else; ``level`` is then its number of levels.
+    keep_levels : bool
+        Whether `finalize` may ask for ``LEVEL_SIZE(l)`` and ``LEVEL_VERTEX(l, j)``, with l below
+        ``levels``.
+    max_levels : int, optional
+        Levels that are expanded at most; the search then ends as it is.
+    capacity : int, optional
+        Vertices that a frontier can hold, or the whole search where levels are kept; default n.
+    config : MultiSearchConfig or str, optional
+        How searches are run: a configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that is searched.
+    device : Device
+        Where.
+    config : ResolvedSearch
+        Every dimension as decided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a name, a snippet or the configuration cannot be.
+    KernelBuildError
+        If a snippet does not compile; the message shows the line of the snippet.
+    DeviceMemoryError
+        If the graph does not fit the device.
+
+    Notes
+    -----
+    In scope everywhere: ``i`` (which search), ``src``, ``level``, ``lid`` and ``WG`` (the work-item
+    and the size of its group), ``n``, ``m``, ``k`` (number of searches), ``indptr``, ``indices``,
+    and every state and argument by its name: a pointer to what this search has of it. Work-items
+    that visit edges to one vertex at the same time need ``FIRST``, ``CLAIM(array, index, from,
+    to)`` or ``ADD(array, index, x)``; docs/multi-search.md shows how. Compiles and uploads once;
+    `run` only launches. A plan serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] A. McLaughlin, J. Riedy, D. A. Bader, "A fast, energy-efficient abstraction for
+           simultaneous breadth-first searches", HPEC 2015.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> plan = cg.MultiSearch(
+    ...     cg.generate.path(5),
+    ...     state={"hops": cg.State("int32", fill=-1)},
+    ...     init="if (lid == 0) hops[src] = 0;",
+    ...     visit="if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+    ... )
+    >>> plan.run([0, 3])["hops"].tolist()
+    [[0, 1, 2, 3, 4], [3, 2, 1, 0, 1]]
+    """
+
+    def __init__(  # noqa: PLR0913 - one argument a snippet
+        self,
+        graph: Graph,
+        *,
+        state: Mapping[str, State],
+        arguments: Mapping[str, Any] | None = None,
+        init: str | None = None,
+        prior: str | None = None,
+        where: str | None = None,
+        visit: str | None = None,
+        post: str | None = None,
+        back: str | None = None,
+        back_vertex: str | None = None,
+        finalize: str | None = None,
+        keep_levels: bool = False,
+        max_levels: int | None = None,
+        capacity: int | None = None,
+        config: MultiSearchConfig | str | None = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self._states = _by_name("state", state)
+        self._arguments = [
+            Given(name, value) for name, value in _by_name("arguments", arguments or {}).items()
+        ]
+        self._check_names()
+        self._hooks = check_snippets(
+            {
+                "init": init,
+                "prior": prior,
+                "where": where,
+                "visit": visit,
+                "post": post,
+                "back": back,
+                "back_vertex": back_vertex,
+                "finalize": finalize,
+            }
+        )
+        self._max_levels = None if max_levels is None else whole("max_levels", max_levels, 0)
+        n = max(self.graph.n, 1)
+        self._capacity = n if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
+        self.device = find_device(device)
+        traits = self.device.traits
+        self.config = resolve_search(
+            MultiSearchConfig.of(config),
+            traits,
+            self.graph,
+            keep_levels=bool(keep_levels) or "back_vertex" in self._hooks,
+        )
+        self._visited = any("FIRST" in text or "SEEN" in text for text in self._hooks.values())
+        self._lock = threading.Lock()
+        self._memory = Memory(self.device)
+        self._compile()
+        self._upload(progress)
+
+    def _check_names(self) -> None:
+        names = [*self._states, *(given.name for given in self._arguments)]
+        for name in names:
+            check_name(name)
+        if len(set(names)) < len(names):
+            raise InvalidArgumentError("an argument has the name of a state; rename one of them.")
+        for name, state in self._states.items():
+            if not isinstance(state, State):
+                raise InvalidArgumentError(
+                    f"state {name!r} is a {type(state).__name__}; pass a clgraph.State."
+                )
+
+    def _compile(self) -> None:
+        config, traits = self.config, self.device.traits
+        uses_double = any(np.dtype(s.dtype) == np.float64 for s in self._states.values())
+        if uses_double and not traits.fp64:
+            raise InvalidArgumentError(
+                f"{self.device.name} has no double precision; declare float32 arrays."
+            )
+        source = render(
+            "multi_search/multi_search.cl",
+            {
+                "traits": traits,
+                "config": config,
+                "hooks": self._hooks,
+                "states": [state.named(name) for name, state in self._states.items()],
+                "arguments": self._arguments,
+                "problem": SimpleNamespace(
+                    visited=self._visited,
+                    keep_levels=config.keep_levels,
+                    sum_type="double" if traits.fp64 else "float",
+                ),
+                "status_words": STATUS_WORDS,
+            },
+        )
+        about = f"group_size={config.group_size}, threshold={config.threshold}"
+        program = build(self.device, source, label="multi_search/multi_search.cl", config=about)
+        self.source_hash = program.source_hash
+        self._source = program.source
+        self._kernel = program.kernel("multi_search")
+        resident = resident_groups(self.device, self._kernel, config.group_size)
+        if not resident:
+            raise InvalidArgumentError(
+                f"group_size={config.group_size} does not fit {self.device.name} with these "
+                "snippets; choose a smaller one."
+            )
+        self._groups = config.groups or resident
+
+    def _upload(self, progress: Progress | None) -> None:
+        graph, memory = self.graph, self._memory
+        out = resident(graph, self.device, progress)
+        tails = np.zeros(1, np.uint32)
+        if not self.config.queued:
+            tails = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
+        self._graph_args = (out.indptr, out.indices, memory.upload("tails", tails))
+        self._given: list[Allocation | np.generic] = [
+            memory.upload(given.name, given.value) if given.is_array else given.value
+            for given in self._arguments
+        ]
+        self._scratch = Scratch(
+            memory,
+            self._states,
+            graph,
+            queue_entries=self._capacity * (1 if self.config.keep_levels else 2)
+            if self.config.queued
+            else 0,
+            keep_levels=self.config.keep_levels,
+            visited=self._visited,
+            stamps=not self.config.queued,
+        )
+
+    def run(
+        self,
+        sources: ArrayLike | Sequence[int],
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> MultiSearchResult:
+        """Run one search from every source.
+
+        Parameters
+        ----------
+        sources : integers [k]
+            Vertices in [0, n); repeats are allowed, each has its own result.
+        arguments : dict, optional
+            What snippets read in this run instead of what the plan was given by the same names:
+            numbers for numbers and arrays for arrays, of the same types, of any size.
+        progress : callable or True, optional
+            Called with searches done, searches in all, and what is done, after every launch.
+
+        Returns
+        -------
+        MultiSearchResult
+            An array for each state: [k, size] if it is per search, [size] if per run.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a source is not a vertex, or an argument another than the plan has.
+        DeviceMemoryError
+            If what the searches keep does not fit; the message says how many bytes are needed.
+        ClgraphError
+            If the snippets enqueue more than the queue holds, something that is no vertex, twice
+            in one visit, or without end.
+
+        Notes
+        -----
+        A launch takes about a quarter of a second; between two of them Ctrl-C is answered and
+        progress is reported.
+        """
+        start = time.perf_counter()
+        chosen = as_sources(sources, self.graph.n)
+        with self._lock:
+            batch = Batch(
+                self._kernel,
+                self._scratch,
+                chosen,
+                group_size=self.config.group_size,
+                most_groups=self._groups,
+            )
+            n = self.graph.n
+            no_limit = self._max_levels is None
+            batch.run(
+                self._graph_args,
+                self._given_now(arguments or {}),
+                progress,
+                limits=(
+                    np.uint32(min(self.config.threshold, 2**32 - 1)),
+                    np.uint32(self._capacity),
+                    np.uint32(n if self._max_levels is None else min(self._max_levels, n)),
+                ),
+                capacity=self._capacity,
+                must_end=no_limit or (self._max_levels or 0) > n,
+            )
+        stats = MultiSearchStats(
+            searches=int(chosen.size),
+            kernel_ms=batch.kernel_ms,
+            total_ms=1e3 * (time.perf_counter() - start),
+            launches=batch.launches,
+            groups=batch.groups,
+            config=self.config.as_dict(),
+        )
+        return MultiSearchResult(batch.arrays, chosen, stats)
+
+    def _given_now(self, arguments: Mapping[str, Any]) -> list[Allocation | np.generic]:
+        """Give the kernel's last arguments, those of a run in place of the plan's."""
+        given = list(self._given)
+        places = {known.name: place for place, known in enumerate(self._arguments)}
+        for name, value in _by_name("arguments", arguments).items():
+            if name not in places:
+                raise InvalidArgumentError(
+                    f"the plan has no argument {name!r}; give it one when it is made."
+                )
+            known, now = self._arguments[places[name]], Given(name, value)
+            if (known.is_array, known.ctype) != (now.is_array, now.ctype):
+                kinds = [
+                    f"{'an array' if x.is_array else 'a number'} of {x.ctype}" for x in (known, now)
+                ]
+                raise InvalidArgumentError(
+                    f"argument {name!r} is {kinds[0]} in the plan; {kinds[1]} was given."
+                )
+            given[places[name]] = (
+                self._memory.upload(name, now.value) if now.is_array else now.value
+            )
+        return given
+
+
+def _by_name(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(given)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"{what} is a {type(given).__name__}; pass a dict by the names that snippets use."
+        ) from None
+
+
+def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
+    """Give vertex numbers as int64 [k], or say which of them is none."""
+    try:
+        given = np.asarray(sources)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
+        ) from None
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidArgumentError(
+            f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "
+            f"{given.shape} was given."
+        )
+    bad = np.flatnonzero((given < 0) | (given >= n)) if given.size else given
+    if bad.size:
+        raise InvalidArgumentError(
+            f"{name}[{bad[0]}]={given[bad[0]]} is not a vertex of this graph; it has {n} vertices, "
+            "numbered from 0."
+        )
+    return given.astype(np.int64)

@@ -1,0 +1,159 @@
+"""What the kernels that run stage by stage share: configuration, compilation and their log."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import load
+from clgraph.engine.choose import resolve
+from clgraph.engine.config import TraversalConfig
+from clgraph.engine.driver import Driver
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.algorithms.scc.config import SCCConfig
+    from clgraph.device import Device, DeviceTraits, Memory, Program
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.choose import Resolved
+    from clgraph.engine.driver import Outcome
+
+__all__ = ["ROUND_WORK", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+
+HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
+CPU_SCAN_BUDGET = 256
+GPU_SCAN_BUDGET = 4096
+# Edges that a round costs in itself, by is_cpu: 5 us at 12 G edges/s on an H200; on two cores 3 us
+# where they are idle and 50 us where others want them too, at 200 M edges/s.
+ROUND_WORK = {True: 10_000, False: 60_000}
+LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
+# Of a launch on a CPU, as the budget counts it. Two cores that others wanted too did 18 to 40
+# million in a second; the 200 million of a search left Ctrl-C unanswered for 2 to 9 s.
+CPU_LAUNCH_WORK = 5_000_000
+
+
+def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: Any) -> Resolved:
+    """Complete a configuration for the stage machine.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run it.
+    """
+    wanted = TraversalConfig(
+        synchronisation=config.synchronisation,
+        group_size=config.group_size,
+        groups=config.groups,
+        solo=False,
+    )
+    resolved = resolve(wanted, traits, m=m, predecessors=False, max_degree=0)
+    work = resolved.launch_work
+    return dataclasses.replace(
+        resolved,
+        solo=False,
+        held=False,
+        solo_capacity=traits.lanes,
+        launch_work=min(work, CPU_LAUNCH_WORK) if traits.is_cpu else work,
+        **changes,
+    )
+
+
+def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.uint64:
+    """Edges and vertices that scans may cost before the sequential search takes over."""
+    budget = config.scan_budget or (CPU_SCAN_BUDGET if traits.is_cpu else GPU_SCAN_BUDGET)
+    return np.uint64(min(budget * (n + m + LEAST_SIZE), 2**63))
+
+
+def compile_stages(
+    device: Device, name: str, stages: Sequence[str], resolved: Resolved, first: str, **params: Any
+) -> tuple[Driver, Program]:
+    """Build a kernel file for stages: all in one kernel, or one each, that of stage `first` first.
+
+    Returns
+    -------
+    Driver, Program
+        What launches them, and the program of the first.
+    """
+    together = [tuple(stages)]
+    if resolved.kernels != "fused":
+        # Whatever begins a run must be in its first launch.
+        together = [(one,) for one in sorted(stages, key=lambda stage: stage != first)]
+    programs = [
+        load(
+            device,
+            name,
+            config=resolved,
+            stages=tuple(stages),
+            rendered=rendered,
+            state_words=STATE_WORDS,
+            slot_words=SLOT_WORDS,
+            **params,
+        )
+        for rendered in together
+    ]
+    entry = name.removesuffix(".cl").replace("/", "_")
+    driver = Driver(device, [program.kernel(entry) for program in programs], resolved)
+    return driver, programs[0]
+
+
+class StageLog:
+    """Record of every stage that a kernel ran, kept on the device.
+
+    Parameters
+    ----------
+    memory : Memory
+        What to allocate from.
+    stages : sequence of str
+        Names by stage mode, from 1 on.
+    phases : sequence of str
+        Names by phase, from 0 on.
+    """
+
+    def __init__(self, memory: Memory, stages: Sequence[str], phases: Sequence[str]) -> None:
+        self._phases = tuple(phases)
+        self._stages = ("END", *stages)
+        self._history = memory.allocate("stage_history", 4 * (1 + HISTORY_CAPACITY), np.uint32)
+        self.arguments: tuple[Argument, ...] = (self._history, np.uint32(HISTORY_CAPACITY))
+
+    def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Stages in order; equal neighbours become one step of several rounds.
+
+        Returns
+        -------
+        list of dict
+            ``phase``, ``step``, ``rounds``, ``items`` (of the first round), ``found`` (in all
+            rounds) and ``milliseconds`` (NaN where the device has no clock). Rounds beyond those
+            that are kept follow as one step, "not recorded".
+        """
+        kept = min(outcome.reached, HISTORY_CAPACITY)
+        noted = self._history.read(4 * (1 + kept)).reshape(-1, 4)
+        rows, clock = noted[1:], noted[:, 3]
+        took = np.full(kept, np.nan)
+        if clock[1:].any():
+            took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
+        steps: list[dict[str, Any]] = []
+        for (items, found, mode, _), milliseconds in zip(rows.tolist(), took.tolist(), strict=True):
+            phase, name = self._phases[mode >> 8], self._stages[mode & 7].lower()
+            if steps and (steps[-1]["phase"], steps[-1]["step"]) == (phase, name):
+                steps[-1]["rounds"] += 1
+                steps[-1]["found"] += found
+                steps[-1]["milliseconds"] += milliseconds
+            else:
+                steps.append(
+                    {
+                        "phase": phase,
+                        "step": name,
+                        "rounds": 1,
+                        "items": items,
+                        "found": found,
+                        "milliseconds": milliseconds,
+                    }
+                )
+        lost = outcome.reached - kept
+        if lost > 0:
+            steps.append({"phase": steps[-1]["phase"], "step": "not recorded", "rounds": lost})
+        return steps

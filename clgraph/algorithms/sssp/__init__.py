@@ -1,0 +1,1 @@
+"""Shortest paths by weight from one vertex."""

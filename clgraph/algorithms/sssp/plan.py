@@ -1,0 +1,427 @@
+"""Shortest paths by weight, and optionally a tree of them, from one or several sources."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.sssp.buffers import PathBuffers
+from clgraph.algorithms.sssp.choose import resolve_paths
+from clgraph.algorithms.sssp.classes import has_parallel_edges
+from clgraph.algorithms.sssp.config import SSSPConfig
+from clgraph.algorithms.sssp.cycle import (
+    check_overflow,
+    check_rooted,
+    refuse_cycle,
+    refuse_shorter,
+    refuse_tree,
+)
+from clgraph.algorithms.sssp.result import PathFindings, PathStats, SSSPResult
+from clgraph.algorithms.sssp.stages import (
+    REMARK_BELOW,
+    REMARK_BEYOND,
+    REMARK_ROUNDS,
+    kernel_parameters,
+    stages_of,
+)
+from clgraph.algorithms.sssp.trace import TunedFindings, TunedStats
+from clgraph.algorithms.sssp.tuning import HostControl, Tuning
+from clgraph.algorithms.sssp.verify import verify_paths
+from clgraph.algorithms.sssp.weights import Weights
+from clgraph.device import device as find_device
+from clgraph.device import load
+from clgraph.engine.arguments import vertex_number, vertex_numbers
+from clgraph.engine.driver import Driver
+from clgraph.engine.resident import resident
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Device, Mirror
+    from clgraph.device.memory import Progress
+    from clgraph.energy.target import PowerTarget
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import SearchBuffers
+    from clgraph.graph import Graph
+
+__all__ = ["SSSP", "SSSPConfig", "SSSPResult", "sssp"]
+
+# Relax stages after which a search with negative weights looks for a cycle, and how much later it
+# does so again: the search is run anew, which costs a seventh more at most.
+FIRST_ROUNDS, MORE_ROUNDS = 256, 8
+
+
+class SSSP:
+    """A search for shortest paths compiled for one graph, configuration and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        With weights: int32, int64, uint32, float32 or float64.
+    predecessors : bool
+        Whether searches label a tree too.
+    config : SSSPConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that is searched.
+    device : Device
+        Where.
+    config : ResolvedPaths
+        Every dimension as decided.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no weights, one is not finite, an undirected edge is negative, or the
+        configuration is not legal for these weights or on this device.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+    KernelBuildError
+        If the kernel does not compile there.
+
+    Notes
+    -----
+    Compiles and uploads once; `run` only launches. Uses 8 to 12 bytes per edge (weights of 64 bits:
+    12 to 20) and 24 to 60 bytes per vertex of device memory, by buckets 32 to 64 more. A plan
+    serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] F. Busato, N. Bombieri, "An efficient implementation of the Bellman-Ford algorithm for
+           Kepler GPU architectures", IEEE TPDS 27(8), 2016.
+    .. [2] A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for
+           single-source shortest paths", IPDPS 2014.
+    .. [3] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
+           Journal of Algorithms 49, 2003.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        predecessors: bool = False,
+        config: SSSPConfig | str | None = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph, weighted=True)
+        self.with_predecessors = bool(predecessors)
+        wanted = SSSPConfig.of(config)
+        self._weights = Weights(self.graph)
+        self.device = find_device(device)
+        self.config = resolve_paths(wanted, self.device.traits, self.graph, self._weights)
+        self._lock = threading.Lock()
+        self._compile()
+        if self.graph.n:
+            self._buffers = PathBuffers(
+                self.graph,
+                self._weights,
+                self.config,
+                self.device,
+                predecessors=self.with_predecessors,
+                progress=progress,
+            )
+
+    @property
+    def unreached(self) -> Any:
+        """What stands for no path in the type of the weights: infinity, or the largest integer."""
+        return self._weights.unreached
+
+    def _compile(self) -> None:
+        config, keys = self.config, self._weights.keys
+        stages = stages_of(config, predecessors=self.with_predecessors)
+        together = [stages] if config.kernels == "fused" else [(stage,) for stage in stages]
+        parallel = "source" in config.edge_classes and has_parallel_edges(self.graph)
+        programs = [
+            load(
+                self.device,
+                "sssp/sssp.cl",
+                **kernel_parameters(
+                    config,
+                    keys,
+                    names,
+                    predecessors=self.with_predecessors,
+                    parallel_edges=parallel,
+                ),
+            )
+            for names in together
+        ]
+        self.source_hash = programs[0].source_hash
+        kernels = [program.kernel("sssp") for program in programs]
+        self._places = {name: at for at, names in enumerate(together) for name in names}
+        self._mirror: Mirror | None = None
+        self._driver = Driver(self.device, kernels, config)
+
+    def run(
+        self,
+        source: int | Sequence[int],
+        *,
+        target: int | None = None,
+        max_distance: float | None = None,
+        verify: bool = False,
+    ) -> SSSPResult:
+        """Search from one vertex, or from several at once.
+
+        Parameters
+        ----------
+        source : int or sequence of int
+            Where paths may begin: vertices in [0, n).
+        target : int, optional
+            Stop as soon as this vertex's distance is known; whatever is farther stays unreached.
+            With negative weights the search goes on to the end.
+        max_distance : float, optional
+            Vertices farther than this stay unreached. Where weights are negative, paths may lead
+            through those, so there is no tree then.
+        verify : bool
+            Whether to check the result on the device, outside the times in its stats.
+
+        Returns
+        -------
+        SSSPResult
+            Distances, predecessors if the plan labels them, and stats.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a vertex or the distance is not one.
+        NegativeCycleError
+            If a source leads to a cycle of negative weight; it names one.
+        OverflowError
+            If a shortest path is longer than the integer type of the weights holds.
+        ClgraphError
+            If weights of a cycle add up to so nearly zero that rounding makes paths shorter around
+            it, for ever or so that no tree can be told.
+        KernelTimeoutError
+            If the device does not finish.
+        VerificationError
+            If the result was to be checked and is wrong.
+        """
+        start = time.perf_counter()
+        sources, given = vertex_numbers(source, self.graph.n)
+        end = None if target is None else vertex_number(target, self.graph.n, "target")
+        last = self._weights.limit_key(max_distance)
+        if self._weights.negative and max_distance is not None:
+            refuse_tree(max_distance, wanted=self.with_predecessors or verify)
+        with self._lock:
+            buffers = self._buffers.pool.take()
+            try:
+                control = self._host_control()
+                order = control.order(self._places) if control else ()
+                outcome = self._search(sources, end, last, buffers, order)
+            except BaseException:
+                self._buffers.pool.give_back(buffers)
+                raise
+            found = self._findings(buffers, outcome, control)
+        total_ms = 1e3 * (time.perf_counter() - start)
+        # Only integers go beyond their type; a limit above it does not tell them from what is near.
+        if outcome.remark & REMARK_BEYOND and (
+            max_distance is None or max_distance >= int(self.unreached)
+        ):
+            check_overflow(self.graph, self._weights, found.is_reached, end)
+        if self.with_predecessors and self._weights.negative and self._weights.real:
+            check_rooted(found.is_reached, found.predecessors)
+        if verify:
+            verify_paths(
+                self.device,
+                resident(self.graph, self.device),
+                self._weights,
+                buffers.distances,
+                buffers.predecessors,
+                sources=sources,
+                limit=self._reach(found, end, last),
+            )
+        stats: PathStats
+        if isinstance(found, TunedFindings):
+            control_ms = 1e3 * control.seconds if control else None
+            stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
+        else:
+            stats = PathStats(found, outcome, total_ms, self.config)
+        return SSSPResult(found, stats, given, end)
+
+    @property
+    def power(self) -> PowerTarget | None:
+        """What moves the set-point after ``power_target``: its windows, watts and set-points."""
+        tuning = self._buffers.tuning if self.graph.n else None
+        return tuning.power if tuning else None
+
+    def _host_control(self) -> HostControl | None:
+        if self.config.controller != "host":
+            return None
+        buffers = self._buffers
+        if self._mirror is None:
+            self._mirror = HostControl.mirror_of(self.device, buffers.board)
+        return HostControl(buffers.board, self._mirror, self._weights, self._tuning)
+
+    def _findings(
+        self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
+    ) -> PathFindings:
+        kept = self.graph, buffers, self._buffers.pool, outcome.depth, self._weights.unreached
+        if self.config.method == "self-tuning":
+            return TunedFindings(*kept, control.rows if control else None)
+        return PathFindings(*kept)
+
+    @property
+    def _tuning(self) -> Tuning:
+        tuning = self._buffers.tuning if self.graph.n else None
+        if tuning is None:
+            raise InvalidArgumentError(
+                f"method={self.config.method!r} has no set-point; use config='self-tuning'."
+            )
+        return tuning
+
+    @property
+    def set_point(self) -> float:
+        """Edges that each step should look at, where the plan's searches tune themselves.
+
+        Can be set at any time, by another thread too: a search that is under way takes it over in
+        its next step where the host controls it, else with its next launch.
+        """
+        return self._tuning.set_point
+
+    @set_point.setter
+    def set_point(self, value: float) -> None:
+        self._tuning.set_point = value
+
+    def _search(
+        self,
+        sources: NDArray[np.uint32],
+        target: int | None,
+        last: int,
+        buffers: SearchBuffers,
+        order: Iterable[int] = (),
+    ) -> Outcome:
+        weights, keys, n = self._weights, self._weights.keys, self.graph.n
+        if keys.signed:
+            target = None  # whatever is farther may still lead to it
+        finish = self.with_predecessors or target is not None or not self._buffers.in_place
+        stepwise = self.config.method != "bellman-ford"
+        # A sum that is not worth keeping may still lead on to one that is, by negative weights.
+        limit = keys.none - 1 if keys.signed else last
+        tuned = self.config.method == "self-tuning"
+        tuning = self._buffers.tuning
+        delta = weights.dtype.type(0 if tuned else self.config.delta)
+        high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1
+        rounds = FIRST_ROUNDS if keys.signed else 2**32 - 1
+        while True:
+            outcome = self._driver.run(
+                *self._buffers.arguments(
+                    sources,
+                    (
+                        np.uint32(n if target is None else target),
+                        np.uint64(limit),
+                        np.uint64(last),
+                        np.uint64(high),
+                        delta,
+                        np.uint32(min(rounds, n + 3, 2**32 - 1) if keys.signed else rounds),
+                        np.uint32(finish),
+                    ),
+                    buffers,
+                ),
+                order=order,
+                between=tuning.follow if tuning else None,
+            )
+            if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
+                return outcome
+            refuse_cycle(self.graph, weights, self._buffers.lengths_so_far(buffers))
+            refuse_shorter(
+                weights, below=bool(outcome.remark & REMARK_BELOW), proven=rounds > n + 3
+            )
+            rounds *= MORE_ROUNDS
+
+    def _reach(self, found: PathFindings, target: int | None, last: int) -> int:
+        """Key of the largest distance that the search was to give."""
+        if target is None or self._weights.negative or not found.is_reached[target]:
+            return last
+        return min(last, self._weights.key(found.distances[target]))
+
+
+def sssp(  # noqa: PLR0913 - all but two by keyword
+    graph: Graph,
+    source: int | Sequence[int],
+    *,
+    predecessors: bool = False,
+    target: int | None = None,
+    max_distance: float | None = None,
+    config: SSSPConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> SSSPResult:
+    """Lengths of shortest paths, and optionally one tree of them, from one or several sources.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        With weights: int32, int64, uint32, float32 or float64. Negative ones need a directed graph.
+    source : int or sequence of int
+        Where paths may begin: vertices in [0, n).
+    predecessors : bool
+        Whether to label a tree too; costs one more pass over the edges of reached vertices.
+    target : int, optional
+        Stop as soon as this vertex's distance is known; whatever is farther stays unreached.
+        With negative weights the search goes on to the end.
+    max_distance : float, optional
+        Vertices farther than this stay unreached. Where weights are negative, paths may lead
+        through those, so there is no tree then.
+    config : SSSPConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    verify : bool
+        Whether to check the result on the device.
+
+    Returns
+    -------
+    SSSPResult
+        ``distances`` [n] in the type and unit of the weights, infinity or the largest integer where
+        there is no path; ``predecessors`` int32 [n] or None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no weights, one is not finite, an undirected edge is negative, a vertex is none
+        of the graph, or ``config`` is not legal for these weights or on this device.
+    NegativeCycleError
+        If a source leads to a cycle of negative weight; it names one.
+    OverflowError
+        If a shortest path is longer than the integer type of the weights holds.
+    DeviceMemoryError
+        If graph and search state do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    Distances are deterministic, of floating-point weights too: a sum is taken from the source on,
+    and the least of all sums is what remains. Among several shortest paths the predecessor may
+    differ from run to run. Work depends on how far the order of expansion is from that of
+    distances: at least each edge of what is reached once, O(n m) at worst.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> graph = cg.from_edges([0, 0, 1], [1, 2, 2], [2, 9, 3])
+    >>> result = cg.sssp(graph, 0, predecessors=True)
+    >>> result.distances.tolist(), result.path(2)
+    ([0, 2, 5], [0, 1, 2])
+    """
+    graph = as_graph(graph, weighted=True)
+    vertex_numbers(source, graph.n)
+    plan = SSSP(graph, predecessors=predecessors, config=config, device=device, progress=progress)
+    return plan.run(source, target=target, max_distance=max_distance, verify=verify)

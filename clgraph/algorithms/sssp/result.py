@@ -1,0 +1,193 @@
+"""What a search for shortest paths gives back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.engine.arguments import vertex_number
+from clgraph.engine.findings import BufferPool, Findings
+from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import SearchBuffers
+    from clgraph.graph import Graph
+
+__all__ = ["PathFindings", "PathStats", "SSSPResult"]
+
+STAGE_NAMES = {3: "near", 4: "far"}
+
+
+class PathFindings(Findings):
+    """Findings of a search by weight.
+
+    Parameters
+    ----------
+    graph, buffers, pool
+        As for `Findings`.
+    stages : int
+        Frontiers that were expanded, and piles that were split.
+    unreached : scalar
+        What stands for no distance.
+    """
+
+    def __init__(
+        self, graph: Graph, buffers: SearchBuffers, pool: BufferPool, stages: int, unreached: Any
+    ) -> None:
+        super().__init__(graph, buffers, pool, stages + 1)
+        self._unreached = unreached
+
+    @cached_property
+    def is_reached(self) -> NDArray[np.bool_]:
+        """Whether each vertex has a distance [n]."""
+        return np.asarray(self.distances != self._unreached)
+
+    @cached_property
+    def edges_by_level(self) -> NDArray[np.int64]:
+        """Edges out of each frontier, int64 [stages]."""
+        return self.levels[:, 1].astype(np.int64)
+
+    @cached_property
+    def edges_of_reached(self) -> int:
+        """Out-edges of the vertices with a distance."""
+        return int(self._graph.degrees[self.is_reached].sum())
+
+
+class PathStats(TraversalStats):
+    """Times, counts and configuration of one search by weight.
+
+    Attributes
+    ----------
+    relaxations : int
+        Edges that were looked at, each as often as it was.
+    """
+
+    def __init__(
+        self, found: PathFindings, outcome: Outcome, total_ms: float, config: ResolvedPaths
+    ) -> None:
+        super().__init__(found, outcome, total_ms, config)
+        self._paths = found
+        self.levels = outcome.depth
+        self.relaxations = outcome.explored
+
+    @property
+    def edges_traversed(self) -> int:
+        """Out-edges of reached vertices."""
+        return self._paths.edges_of_reached
+
+    @cached_property
+    def per_level(self) -> NDArray[Any]:
+        """One row per stage: frontier, edges out of it, which one, microseconds.
+
+        Structured array of `LEVEL_RECORD`. A stage is "near" where a frontier's edges were relaxed
+        and "far" where the vertices that had been put aside were looked through for the next
+        frontier. Microseconds are NaN on devices without a clock that kernels can read; only the
+        first 65,536 stages are kept.
+        """
+        raw = self._paths.levels
+        rows = min(self.levels, len(raw))
+        table = np.zeros(rows, LEVEL_RECORD)
+        table["frontier"] = raw[:rows, 0]
+        table["edges"] = raw[:rows, 1]
+        table["direction"] = [STAGE_NAMES.get(int(mode), "") for mode in raw[:rows, 2]]
+        clock = raw[:, 3].astype(np.uint32)
+        table["microseconds"] = np.nan
+        if clock.any():
+            steps = np.diff(clock)[:rows]  # modulo 2**32, as the clock is
+            table["microseconds"][: len(steps)] = steps / 1e3
+        return table
+
+
+class SSSPResult:
+    """Outcome of one search; arrays are copied from the device on first access.
+
+    Attributes
+    ----------
+    source : int or tuple of int
+        Where the search began, as it was given.
+    target : int or None
+        Where it could end.
+    stats : PathStats
+        Times, counts and the configuration that ran.
+    """
+
+    def __init__(
+        self,
+        found: PathFindings,
+        stats: PathStats,
+        source: int | tuple[int, ...],
+        target: int | None,
+    ) -> None:
+        self._found = found
+        self.stats = stats
+        self.source = source
+        self.target = target
+
+    def __repr__(self) -> str:
+        """Tell the source and the number of stages."""
+        return f"SSSPResult(source={self.source}, stages={self.stats.levels})"
+
+    @property
+    def distances(self) -> NDArray[Any]:
+        """Lengths of shortest paths, in the type of the weights [n].
+
+        Unreached vertices have infinity, or the largest integer of the type.
+        """
+        return self._found.distances
+
+    @property
+    def predecessors(self) -> NDArray[np.int32] | None:
+        """int32 [n]: the vertex before on a shortest path, a source its own, -1 where none.
+
+        Following them always ends at a source. None if the plan labels no tree.
+        """
+        return self._found.predecessors
+
+    @property
+    def reached(self) -> int:
+        """Vertices with a distance, the sources among them."""
+        return int(np.count_nonzero(self._found.is_reached))
+
+    def path(self, target: int | None = None) -> list[int]:
+        """Vertices of one shortest path from a source to `target`, both ends included.
+
+        Parameters
+        ----------
+        target : int, optional
+            Where the path ends; default is the target of the search.
+
+        Returns
+        -------
+        list of int
+            Empty if there is no path.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the plan labels no tree, or there is no such vertex.
+        """
+        tree = self.predecessors
+        if tree is None:
+            raise InvalidArgumentError(
+                "this search labelled no tree, so there is no path to follow; pass "
+                "predecessors=True."
+            )
+        vertex = vertex_number(self.target if target is None else target, tree.size, "target")
+        path: list[int] = []
+        while tree[vertex] >= 0:
+            path.append(vertex)
+            if tree[vertex] == vertex:
+                return path[::-1]
+            vertex = int(tree[vertex])
+        return []
+
+    def detach(self) -> None:
+        """Copy everything to the host and give the device buffers back to the plan."""
+        self._found.detach()

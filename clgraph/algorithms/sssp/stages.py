@@ -1,0 +1,162 @@
+"""Which stages the kernels of a search for shortest paths have, and what they are rendered with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from clgraph.algorithms.sssp.classes import ROW_CUTS
+from clgraph.algorithms.sssp.config import EDGE_CLASSES
+from clgraph.engine.control import (
+    DEGREE_FACTOR,
+    DEGREE_FLOOR,
+    DENSITY_FACTOR,
+    EPSILON,
+    FALL,
+    JUMP,
+    STARTUP,
+    TELLING,
+    VARIANCE_FLOOR,
+)
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.weights import Keys
+
+__all__ = [
+    "BOARD_COUNT",
+    "BOARD_WORDS",
+    "REMARK_BELOW",
+    "REMARK_BEYOND",
+    "REMARK_ROUNDS",
+    "TUNED_WORDS",
+    "kernel_parameters",
+    "stages_of",
+]
+
+# A stage word has three bits for them; 0 is the end of a search. No search has both of the 4s, or
+# of the 7s.
+STAGE_NUMBERS = {
+    "fill": 1,
+    "start": 2,
+    "relax": 3,
+    "split": 4,
+    "leaves": 4,
+    "finish": 5,
+    "tree": 6,
+    "heavy": 7,
+    "clear": 7,
+}
+REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
+# Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
+BOARD_WORDS = {
+    "PILE_EVEN": 0,
+    "PILE_ODD": 32,
+    "LEAST": 64,
+    "LOW": 96,
+    "HIGH": 98,
+    "CUT": 100,
+    "ROOTS": 128,
+    "SETTLED": 160,
+    "SETTLED_BEGIN": 161,
+    "RINGS_CLEAN": 168,
+    "SETTLED_EDGES": 204,
+    "LEFT_EDGES": 206,
+    "REMARK_BEYOND": REMARK_BEYOND,
+    "REMARK_BELOW": REMARK_BELOW,
+    "REMARK_ROUNDS": REMARK_ROUNDS,
+}
+BOARD_COUNT = 320
+# Of a search that tunes itself; the last ones are doubles, and five of a model each.
+TUNED_WORDS = {
+    "LIVE_EVEN": 162,
+    "LIVE_ODD": 163,
+    "LEAST_EVEN": 192,
+    "LEAST_ODD": 194,
+    "NEAREST": 196,
+    "SHALLOWEST": 198,
+    **{name: 224 + 2 * k for k, name in enumerate(("FAR_BOUND", "FRONTIER_EDGES"))},
+    **{
+        name: 228 + k
+        for k, name in enumerate(
+            (
+                *("SCAN_EVEN", "SCAN_ODD", "FRONTIER_SIZE", "IMPROVED", "NEAR_SIZE", "CURRENT"),
+                *("PARTITIONS", "FINISHED"),
+            )
+        )
+    },
+}
+CONTROL_WORDS = {
+    **{
+        name: 256 + 2 * k
+        for k, name in enumerate(("DELTA", "BOUND", "BELOW", "UNIT", "CHANGE", "NEAR", "STEPS"))
+    },
+    "DEGREE": 272,
+    "DENSITY": 282,
+}
+CONTROL_START = {
+    "epsilon": repr(EPSILON),
+    "memory": repr(2.0 * (1.0 + EPSILON)),
+    "variance_floor": repr(VARIANCE_FLOOR),
+    "degree_floor": repr(DEGREE_FLOOR),
+    "startup": repr(float(STARTUP)),
+    "degree_factor": repr(DEGREE_FACTOR),
+    "density_factor": repr(DENSITY_FACTOR),
+    "telling": repr(TELLING),
+    "jump": repr(JUMP),
+    "fall": repr(FALL),
+}
+
+
+def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
+    """Names of the stages that a configuration goes through, the first one first."""
+    stages = ["fill", "start", "relax"]
+    if config.method != "bellman-ford":
+        stages.append("split")
+        if config.method == "delta-stepping":
+            stages.append("heavy")
+        elif config.method == "buckets":
+            stages.append("clear")
+    elif "leaf" in config.edge_classes:
+        stages.append("leaves")
+    stages.append("finish")
+    if predecessors:
+        stages.append("tree")
+    return tuple(stages)
+
+
+def kernel_parameters(
+    config: ResolvedPaths,
+    keys: Keys,
+    stages: Sequence[str],
+    *,
+    predecessors: bool,
+    parallel_edges: bool,
+) -> dict[str, Any]:
+    """Give what ``sssp/sssp.cl`` is rendered with for a kernel of these stages."""
+    classes = config.edge_classes
+    all_stages = stages_of(config, predecessors=predecessors)
+    problem = SimpleNamespace(
+        predecessors=predecessors,
+        classes=bool(classes),
+        skips=tuple(EDGE_CLASSES[name] for name in ("self", "leaf") if name in classes),
+        one_way_in=EDGE_CLASSES["in-degree-1"] if "in-degree-1" in classes else None,
+        direct_start="source" in classes and not parallel_edges,
+    )
+    return {
+        "config": config,
+        "keys": keys,
+        "problem": problem,
+        "stages": tuple(stages),
+        "all_stages": all_stages,
+        "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
+        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method == "self-tuning" else {}),
+        "row_cuts": ROW_CUTS,
+        "control_words": CONTROL_WORDS,
+        "control_start": CONTROL_START,
+        "state_words": STATE_WORDS,
+        "slot_words": SLOT_WORDS,
+    }

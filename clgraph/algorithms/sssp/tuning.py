@@ -1,0 +1,284 @@
+"""Shortest paths by a threshold that tunes itself: its start, its form on the host, its trace."""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.sssp.stages import BOARD_COUNT, BOARD_WORDS, TUNED_WORDS
+from clgraph.algorithms.sssp.trace import ROW
+from clgraph.device import Mirror
+from clgraph.energy.target import PowerTarget
+from clgraph.engine.control import DEGREE_FLOOR, Controller, Counts
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.weights import Weights
+    from clgraph.device import Allocation, Device, Memory
+    from clgraph.device.kernel import Argument
+    from clgraph.graph import Graph
+
+__all__ = ["HostControl", "Tuning"]
+
+LEAST_SET_POINT = 64.0  # that a power target leads to
+_WORDS = BOARD_WORDS | TUNED_WORDS
+
+
+def checked_set_point(value: Any) -> float:
+    """Give a set-point that a running plan can take over.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not a finite number of at least one edge per step.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InvalidArgumentError(f"set_point={value!r} is not a number of edges per step.")
+    if not (math.isfinite(value) and value >= 1):
+        raise InvalidArgumentError(
+            f"set_point={value} must be finite and at least 1 edge per step."
+        )
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a controller begins with."""
+
+    degree: float
+    delta: float
+    unit: float
+
+    def controller(self, set_point: float) -> Controller:
+        return Controller(set_point, self.degree, self.delta, self.unit)
+
+
+class Tuning:
+    """What a plan whose searches tune themselves has beside the buffers of all plans.
+
+    Parameters
+    ----------
+    memory : Memory
+        Where to allocate.
+    graph : Graph
+        What is searched.
+    weights : Weights
+        Of the graph.
+    config : ResolvedPaths
+        First threshold, unit and set-point or power target.
+    device : Device
+        Whose power is held.
+
+    Attributes
+    ----------
+    start : object
+        What every search's controller begins with.
+    power : PowerTarget or None
+        What moves the set-point, if power is to be held.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is a power target that cannot be held.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        graph: Graph,
+        weights: Weights,
+        config: ResolvedPaths,
+        device: Device,
+    ) -> None:
+        self.start = _Start(max(graph.m / graph.n, DEGREE_FLOOR), config.delta, config.unit)
+        self._set_point = config.set_point
+        self._expanded = memory.allocate("expanded", graph.n, f"u{weights.dtype.itemsize}")
+        self._far = memory.allocate("far", 2 * graph.n, np.uint32)
+        self._aim = memory.upload("set_point", np.array([self._set_point]).view(np.uint64))
+        self._handed_over = self._set_point
+        self.power: PowerTarget | None = None
+        if config.power_target is not None:
+            most = max(float(graph.m), LEAST_SET_POINT)
+            self.power = PowerTarget(
+                config.power_target, device, self._set_point, LEAST_SET_POINT, most
+            )
+            weakref.finalize(self, self.power.close)
+        self._numbers = tuple(
+            np.float64(number).view(np.uint64)
+            for number in (self.start.degree, self.start.delta, self.start.unit)
+        )
+
+    @property
+    def set_point(self) -> float:
+        """Edges per step that are wanted."""
+        return self._set_point
+
+    @set_point.setter
+    def set_point(self, value: float) -> None:
+        self._set_point = checked_set_point(value)
+
+    def follow(self) -> None:
+        """Do what is due between two launches: the set-point follows power, the device learns."""
+        if self.power is not None:
+            self._set_point = self.power.look()
+        wanted = self._set_point
+        if wanted != self._handed_over:
+            self._aim.write(np.array([wanted]).view(np.uint64))
+            self._handed_over = wanted
+
+    def arguments(self) -> tuple[Argument, ...]:
+        """Give the kernel's arguments from `expanded` to `unit`."""
+        self.follow()
+        return (self._expanded, self._far, self._aim, *self._numbers)
+
+
+class HostControl:
+    """The controller of one search, on the host: the kernels wait for it in every step.
+
+    Parameters
+    ----------
+    board : Allocation
+        The words of the search.
+    mirror : Mirror
+        Of the whole board.
+    weights : Weights
+        Of the graph.
+    tuning : Tuning
+        What to begin with; the set-point is taken from there in every step.
+
+    Attributes
+    ----------
+    seconds : float
+        Host time that the controller itself took.
+    """
+
+    def __init__(
+        self,
+        board: Allocation,
+        mirror: Mirror,
+        weights: Weights,
+        tuning: Tuning,
+    ) -> None:
+        self._board, self._mirror = board, mirror
+        self._weights, self._tuning = weights, tuning
+        self._control = tuning.start.controller(tuning.set_point)
+        self._rows: list[tuple[Any, ...]] = []
+        self.seconds = 0.0
+
+    @staticmethod
+    def mirror_of(device: Device, board: Allocation) -> Mirror:
+        """Give what a plan keeps for its searches to look at the board."""
+        return Mirror(device, board, 0, BOARD_COUNT)
+
+    def order(self, places: Mapping[str, int]) -> Iterator[int]:
+        """Tell which kernel is next, from the second launch to the end of the last step.
+
+        Parameters
+        ----------
+        places : mapping
+            The kernel that has each stage, as its place among the plan's.
+        """
+        yield places["start"]
+        while True:
+            yield places["relax"]
+            yield places["split"]
+            self._mirror.refresh()
+            if not self._turn(self._mirror.words.copy()):
+                return
+            yield places["split"]
+
+    @property
+    def rows(self) -> NDArray[np.uint32]:
+        """The trace as kernels would have written it, uint32 [4 rows, 4]."""
+        return np.array(self._rows, ROW).view(np.uint32).reshape(-1, 4)
+
+    def _turn(self, words: NDArray[np.uint32]) -> bool:
+        control, wide = self._control, words.view(np.uint64)
+        self._tuning.follow()
+        control.set_point = self._tuning.set_point
+        sides = ("ODD", "EVEN") if control.current % 2 else ("EVEN", "ODD")
+        waiting = [int(words[_WORDS[f"LIVE_{side}"]]) for side in sides]
+        threshold = control.delta
+        frontier, improved, near = (
+            int(words[_WORDS[name]]) for name in ("FRONTIER_SIZE", "IMPROVED", "NEAR_SIZE")
+        )
+        edges = int(wide[_WORDS["FRONTIER_EDGES"] // 2])
+        scanned = 0
+        finished = bool(words[_WORDS["FINISHED"]])
+        if not finished:
+            start = time.perf_counter()
+            control.turn(
+                Counts(
+                    frontier,
+                    edges,
+                    improved,
+                    near,
+                    waiting[0],
+                    waiting[1],
+                    nearest=self._length(wide, "NEAREST"),
+                    nearest_far=self._length(wide, f"LEAST_{sides[0]}"),
+                    nearest_beyond=self._length(wide, f"LEAST_{sides[1]}"),
+                    largest=self._largest(wide),
+                )
+            )
+            self.seconds += time.perf_counter() - start
+            scanned = self._write_back(words, wide, sides)
+        counts = frontier, improved, near, 0 if finished else waiting[control.advanced]
+        self._rows.append(
+            (
+                *counts,
+                *(control.current, control.partitions, scanned),
+                time.perf_counter_ns() & 0xFFFFFFFF,
+                *(edges, threshold, control.degree.value, control.density.value),
+            )
+        )
+        return not finished
+
+    def _write_back(
+        self, words: NDArray[np.uint32], wide: NDArray[np.uint64], sides: tuple[str, str]
+    ) -> int:
+        control, none = self._control, self._weights.keys.none
+        if control.advanced:
+            words[_WORDS[f"PILE_{sides[0]}"]] = 0
+            wide[_WORDS[f"LEAST_{sides[0]}"] // 2] = none
+            sides = sides[::-1]
+        words[_WORDS["CURRENT"]] = control.current
+        high = self._weights.limit_key(control.delta)
+        # Someone is always taken, also where a length is no double.
+        if words[_WORDS["NEAR_SIZE"]]:
+            high = max(high, int(wide[_WORDS["NEAREST"] // 2]))
+        elif words[_WORDS[f"LIVE_{sides[0]}"]]:
+            high = max(high, min(int(wide[_WORDS[f"LEAST_{sides[0]}"] // 2]), none - 1))
+        wide[_WORDS["HIGH"] // 2] = high
+        wide[_WORDS["FAR_BOUND"] // 2] = (
+            none if control.bound == math.inf else self._weights.limit_key(control.bound)
+        )
+        scanned = 0
+        for side in sides:
+            least = _WORDS[f"LEAST_{side}"] // 2
+            reaches = bool(words[_WORDS[f"LIVE_{side}"]]) and wide[least] <= high
+            entries = int(words[_WORDS[f"PILE_{side}"]]) if reaches else 0
+            words[_WORDS[f"SCAN_{side}"]] = entries
+            scanned += entries
+            if reaches:
+                wide[least] = none  # found anew by the scan
+        self._board.write(words)
+        return scanned
+
+    def _length(self, wide: NDArray[np.uint64], name: str) -> float:
+        key = int(wide[_WORDS[name] // 2])
+        return math.inf if key == self._weights.keys.none else self._weights.length(key)
+
+    def _largest(self, wide: NDArray[np.uint64]) -> float:
+        mask = (1 << self._weights.keys.bits) - 1
+        return self._weights.length(~int(wide[_WORDS["SHALLOWEST"] // 2]) & mask)

@@ -1,0 +1,164 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="candidates" file="/frontier/edges.mako"/>
+<%namespace name="bins" file="/frontier/bins.mako"/>
+<%namespace name="visited" file="/visited/visited.mako"/>
+<%namespace name="duplicates" file="/visited/duplicates.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+// Breadth-first search over several devices: how one of them expands its part of a frontier.
+//
+// A device owns some of the vertices, with their distances and rows of edges, and numbers them from 0;
+// heads of edges are numbered as in the whole graph. What it finds is either put in a bin for the owner
+// of each (bfs/parts_contract.cl takes it from there) or marked in a bitmap of the whole graph
+// (bfs/parts_bits.cl). Between launches the host moves bins or bitmaps.
+//
+// Races: whoever is found is looked up in a bitmap first, which says "not yet" too often. An atomic
+// then lets one finder of this device win; without it (a mask) several may, and the owner decides.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+${queue.declarations()}
+${candidates.declarations()}
+${visited.declarations()}
+${stage.declarations()}
+#define UNREACHED (${UNREACHED})
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_begin(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    const uint n,                                   // vertices of this device
+    const uint words,                               // of a bitmap of the whole graph
+    const uint tree,                                // entries of `predecessors`, 0 where there is none
+    const uint source,
+    const uint own_source,                          // the source's number here, n where it is another's
+    const uint root,                                // the source's entry of `predecessors`
+    const uint state_words,
+    __global int *distances,                        // [n] out
+    __global int *predecessors,                     // [tree] out
+    __global word_t *found,                         // [words] out
+    % if exchange == "bits":
+    __global word_t *reached,                       // [words] out
+    % endif
+    __global entry_t *frontier,                     // [n + slack] out
+    __global entry_t *hubs,
+    __global uint *state)                           // [state_words] out: see stage.mako
+{
+    const int here = own_source < n;
+    const offset_t row = here ? indptr[own_source] : 0;
+    const uint degree = here ? (uint)(indptr[own_source + 1] - row) : 0u;
+    const int is_hub = here && degree >= ${config.hub_degree or 2**32 - 1}u;
+    {
+    <%share:each_item count="n">
+        distances[item] = item == own_source ? 0 : UNREACHED;
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="tree">
+        predecessors[item] = item == root ? (int)source : UNREACHED;
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="words">
+        found[item] = item == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
+        % if exchange == "bits":
+        reached[item] = found[item];
+        % endif
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="state_words">
+        state[item] = item == NEXT ? here && !is_hub : item == NEXT_HUBS && is_hub;
+    </%share:each_item>
+    }
+    if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
+}
+
+## The owner of a vertex is its number modulo the number of bins, and its number there the quotient.
+<%def name="owned()">
+const uint bin = CANDIDATE_VERTEX(leaving) % bin_count;
+const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, CANDIDATE_PARENT(leaving));
+</%def>
+
+<%def name="visit_edges(count)">
+    % for k in range(count):
+    % if config.visited == "plain":
+    int claimed${k} = active${k};
+    % else:
+    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "", "")}
+    % endif
+    % endfor
+    % if config.visited != "plain":
+    % for k in range(count):
+    ${visited.claim_bit(f"claimed{k}", f"v{k}", f"may_claim{k}")}
+    % endfor
+    % endif
+    % for k in range(count):
+    ${duplicates.at_lookup(f"claimed{k}", f"v{k}")}
+    % if exchange == "candidates":
+    ${bins.push(f"claimed{k}", f"MAKE_CANDIDATE(v{k}, u{k} * own_step + own_first)", owned)}
+    % elif problem.predecessors:
+    if (claimed${k}) predecessors[v${k}] = (int)(u${k} * own_step + own_first);
+    % endif
+    % endfor
+</%def>
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_expand(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const uint *restrict indices,          // [edges of this device]
+    const uint own_step,                            // vertex u of this device is u * own_step + own_first
+    const uint own_first,
+    __global const entry_t *frontier,
+    __global const entry_t *hubs,
+    __global word_t *found,                         // [words] in/out
+    % if exchange == "candidates":
+    __global candidate_t *bins,                     // [bin_begins[bin_count]] out
+    __global const uint *restrict bin_begins,       // [bin_count + 1]
+    const uint bin_count,
+    % else:
+    __global int *predecessors,                     // [vertices of the graph] out, where found; or one
+    % endif
+    volatile __global uint *state,
+    const uint slot)                                // whose counters say how long the frontier is
+{
+    ${lanes.setup()}
+    ${advance.setup()}
+    ${duplicates.setup()}
+    % if exchange == "candidates":
+    ${bins.setup()}
+    ${bins.begin()}
+    % endif
+    __global word_t *const the_visited = found;
+    const uint member = (uint)get_group_id(0);
+    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    now.members = (uint)get_num_groups(0);
+    now.length = state[NEXT + slot * SLOT_STRIDE];
+    now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+    // The other slot counts what the next launch appends to the next frontier.
+    if (get_global_id(0) == 0) {
+        ${stage.clear_slot("(slot ^ 1u)")}
+        state[FOUND_HUBS] = 0;
+    }
+    uint tile_size = LANES;
+    while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
+    <%advance:each_edge queue="frontier" count="now.length">
+    <%def name="visit(count)">
+        ${visit_edges(count)}
+    </%def>
+    </%advance:each_edge>
+    % if config.hub_degree:
+    <%advance:each_hub_edge hubs="hubs" count="now.hubs">
+    <%def name="visit(count)">
+        ${visit_edges(count)}
+    </%def>
+    </%advance:each_hub_edge>
+    % endif
+    % if exchange == "candidates":
+    ${bins.end(owned)}
+    % endif
+}

@@ -1,0 +1,206 @@
+"""Every load balancer as a dimension of a search: same distances, whatever control flow it needs.
+
+load-balancing common 1, on a frontier instead of a list of sizes; item_thread, vwarp at full width
+and warp_search are also varied by test_bfs_config.py.
+"""
+
+import dataclasses
+
+import pytest
+from graphs import SHAPES
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    SEARCH_RUNTIMES,
+    check_search,
+)
+
+import clgraph as cg
+from clgraph.algorithms.bfs import plan as module
+from clgraph.algorithms.bfs.queues import prefix_sums
+from clgraph.device import Memory
+from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS
+from clgraph.engine.choose import resolve
+
+QUICK = ("cws", "multi_phase")  # compilers take seconds over each; the others are marked slow
+OTHERS = [name for name in BALANCERS if name not in ("item_thread", "vwarp", "warp_search")]
+# Into solo mode and out of it, by way of a pull and of gathering, within one search.
+EVERY_STAGE = {"alpha": 2**20, "pull_floor": 64, "solo_edges": 200}
+
+
+def check(config, device, *, predecessors=True):
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
+        for source in sources:
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.mode == (config.synchronisation or "persistent")
+    return plan
+
+
+def config_of(name, device, **more):
+    hubs = {} if BALANCERS[name] == "grid" else {"hub_degree": 60}
+    lanes = device.traits.lanes
+    return cg.BFSConfig(
+        balance=name, group_size=4 * lanes if lanes > 1 else None, **EVERY_STAGE, **hubs, **more
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in OTHERS]
+)
+def test_in_groups_of_several_lane_groups(name, intel):
+    """With solo mode, hubs, pull and gathering; persistent, and a launch for each stage."""
+    plan = check(config_of(name, intel), intel)
+    directions = set(plan.run(MIXED_ONE_WAY_SOURCES[0]).stats.per_level["direction"])
+    assert directions == {"push", "pull"}
+    check(config_of(name, intel, synchronisation="stepped"), intel)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ("vwarp", *OTHERS)],
+)
+def test_on_groups_of_one_lane(name, pocl):
+    check(cg.BFSConfig(balance=name, solo=False), pocl)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["direct", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cws", "two_phase"))],
+)
+def test_work_that_groups_claim(name, intel):
+    config = dataclasses.replace(config_of(name, intel), hub_degree=0)
+    check(dataclasses.replace(config, distribution="claimed"), intel)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) for n in OTHERS],
+)
+def test_by_emulated_lanes(name, intel):
+    config = cg.BFSConfig(balance=name, kernels="fused", synchronisation="persistent")
+    check(config, intel.emulating(8))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n == "multi_phase" else pytest.param(n, marks=pytest.mark.slow) for n in OTHERS],
+)
+def test_awkward_shapes(name, any_device):
+    for graph in SHAPES.values():
+        config = config_of(name, any_device)
+        plan = cg.BFS(graph, predecessors=True, config=config, device=any_device)
+        for source in {0, graph.n // 2, graph.n - 1}:
+            check_search(graph, source, plan.run(source))
+            check_search(graph, source, plan.run(source, max_depth=2), 2)
+
+
+@pytest.mark.slow
+def test_virtual_groups_of_four_lanes(intel):
+    check(config_of("vwarp", intel, virtual_warp=4), intel)
+
+
+def test_a_launch_that_pauses_after_every_stage(intel, monkeypatch):
+    """Also between giving a queue prefix sums and expanding it."""
+    monkeypatch.setattr(
+        module,
+        "resolve",
+        lambda *args, **more: dataclasses.replace(resolve(*args, **more), launch_work=1),
+    )
+    config = config_of("multi_phase", intel)
+    plan = cg.BFS(MIXED, predecessors=True, config=config, device=intel)
+    for source in MIXED_SOURCES:
+        result = plan.run(source)
+        check_search(MIXED, source, result)
+        assert result.stats.launches > 1 or result.depth == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("solo", [True, False])
+@pytest.mark.runtimes(*SEARCH_RUNTIMES)
+def test_without_predecessors(name, solo, device):
+    check(cg.BFSConfig(balance=name, solo=solo), device, predecessors=False)
+
+
+def test_synonyms():
+    for name, other in BALANCER_SYNONYMS.items():
+        assert cg.BFSConfig(balance=name).balance == other
+
+
+@pytest.mark.parametrize(
+    ("bad", "complaint"),
+    [
+        ({"balance": "direct", "queue": "edge"}, "hands out a few at a time"),
+        ({"balance": "dyn_vwarp", "queue": "hybrid"}, "hands out a few at a time"),
+        (
+            {"balance": "direct", "duplicates": "load_lanes", "visited": "mask"},
+            "drops vertices while they are shared out",
+        ),
+        ({"balance": "multi_phase", "hub_degree": 9}, "over the whole grid anyway"),
+        ({"unit_batch": 0}, "unit_batch=0 is out of range"),
+    ],
+)
+def test_what_cannot_be_combined(bad, complaint):
+    with pytest.raises(cg.InvalidArgumentError, match=complaint):
+        cg.BFSConfig(**bad)
+
+
+def test_an_algorithm_says_which_balancers_it_takes():
+    class Small(cg.BFSConfig):
+        SCOPES = ("lanes",)
+
+    with pytest.raises(cg.InvalidArgumentError, match=r"a whole group's work at once.*dyn_vwarp"):
+        Small(balance="cws")
+
+
+def test_sums_of_degrees_have_32_bits(intel):
+    for name in ("direct", "two_phase", "multi_phase", "block_search"):
+        config = cg.BFSConfig(balance=name)
+        resolve(config, intel.traits, m=2**31 - 1, predecessors=False)
+        with pytest.raises(cg.InvalidArgumentError, match="in 32 bits, but the graph has"):
+            resolve(config, intel.traits, m=2**31, predecessors=False)
+    resolve(cg.BFSConfig(balance="cws"), intel.traits, m=2**33, predecessors=False)
+
+
+def test_sums_of_duplicates_have_32_bits_too(intel):
+    """Beyond, a sum wraps before it exceeds what there is room for, and nobody would know."""
+    config = cg.BFSConfig(balance="two_phase", visited="mask", queue_percent=300)
+    for m, is_right in ((2**30, True), (2**31 - 1, False)):
+        if is_right:
+            resolve(config, intel.traits, m=m, predecessors=False)
+        else:
+            with pytest.raises(cg.InvalidArgumentError, match="queue_percent=300 has room"):
+                resolve(config, intel.traits, m=m, predecessors=False)
+
+
+@pytest.mark.parametrize("visited", ["bitmap", "mask"])
+def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
+    """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""
+    config = cg.BFSConfig(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
+    resolved = resolve(config, intel.traits, m=MIXED.m, predecessors=False)
+    _, chunk_items = prefix_sums(Memory(intel), MIXED, resolved, 2)
+    assert chunk_items.count <= 2 * MIXED.m // resolved.chunk_step
+
+
+def test_what_auto_chooses_is_unchanged(intel, pocl):
+    assert resolve(cg.BFSConfig(), intel.traits, m=10, predecessors=False).balance == "warp_search"
+    assert resolve(cg.BFSConfig(), pocl.traits, m=10, predecessors=False).balance == "item_thread"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["direct", "multi_phase"])
+@pytest.mark.parametrize("percent", [1, 60, 130])
+def test_more_duplicates_than_there_is_room_for(name, percent, intel):
+    """Vertices that are queued twice bring edges twice: prefix sums have room for a share only."""
+    config = cg.BFSConfig(
+        balance=name,
+        visited="mask",
+        direction="push",
+        queue_percent=percent,
+        group_size=4 * intel.traits.lanes,
+    )
+    check(config, intel)

@@ -1,0 +1,102 @@
+"""Work-groups that come late, are sent away or lose their processor change nothing but the time."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from runtimes import device_or_skip
+
+from clgraph.algorithms.bfs import plan as module
+from clgraph.graph import generate
+
+# Levels between these limits go back and forth between one work-group and all.
+LIMITS = {
+    "together": {"solo": False},
+    "alternating": {"solo_edges": 300},
+    "alone": {},
+}
+KNOBS = {
+    "patient": {"solo_patience": 2**31 - 1},
+    "dismissing": {"solo_patience": 0},
+    "small tiles": {"push_tile": 1, "pull_tile": 1, "fill_tile": 64},
+}
+
+
+def distances_by_definition(graph, source):
+    distances = np.full(graph.n, -1, np.int32)
+    distances[source] = level = 0
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    while True:
+        found = graph.indices[distances[tails] == level]
+        found = np.unique(found[distances[found] < 0])
+        if not found.size:
+            return distances
+        level += 1
+        distances[found] = level
+
+
+@pytest.fixture(scope="module")
+def searches():
+    graphs = [generate.kron(11, 8, seed=3), generate.grid2d(60, 50), generate.random(3000, 6)]
+    return [
+        (graph, source, distances_by_definition(graph, source))
+        for graph in graphs
+        for source in (7, 1234)
+    ]
+
+
+@pytest.mark.parametrize("knobs", KNOBS)
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("membership", ["open", "fixed"])
+def test_distances_whoever_takes_part(membership, limits, knobs, searches, monkeypatch):
+    device = device_or_skip("pocl")
+    resolve = module.resolve
+    monkeypatch.setattr(
+        module,
+        "resolve",
+        lambda *args, **names: dataclasses.replace(resolve(*args, **names), **KNOBS[knobs]),
+    )
+    config = module.BFSConfig(membership=membership, **LIMITS[limits])
+    for graph, source, expected in searches:
+        plan = module.BFS(graph, config=config, device=device)
+        for _ in range(8):
+            result = plan.run(source)
+            np.testing.assert_array_equal(result.distances, expected)
+            assert result.reached == np.count_nonzero(expected >= 0)
+            assert result.stats.mode == "persistent"
+
+
+def test_dismissed_groups_are_called_back(searches, monkeypatch):
+    """The launch that sent them away pauses once a level is worth all of them."""
+    device = device_or_skip("pocl")
+    resolve = module.resolve
+    monkeypatch.setattr(
+        module,
+        "resolve",
+        lambda *args, **names: dataclasses.replace(resolve(*args, **names), solo_patience=0),
+    )
+    graph, source, _ = searches[2]
+    config = module.BFSConfig(solo_edges=100, groups=2)
+    assert module.BFS(graph, config=config, device=device).run(source).stats.launches > 1
+    config = module.BFSConfig(groups=2)
+    path = generate.path(2000)
+    assert module.BFS(path, config=config, device=device).run(0).stats.launches == 1
+
+
+def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
+    """Both may publish under one number: a group paired words of one with those of the other."""
+    device = device_or_skip("intel")
+    graph = generate.grid2d(60, 50)
+    config = module.BFSConfig(
+        membership="fixed",
+        distribution="static",
+        direction="push",
+        hub_degree=0,
+        group_size=4 * device.traits.lanes,
+        solo_edges=40,
+    )
+    plan = module.BFS(graph, config=config, device=device)
+    expected = distances_by_definition(graph, 77)
+    for _ in range(60):
+        plan.run(0, max_depth=5)
+        np.testing.assert_array_equal(plan.run(77).distances, expected)

@@ -1,0 +1,50 @@
+"""Graphs of 2**32 edges and more need 64-bit row offsets: the same kernels, rendered for those."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import SHAPES, reference_distances
+
+import clgraph as cg
+from clgraph.algorithms.bfs import plan as module
+from clgraph.device import Device
+from clgraph.engine import resident
+from clgraph.engine.choose import Resolved, resolve
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every plan as for a graph of more than 2**32 edges."""
+
+    def as_if_huge(*args: Any, **kwargs: Any) -> Resolved:
+        huge = resolve(*args, **{**kwargs, "m": 2**33})
+        assert huge.wide_offsets
+        return huge
+
+    monkeypatch.setattr(module, "resolve", as_if_huge)
+    monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("direction", ["push", "switching"])
+@pytest.mark.runtimes("pocl", "intel")
+def test_wide_offsets_change_nothing(device: Device, direction: str) -> None:
+    config = cg.BFSConfig(direction=direction, alpha=1000, pull_floor=10**6)
+    for name, graph in SHAPES.items():
+        # A copy of its own, so that other tests' resident arrays are not found.
+        mine = cg.Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+        plan = cg.BFS(mine, predecessors=True, config=config, device=device)
+        for source in {0, graph.n // 2, graph.n - 1}:
+            result = plan.run(source, verify=True)
+            expected = reference_distances(graph, source)
+            np.testing.assert_array_equal(result.distances, expected, err_msg=name)
+
+
+def test_edges_decide_the_width(pocl: Device) -> None:
+    for m, wide in ((2**32 - 1, False), (2**32, True)):
+        config = resolve(cg.BFSConfig(), pocl.traits, m=m, predecessors=False)
+        assert config.wide_offsets is wide
+        assert dataclasses.asdict(config)["wide_offsets"] is wide
+        assert resident.offsets_dtype(m) == (np.uint64 if wide else np.uint32)

@@ -1,0 +1,275 @@
+"""Strongly connected components: whole results against scipy."""
+
+import dataclasses
+import json
+from functools import cache
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse
+from digraphs import (
+    MILLION,
+    SMALL,
+    check_components,
+    cycle,
+    dag,
+    million,
+    oracle,
+    path,
+    random_digraph,
+    small,
+)
+from graphs import bundled_graphs, graphs, shared_graphs
+from hypothesis import given, settings
+from searches import EMULATED_RUNTIMES, MIXED, MIXED_ONE_WAY
+
+import clgraph as cg
+from clgraph.algorithms.scc import plan as module
+from clgraph.algorithms.scc import stages as scc_stages
+from clgraph.engine.choose import resolve
+from clgraph.engine.driver import FLAG_STEPPED
+
+on_both = pytest.mark.runtimes("pocl", "intel")
+REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
+METHODS = ("sequential", "signatures")
+QUICK = ("cycle-shuffled", "path-backward", "chain-of-4-cycles", "star-out")
+
+
+def slow(name):
+    return pytest.param(name, marks=pytest.mark.slow)
+
+
+@cache
+def real_graph(name):
+    return REAL[name]()
+
+
+@on_both
+@pytest.mark.parametrize("preset", METHODS)
+def test_awkward_shapes(preset, device):
+    """Scc checklist 1: the same partition as scipy's, on every awkward shape."""
+    for name in SMALL:
+        check_components(small(name), cg.scc(small(name), config=preset, device=device))
+
+
+def test_signatures_with_emulated_lanes(intel):
+    graph = small("nested-cycles")
+    result = cg.scc(graph, config="signatures", device=intel.emulating(8))
+    check_components(graph, result)
+    assert result.stats.mode == "stepped"
+
+
+@pytest.mark.slow  # PoCL compiles emulated lanes for minutes
+@pytest.mark.runtimes(*EMULATED_RUNTIMES)
+@pytest.mark.parametrize("preset", ["signatures", "multistep"])
+def test_emulated_lanes_of_pocl(preset, device):
+    for name in ("mixed-one-way", "comb", "grid"):
+        check_components(small(name), cg.scc(small(name), config=preset, device=device))
+
+
+@on_both
+@given(graph=graphs(max_vertices=60, directed=True))
+@settings(max_examples=60)
+@pytest.mark.parametrize("preset", METHODS)
+def test_random_digraphs(device, preset, graph):
+    check_components(graph, cg.scc(graph, config=preset, device=device))
+
+
+@on_both
+@pytest.mark.parametrize("name", REAL)
+def test_real_graphs(name, device):
+    graph = real_graph(name)
+    plan = cg.SCC(graph, device=device)
+    for _ in range(2):
+        check_components(graph, plan.run())
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in MILLION])
+def test_a_million_vertices(name, pocl):
+    """Scc checklist 21: long paths and cycles end, in time linear in their size."""
+    result = cg.scc(million(name), device=pocl)
+    check_components(million(name), result)
+    assert result.stats.total_ms < 60_000
+
+
+@pytest.mark.slow
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("preset", cg.SCCConfig.presets())
+@pytest.mark.parametrize("name", MILLION)
+def test_a_million_vertices_by_every_preset(name, preset, device):
+    """Scc checklist 21: no preset takes time quadratic in the size of a shape."""
+    result = cg.scc(million(name), config=preset, device=device)
+    check_components(million(name), result)
+    assert result.stats.total_ms < 200_000  # hours if it were; signatures are a method for GPUs
+
+
+def trimming_of(graph, device):
+    """Rounds of trimming, and how many edges are left for signatures."""
+    result = cg.scc(graph, config="signatures", device=device)
+    check_components(graph, result)
+    steps = {step["step"]: step for step in reversed(result.stats.steps)}
+    rounds = steps["trim"]["rounds"] if "trim" in steps else 0
+    return rounds, steps["spread"]["items"] if "spread" in steps else 0
+
+
+@on_both
+def test_signatures_follow_what_is_live_after_trimming(device):
+    """Issue 5, auto: degrees decide whether edges are trimmed, what is left after it how often."""
+    assert trimming_of(dag(5_000, 4, 3), device)[1] == 0  # nothing is left for signatures
+    assert trimming_of(cycle(500, shuffle=3), device) == (0, 500)  # all degrees are one
+    assert trimming_of(path(500), device) == (0, 497)  # one edge in 500 goes
+    rounds, left = trimming_of(random_digraph(5_000, 1, 4), device)
+    assert rounds > 2
+    assert left < 2_000
+
+
+def test_what_scans_leave_is_found_by_the_sequential_search(intel):
+    graph = small("comb")
+    result = cg.scc(graph, config=cg.SCCConfig(finish="signatures", scan_budget=1), device=intel)
+    check_components(graph, result)
+    assert result.stats.steps[-1]["step"] == "sequential"
+
+
+@on_both
+@pytest.mark.parametrize("preset", [*METHODS, "multistep", "devshatwar"])
+def test_a_hundred_repeats_agree(preset, device):
+    """Scc checklist 20."""
+    graph = random_digraph(300, 2, 11)
+    plan = cg.SCC(graph, config=preset, device=device)
+    for _ in range(100):
+        check_components(graph, plan.run())
+
+
+def test_undirected_graphs_have_their_connected_components(any_device):
+    """Scc checklist 22."""
+    result = cg.scc(MIXED, device=any_device)
+    check_components(MIXED, result, "weak")
+    assert result.stats.method == "hooking"
+    for preset in ("sequential", "signatures", "multistep"):
+        check_components(MIXED, cg.scc(MIXED, config=preset, device=any_device), "weak")
+
+
+@on_both
+@pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
+def test_ways_to_run(synchronisation, device):
+    config = cg.SCCConfig(finish="signatures", synchronisation=synchronisation)
+    result = cg.scc(MIXED_ONE_WAY, config=config, device=device)
+    check_components(MIXED_ONE_WAY, result)
+    assert result.stats.mode == synchronisation
+
+
+@on_both
+@pytest.mark.parametrize("preset", ["signatures", "multistep", "devshatwar"])
+def test_a_launch_pauses_and_the_next_goes_on(preset, device, monkeypatch):
+    def impatient(*args, **kwargs):
+        return dataclasses.replace(resolve(*args, **kwargs), launch_work=1)
+
+    monkeypatch.setattr(scc_stages, "resolve", impatient)
+    for name in ("grid", "comb"):
+        result = cg.scc(small(name), config=preset, device=device)
+        check_components(small(name), result)
+        assert result.stats.mode == "persistent"
+        assert result.stats.launches >= result.stats.levels
+
+
+@pytest.mark.parametrize("stages", [1, 3, 9, 30, 60])
+@pytest.mark.parametrize("preset", ["signatures", "multistep", "devshatwar"])
+def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
+    """A launch in which a group waited in vain leaves any state behind; stepped launches follow."""
+    graph = small("grid")
+    config = dataclasses.replace(cg.SCCConfig.preset(preset), trim=0)
+    plan = cg.SCC(graph, config=config, device=intel)
+    driver = (plan._signatures or plan._steps)._driver
+
+    def given_up(args, *_):
+        for launch in range(stages):
+            driver._launch(args, launch, FLAG_STEPPED)
+        driver._reset()
+
+    driver._persistent = given_up
+    result = plan.run()
+    check_components(graph, result)
+    assert result.stats.mode == "stepped"
+
+
+def test_stats(any_device):
+    """Scc checklist 13, 15 and 16: memory, shares, steps, launches and edges per second."""
+    result = cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device)
+    stats = result.stats
+    sizes = np.bincount(oracle(MIXED_ONE_WAY))
+    assert result.largest_share == sizes.max() / MIXED_ONE_WAY.n
+    assert result.trivial_share == np.count_nonzero(sizes == 1) / MIXED_ONE_WAY.n
+    assert stats.edges_traversed == MIXED_ONE_WAY.m
+    assert 0 < stats.kernel_ms <= stats.total_ms
+    assert stats.teps > 0
+    assert stats.launches >= 3
+    assert stats.levels == sum(step["rounds"] for step in stats.steps)
+    assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "spread"]
+    assert stats.device_bytes > 16 * MIXED_ONE_WAY.m
+    assert stats.method == "signatures"
+    assert (stats.config["finish"], stats.config["trim"]) == ("signatures", 0)
+    assert stats.energy is None
+    assert str(result) == f"SCCResult(count={sizes.size})"
+    json.dumps(stats.steps)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_matrix"])
+def test_scipy_matrices_are_graphs(kind, any_device):
+    matrix = getattr(scipy.sparse, kind)(MIXED_ONE_WAY.to_scipy())
+    check_components(MIXED_ONE_WAY, cg.scc(matrix, device=any_device))
+
+
+@pytest.mark.parametrize("name", ["mixed-one-way", "dag", "grid", "no-vertices", "no-edges"])
+def test_condensation(name, any_device):
+    graph = small(name)
+    dag = cg.condensation(graph, device=any_device, verify=True)
+    labels = oracle(graph)
+    np.testing.assert_array_equal(dag.membership, labels)
+    tails, heads, _ = graph.listed_edges()
+    if not graph.directed:
+        tails, heads = tails[:0], heads[:0]
+    pairs = {(labels[u], labels[v]) for u, v in zip(tails, heads, strict=True)}
+    pairs = {(a, b) for a, b in pairs if a != b}
+    assert set(zip(*(end.tolist() for end in dag.listed_edges()[:2]), strict=True)) == pairs
+    assert (dag.n, dag.m, dag.directed) == (len(set(labels.tolist())), len(pairs), True)
+    assert nx.is_directed_acyclic_graph(dag.to_networkx())
+    for component in range(min(dag.n, 5)):
+        np.testing.assert_array_equal(dag.members(component), np.flatnonzero(labels == component))
+    with pytest.raises(cg.InvalidArgumentError, match=f"component={dag.n} is not a vertex of this"):
+        dag.members(dag.n)
+
+
+def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
+    """API.md: long calls take progress= and verify=."""
+    told, checked = [], []
+    monkeypatch.setattr(module, "verify_components", lambda *_, **how: checked.append(how))
+    edges = MIXED_ONE_WAY.listed_edges()[:2]
+    for verify in (False, True):
+        graph = cg.from_edges(*edges, n=MIXED_ONE_WAY.n)  # not on the device yet
+        cg.condensation(
+            graph, device=any_device, progress=lambda *how: told.append(how), verify=verify
+        )
+    assert checked == [{"strong": True}]
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"finish": "magic"}, "finish='magic' is not one of"),
+        ({"group_size": 0}, "group_size=0 is out of range"),
+        ({"groups": True}, "groups=True is not an integer"),
+        ({"scan_budget": -1}, "scan_budget=-1"),
+        ({"synchronisation": "never"}, "synchronisation='never'"),
+    ],
+)
+def test_what_is_refused(arguments, said):
+    with pytest.raises(cg.InvalidArgumentError, match=said):
+        cg.SCCConfig(**arguments)
+
+
+@pytest.mark.parametrize("config", ["no-such-preset", 3])
+def test_unknown_configurations_are_refused(config, any_device):
+    with pytest.raises(cg.InvalidArgumentError, match="preset"):
+        cg.scc(MIXED_ONE_WAY, config=config, device=any_device)

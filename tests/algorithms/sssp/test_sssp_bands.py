@@ -1,0 +1,127 @@
+"""Delta-stepping by SIMD groups: rows cut by what is left of a band, pieces, looks from beyond."""
+
+import numpy as np
+import pytest
+from graphs import SHAPES, graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import DTYPES, check_paths, weighted
+from searches import MIXED, MIXED_ONE_WAY
+
+import clgraph as cg
+from clgraph.algorithms.sssp.classes import NO_END, cut_weights, rows_in_order
+
+pytestmark = pytest.mark.runtimes("intel")
+
+FORMS = (("push", None), ("switching", 3))  # and the length of a piece of a row
+
+
+def banded(delta=20, heavy="switching", piece=None, **more):
+    return cg.SSSPConfig(
+        method="delta-stepping", delta=delta, heavy=heavy, hub_degree=piece, **more
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_put_in_order(dtype, device):  # noqa: ARG001 - without a device
+    """Edges stay in their rows; as many as `ends` says are no heavier than each cut."""
+    graph = weighted(MIXED, dtype, 0, 60)
+    cuts = cut_weights(np.dtype(dtype).type(17))
+    assert cuts.dtype == dtype
+    assert cuts[-1] == 17
+    order, ends = rows_in_order(graph, graph.weights, cuts)
+    np.testing.assert_array_equal(np.sort(order), np.arange(graph.m))
+    costs = graph.weights[order]
+    for v in range(graph.n):
+        row = slice(graph.indptr[v], graph.indptr[v + 1])
+        np.testing.assert_array_equal(np.sort(order[row]), np.arange(row.start, row.stop))
+        for cut, end in zip(cuts, ends[v], strict=True):
+            assert (costs[row][:end] <= cut).all()
+            assert (costs[row][end:] > cut).all()
+
+
+def test_rows_too_long_for_their_ends(device):
+    """More light edges than 16 bits tell: the whole row is looked at, and nothing is lost."""
+    graph = weighted(cg.generate.star(66_000), np.int32, 1, 9)
+    _, ends = rows_in_order(graph, graph.weights, cut_weights(np.int32(8)))
+    assert ends[0, -1] == NO_END
+    for heavy in ("push", "switching"):
+        plan = cg.SSSP(graph, config=banded(8, heavy), device=device)
+        for source in (0, 5):
+            check_paths(graph, source, plan.run(source))
+
+
+@pytest.mark.parametrize(("heavy", "piece"), FORMS)
+def test_awkward_shapes(heavy, piece, device):
+    for shape in SHAPES.values():
+        graph = weighted(shape)
+        plan = cg.SSSP(graph, predecessors=True, config=banded(10, heavy, piece), device=device)
+        for source in sorted({0, graph.n // 2}):
+            check_paths(graph, source, plan.run(source, verify=True))
+
+
+@st.composite
+def cases(draw):
+    graph = draw(graphs(max_vertices=60, max_edges=200))
+    low = draw(st.sampled_from((0, 1)))
+    dtype = draw(st.sampled_from((np.int32, np.float64)))
+    return weighted(graph, dtype, low, low + draw(st.sampled_from((1, 3, 1000))), 1)
+
+
+@given(cases(), st.sampled_from(FORMS), st.sampled_from((1, 5, 200, 10**6)), st.data())
+@settings(max_examples=25)
+def test_random_graphs(device, graph, form, delta, data):
+    source = data.draw(st.integers(0, graph.n - 1))
+    config = banded(delta, *form)
+    check_paths(graph, source, cg.sssp(graph, source, config=config, device=device, verify=True))
+
+
+def test_few_edges_are_looked_at(device):
+    """A skewed graph settles most edges' tails early; the rest look for them, in one more band."""
+    graph = weighted(cg.generate.kron(12, 16, seed=3), np.int32, 1, 101)
+    hub = int(graph.degrees.argmax())
+    work = {}
+    for heavy in ("push", "switching"):
+        result = cg.sssp(graph, hub, config=banded(14, heavy), device=device)
+        check_paths(graph, hub, result)
+        work[heavy] = result.stats.relaxations
+        stages = result.stats.per_level["direction"]
+        assert (stages == "far").sum() <= 4
+        assert result.stats.per_level["edges"].sum() == work[heavy]
+    assert work["switching"] < 0.6 * graph.m < work["push"] < 1.5 * graph.m
+
+
+@pytest.mark.parametrize("heavy", ["push", "switching"])
+def test_limits_targets_and_sources(heavy, device):
+    graph = weighted(MIXED_ONE_WAY, np.int32, 0, 60)
+    plan = cg.SSSP(graph, predecessors=True, config=banded(15, heavy, 4), device=device)
+    for limit in (0, 14, 15, 100, 10**12):
+        result = plan.run(7, max_distance=limit, verify=True)
+        check_paths(graph, 7, result, max_distance=limit)
+    for target in (7, 8, 300):
+        check_paths(graph, 7, plan.run(7, target=target, verify=True), target=target)
+    check_paths(graph, [1, 4, 9], plan.run([1, 4, 9], verify=True))
+
+
+@pytest.mark.parametrize("heavy", ["push", "switching"])
+def test_paths_too_long_for_their_type(heavy, device):
+    most = np.iinfo(np.int32).max
+    costs = np.array([most // 2, most // 2, 2, 5], np.int32)
+    graph = cg.from_edges([0, 1, 2, 0], [1, 2, 3, 4], costs, n=6)
+    for delta in (3, 10**9):
+        plan = cg.SSSP(graph, config=banded(delta, heavy), device=device)
+        with pytest.raises(OverflowError, match=r"edge 2 -> 3 is longer than"):
+            plan.run(0)
+        assert plan.run(2).distances.tolist() == [most, most, 0, 2, most, most]
+
+
+@pytest.mark.parametrize("balance", ["item_thread", "vwarp"])
+def test_balancers(balance, device):
+    graph = weighted(MIXED, np.int32, 0, 40)
+    result = cg.sssp(graph, 3, config=banded(9, balance=balance), device=device, verify=True)
+    check_paths(graph, 3, result)
+
+
+def test_other_balancers_are_refused(device):
+    with pytest.raises(cg.InvalidArgumentError, match="needs balance to be one of"):
+        cg.sssp(weighted(MIXED), 3, config=banded(9, balance="dyn_vwarp"), device=device)

@@ -1,0 +1,125 @@
+"""Frontier Bellman-Ford as published: its dimensions one by one, and its basic form."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from paths import check_paths, weighted
+from searches import MIXED_ONE_WAY
+
+import clgraph as cg
+from clgraph.algorithms.sssp import plan as sssp_module
+from clgraph.errors import QueueOverflowError
+
+pytestmark = pytest.mark.runtimes("intel")
+
+LEANING = cg.generate.kron(9, 12, seed=5)
+
+
+def leaning(dtype=np.int32):
+    """Negative weights without a cycle of them: costs shifted by potentials."""
+    rng = np.random.default_rng(3)
+    potentials = rng.integers(-30, 30, LEANING.n)
+    tails = np.repeat(np.arange(LEANING.n), LEANING.degrees)
+    costs = rng.integers(0, 20, LEANING.m) + potentials[LEANING.indices] - potentials[tails]
+    return cg.Graph(LEANING.indptr, LEANING.indices, costs.astype(dtype))
+
+
+def relaxing(**fields):
+    return cg.SSSPConfig(method="bellman-ford", **fields)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_vertices_that_are_queued_as_often_as_they_fall(dtype, device):
+    """sssp-hbf checklist 11 and 21: the basic form is right, and a queue too small is told."""
+    graph = leaning(dtype)
+    config = relaxing(claims="none")
+    plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
+    once = cg.SSSP(graph, config=relaxing(), device=device)
+    for source in (0, 5, [1, 300]):
+        result = plan.run(source, verify=True)
+        check_paths(graph, source, result)
+        assert result.stats.relaxations >= once.run(source).stats.relaxations
+    # A clique in which everyone falls again and again in the second round.
+    n = 400
+    tails, heads = np.nonzero(~np.eye(n, dtype=bool))
+    costs = np.where(tails == 0, 1000 * (n - heads), 1).astype(np.int32)
+    clique = cg.from_edges(tails, heads, costs)
+    small = cg.SSSP(clique, config=relaxing(claims="none", queue_percent=100), device=device)
+    with pytest.raises(QueueOverflowError, match="queues of 100 percent can hold"):
+        small.run(0)
+    check_paths(clique, 0, cg.sssp(clique, 0, config=relaxing(), device=device))
+
+
+@pytest.mark.runtimes("pocl")
+def test_queued_often_on_one_lane(device):
+    """sssp-hbf checklist 11: by processor cores too."""
+    graph = leaning()
+    result = cg.sssp(graph, 0, config=relaxing(claims="none"), device=device, verify=True)
+    check_paths(graph, 0, result)
+
+
+@pytest.mark.parametrize("width", [1, 16])
+def test_virtual_groups_of_a_fixed_width(width, device):
+    """sssp-hbf checklist 12: static widths."""
+    graph = leaning()
+    config = relaxing(balance="vwarp", virtual_warp=width)
+    check_paths(graph, 2, cg.sssp(graph, 2, config=config, device=device))
+
+
+@pytest.mark.parametrize(("least", "several"), [(4, 32), (1, 3)])
+def test_virtual_groups_whose_width_follows_the_frontier(least, several, device):
+    """sssp-hbf checklist 12 and 13: width by the formula, several vertices to a virtual group."""
+    graph = leaning()
+    config = relaxing(balance="dyn_vwarp", min_virtual_warp=least, vertices_per_warp=several)
+    plan = cg.SSSP(graph, config=config, device=device)
+    assert (plan.config.min_virtual_warp, plan.config.vertices_per_warp) == (least, several)
+    for source in (2, 77):
+        check_paths(graph, source, plan.run(source))
+
+
+def test_the_preset_is_the_published_one():
+    """sssp-hbf checklist 12, 13, 14, 16: widths from 4, 32 vertices, hubs from 4096, streaming."""
+    preset = cg.SSSPConfig.preset("h-bf")
+    assert (preset.balance, preset.min_virtual_warp, preset.vertices_per_warp) == (
+        "dyn_vwarp",
+        4,
+        32,
+    )
+    assert (preset.hub_degree, preset.cache) == (4096, "streaming")
+    with pytest.raises(cg.InvalidArgumentError, match="needs balance='dyn_vwarp'"):
+        cg.SSSPConfig(vertices_per_warp=3).validate()
+    with pytest.raises(cg.InvalidArgumentError, match="claims='none' needs"):
+        cg.SSSPConfig(claims="none").validate()
+
+
+@pytest.mark.parametrize("update", ["buffer", "registers"])
+def test_enqueueing_through_the_least_local_memory(update, device, monkeypatch):
+    """sssp-hbf checklist 15: buffers that are full after every round are written in many."""
+    resolve = sssp_module.resolve_paths
+
+    def resolve_smallest(*args):
+        found = resolve(*args)
+        return dataclasses.replace(found, buffer=found.lanes)
+
+    monkeypatch.setattr(sssp_module, "resolve_paths", resolve_smallest)
+    graph = leaning()
+    plan = cg.SSSP(graph, config=relaxing(update=update), device=device)
+    assert plan.config.buffer == plan.config.lanes
+    for source in (0, 9):
+        check_paths(graph, source, plan.run(source))
+
+
+@pytest.mark.parametrize(
+    ("method", "dtype"),
+    [("bellman-ford", np.float64), ("near-far", np.float32), ("delta-stepping", np.int32)],
+)
+def test_edges_past_the_nearest_cache(method, dtype, device):
+    """sssp-hbf checklist 16: a policy for edges and weights; results are the same."""
+    graph = weighted(MIXED_ONE_WAY, dtype, 0, 40)
+    results = [
+        cg.sssp(graph, 7, config=cg.SSSPConfig(method=method, cache=cache), device=device)
+        for cache in ("default", "streaming")
+    ]
+    np.testing.assert_array_equal(results[0].distances, results[1].distances)
+    check_paths(graph, 7, results[1])

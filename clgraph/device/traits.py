@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from clgraph.device import native, nvidia
+from clgraph.device import amd, native, nvidia
 from clgraph.device.lazy import cl
 
 __all__ = ["DeviceTraits", "LaneOps", "MemoryOps", "is_simulator", "probe_traits"]
@@ -124,30 +125,57 @@ def probe_traits(device: cl.Device) -> DeviceTraits:
     capability = nvidia.compute_capability(device) if nvidia.QUERY in extensions else None
     dialect = _dialect(device, extensions, capability)
     cache_bytes = int(device.global_mem_cache_size)
-    limits = None
     if capability is not None:
-        limits = nvidia.unit_limits(capability)
         # The driver reports some 4 MB through OpenCL for a card that has 50.
         cache_bytes = max(cache_bytes, nvidia.cache_bytes(device))
+    unit = _unit(device, dialect, capability)
+    together = unit.threads * unit.together
     return DeviceTraits(
         lanes=dialect.lanes,
         lane_ops=dialect.lane_ops,
         memory_ops=dialect.memory_ops,
-        grid_barrier=capability is not None,
+        # Known where it is computed how many work-groups are resident: those of a GPU all run.
+        grid_barrier=dialect.lane_ops in {"ptx", "amdgcn"},
         compute_units=int(device.max_compute_units),
-        max_group_size=int(device.max_work_group_size),
+        max_group_size=min(int(device.max_work_group_size), together or sys.maxsize),
         local_bytes=int(device.local_mem_size),
         cache_bytes=cache_bytes,
         global_bytes=int(device.global_mem_size),
         max_alloc_bytes=int(device.max_mem_alloc_size),
-        threads_per_unit=limits.threads if limits else 0,
-        registers_per_unit=limits.registers if limits else 0,
+        threads_per_unit=unit.threads,
+        registers_per_unit=unit.registers,
         compute_capability=capability,
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         fp64="cl_khr_fp64" in extensions,
         is_cpu=bool(device.type & cl.device_type.CPU) and not is_simulator(device.platform.name),
         build_options=(*dialect.build_options, *_unoptimised(dialect.build_options)),
+        graphics_ip=amd.architecture(device) if dialect.lane_ops == "amdgcn" else None,
+        units_together=unit.together,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What a compute unit holds, and how many of them run a work-group together."""
+
+    threads: int = 0
+    registers: int = 0
+    together: int = 1
+
+
+def _unit(device: cl.Device, dialect: _Dialect, capability: tuple[int, int] | None) -> _Unit:
+    if capability is not None:
+        unit = nvidia.unit_limits(capability)
+        return _Unit(unit.threads, unit.registers)
+    version = amd.architecture(device) if dialect.lane_ops == "amdgcn" else None
+    if version is not None:
+        limits, simds = amd.unit_limits(version), amd.simds_per_unit(device)
+        of_wave = simds * dialect.lanes
+        return _Unit(of_wave * limits.waves, of_wave * limits.registers)
+    if dialect.lane_ops == "khr" and device.type & cl.device_type.GPU:
+        units, threads = native.execution_units(device)
+        return _Unit(threads * dialect.lanes, 0, units) if units else _Unit()
+    return _Unit()
 
 
 def _unoptimised(options: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,6 +195,10 @@ def _dialect(
     if is_simulator(device.platform.name):
         # LLVM's loop arithmetic on odd integer widths is beyond Oclgrind.
         return _Dialect(build_options=(DISABLE,))
+    if amd.QUERY in extensions and device.platform.name.strip() == amd.PLATFORM:
+        lanes = amd.lanes(device, amd.architecture(device))
+        if lanes > 1:
+            return _Dialect(lanes, "amdgcn", "amdgcn", ("-cl-std=CL2.0",))
     if extensions.issuperset(SUB_GROUP_EXTENSIONS):
         sizes = native.sub_group_sizes(device)
         for lanes in PREFERRED_SUB_GROUP_SIZES:

@@ -35,7 +35,7 @@ def load_runner(module: str) -> Any:
     Parameters
     ----------
     module : str
-        Name within the package.
+        Dotted name within the package.
 
     Returns
     -------
@@ -140,8 +140,8 @@ def _run(args: argparse.Namespace) -> Record:
         return _words(args)
     peers = _peers(args.peers)
     if args.external is not None:
-        load_runner("external").load(args.external)  # refused before anything runs
-    settings = load_runner("measure").Settings(
+        load_runner("peers.external").load(args.external)  # refused before anything runs
+    settings = load_runner("runner.measure").Settings(
         sources=args.sources,
         passes=args.passes,
         budget_s=args.budget,
@@ -153,9 +153,9 @@ def _run(args: argparse.Namespace) -> Record:
         external=args.external,
         reach=args.reach,
     )
-    runner = load_runner("runner")
+    runner = load_runner("runner.runner")
     file = _json_file(args)
-    places = load_runner("graphs").Places(args.graphs, args.data, args.download)
+    places = load_runner("runner.graphs").Places(args.graphs, args.data, args.download)
     inputs = runner.Inputs(places, file, args.resume, args.commit)
     _check_places(args, file)
     try:
@@ -170,7 +170,7 @@ def _run(args: argparse.Namespace) -> Record:
     except runner.InterruptedRun as interrupted:
         record = interrupted.record
     if args.html is not None:
-        page = load_runner("html").page([record])
+        page = load_runner("report.html").page([record])
         args.html.write_text(page, encoding="utf-8")
     return record
 
@@ -190,7 +190,7 @@ def _words(args: argparse.Namespace) -> Record:
     file = _json_file(args)
     _check_places(args, file)
     if args.words == ["list"]:
-        told: Record = load_runner("suites").listed(args.suite, _only(args))
+        told: Record = load_runner("runner.suites").listed(args.suite, _only(args))
     else:
         told = _compare(args)
     if file is not None:
@@ -214,9 +214,9 @@ def _check_places(args: argparse.Namespace, file: Path | None) -> None:
 def _peers(names: str | None) -> tuple[str, ...]:
     if not names:
         return ()
-    libraries = load_runner("libraries").LIBRARIES
+    libraries = load_runner("peers.libraries").LIBRARIES
     if names == "all":
-        version_of = load_runner("peer").version_of
+        version_of = load_runner("peers.peer").version_of
         return tuple(name for name, package in libraries.items() if version_of(package))
     unknown = [name for name in names.split(",") if name not in libraries]
     if unknown:
@@ -232,22 +232,23 @@ def _compare(args: argparse.Namespace) -> Record:
             f"'clgraph bench {' '.join(args.words)}' is not known; say 'clgraph bench compare A B' "
             "with two records, 'clgraph bench list', or only options."
         )
-    records = load_runner("records")
+    records = load_runner("runner.records")
     before, after = (records.load(path) for path in args.words[1:])
-    found: Record = load_runner("compare").compare(before, after)
+    found: Record = load_runner("runner.compare").compare(before, after)
     return found
 
 
 def _tell(case: Record) -> None:
     """Show on stderr that a case is done."""
-    sys.stderr.write(load_runner("text").told(case) + "\n")
+    sys.stderr.write(load_runner("report.text").told(case) + "\n")
 
 
 def _render(record: Record) -> str:
     if "listed" in record:
-        told: str = load_runner("text").render_list(record)
+        told: str = load_runner("report.text").render_list(record)
         return told
-    shown: str = load_runner("text" if "schema" in record else "compare").render(record)
+    module = "report.text" if "schema" in record else "runner.compare"
+    shown: str = load_runner(module).render(record)
     return shown
 
 

@@ -195,7 +195,9 @@ def _note_of(elf: bytes) -> bytes:
     sections_at = struct.unpack_from("<Q", elf, 40)[0]
     size, count = struct.unpack_from("<HH", elf, 58)
     for number in range(count):
-        kind, _, _, offset, length = struct.unpack_from("<IQQQQ", elf, sections_at + number * size + 4)
+        kind, _, _, offset, length = struct.unpack_from(
+            "<IQQQQ", elf, sections_at + number * size + 4
+        )
         if kind != NOTE_SECTION:
             continue
         at = offset

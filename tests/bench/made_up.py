@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.measure import summarise
-from bench.records import SCHEMA
+from bench.runner.measure import summarise
+from bench.runner.records import SCHEMA
 
 
 def case(

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from bench import balance
+from bench.studies import balance
 
 
 def test_sizes_of_known_moments():
@@ -23,7 +23,7 @@ def test_sizes_of_known_moments():
 
 def records(monkeypatch, path, *words):
     arguments = ["--device", "intel", "--units", "2000", "--repeats", "1", "--json", str(path)]
-    monkeypatch.setattr(sys, "argv", ["bench.balance", *arguments, *words])
+    monkeypatch.setattr(sys, "argv", ["bench.studies.balance", *arguments, *words])
     balance.main()
     return json.loads(path.read_text(encoding="utf-8"))
 

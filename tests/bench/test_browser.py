@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up import case, record, skipped
 
-from bench import html
+from bench.report import html
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SWITCHES = (

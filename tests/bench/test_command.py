@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from made_up import case, record
 
-from bench import records, suites
+from bench.runner import records, suites
 from clgraph.cli import bench as command
 from clgraph.cli.main import main
 
@@ -140,7 +140,7 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
     shutil.copytree(ROOT / "bench", tmp_path / "clgraph" / "bench", ignore=ignore)
     script = (
         "from clgraph.cli.bench import load_runner; import sys; "
-        "print(load_runner('runner').__file__, 'bench' in sys.modules)"
+        "print(load_runner('runner.runner').__file__, 'bench' in sys.modules)"
     )
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
@@ -152,7 +152,10 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
         check=True,
         timeout=60,
     )
-    assert done.stdout.split() == [str(tmp_path / "clgraph" / "bench" / "runner.py"), "False"]
+    assert done.stdout.split() == [
+        str(tmp_path / "clgraph" / "bench" / "runner" / "runner.py"),
+        "False",
+    ]
 
 
 def test_the_wheel_carries_the_runner():

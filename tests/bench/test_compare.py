@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import case, record, skipped
 
-from bench import compare
+from bench.runner import compare
 from clgraph.errors import InvalidArgumentError
 
 BASE = np.random.default_rng(5).uniform(0.5, 2.0, 64)

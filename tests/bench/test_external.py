@@ -9,10 +9,12 @@ import pytest
 from graphs import reference_distances
 
 import clgraph as cg
-from bench import external, graphs, machine, runner, suites, text
-from bench.measure import Settings
-from bench.pinned import Pinned
-from bench.suites import Case
+from bench.peers import external
+from bench.report import text
+from bench.runner import graphs, machine, runner, suites
+from bench.runner.measure import Settings
+from bench.runner.pinned import Pinned
+from bench.runner.suites import Case
 from clgraph.cli.main import main
 from clgraph.errors import InvalidArgumentError
 

@@ -14,9 +14,9 @@ import pytest
 from graphs import DATA, reference_distances
 
 import clgraph as cg
-from bench import graphs
-from bench.graphs import Places, UnavailableError, checksum, find, read_bcsr
-from bench.pinned import GRAPHS, Pinned
+from bench.runner import graphs
+from bench.runner.graphs import Places, UnavailableError, checksum, find, read_bcsr
+from bench.runner.pinned import GRAPHS, Pinned
 
 GRID = cg.generate.grid2d(30, 20)
 

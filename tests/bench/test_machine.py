@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import clgraph as cg
-from bench import machine
+from bench.runner import machine
 
 
 class FakeNvml:

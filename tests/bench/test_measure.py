@@ -7,11 +7,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bench import machine, problem, runner, suites, text
-from bench.measure import Settings
-from bench.peer import Peer
-from bench.problem import Least, Problem, refuse_differences
-from bench.suites import Case
+from bench.peers.peer import Peer
+from bench.report import text
+from bench.runner import machine, problem, runner, suites
+from bench.runner.measure import Settings
+from bench.runner.problem import Least, Problem, refuse_differences
+from bench.runner.suites import Case
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 
@@ -95,7 +96,7 @@ Sorting.peers = {"numpy": Numpy, "backwards": Backwards, "huge": Huge, "absent":
 
 @pytest.fixture(autouse=True)
 def sorting(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bench.sorting", SimpleNamespace(PROBLEM=Sorting))
+    monkeypatch.setitem(sys.modules, "bench.runner.sorting", SimpleNamespace(PROBLEM=Sorting))
     case = Case("sorting", "grid500", shows="nothing", presets=("steady", "shaky"))
     monkeypatch.setitem(suites.SUITES, "made-up", (case,))
     monkeypatch.setattr(machine, "COPY_BYTES", 1 << 16)
@@ -183,9 +184,9 @@ def test_peers_are_measured_beside_the_first_preset_only(pocl):
 
 
 def test_a_kind_without_a_problem_is_refused():
-    with pytest.raises(InvalidArgumentError, match=r"bench/no_such\.py"):
+    with pytest.raises(InvalidArgumentError, match=r"bench/runner/no_such\.py"):
         problem.problem_of("no-such")
-    with pytest.raises(InvalidArgumentError, match=r"bench/stats\.py"):
+    with pytest.raises(InvalidArgumentError, match=r"bench/runner/stats\.py"):
         problem.problem_of("stats")
 
 

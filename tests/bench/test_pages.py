@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from made_up import case, record, skipped
 
-from bench import docs, html, records, svg, text
+from bench.report import docs, html, svg, text
+from bench.runner import records
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skipped("mesh"))
@@ -18,9 +19,9 @@ RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skip
 
 def test_page_of_results_is_up_to_date():
     done = subprocess.run(
-        [sys.executable, "-m", "bench.docs", "--check"], cwd=ROOT, check=False, timeout=60
+        [sys.executable, "-m", "bench.report.docs", "--check"], cwd=ROOT, check=False, timeout=60
     )
-    assert done.returncode == 0, "run: python -m bench.docs"
+    assert done.returncode == 0, "run: python -m bench.report.docs"
 
 
 def test_page_without_records_says_so():

@@ -12,10 +12,12 @@ from hypothesis import given as given_by_hypothesis
 from hypothesis import strategies as st
 
 import clgraph as cg
-from bench import bfs_peers, components_peers, sssp_peers
-from bench.components_peers import by_smallest_member
-from bench.graphs import with_weights
-from bench.peer import version_of
+from bench.peers import bfs as bfs_peers
+from bench.peers import components as components_peers
+from bench.peers import sssp as sssp_peers
+from bench.peers.components import by_smallest_member
+from bench.peers.peer import version_of
+from bench.runner.graphs import with_weights
 
 GRAPHS = {
     "directed": cg.generate.rmat(6, 3, seed=5),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bench import graphs, machine, runner, suites
-from bench.measure import Settings
-from bench.pinned import Pinned
-from bench.problem import problem_of
-from bench.suites import SUITES, Case
+from bench.runner import graphs, machine, runner, suites
+from bench.runner.measure import Settings
+from bench.runner.pinned import Pinned
+from bench.runner.problem import problem_of
+from bench.runner.suites import SUITES, Case
 from clgraph.errors import VerificationError
 
 KINDS = tuple(dict.fromkeys(case.algorithm for cases in SUITES.values() for case in cases))

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from bench import bfs, graphs, machine, measure, problem, records, reference, runner, suites, text
-from bench.measure import Settings
-from bench.pinned import Pinned
-from bench.suites import Case
+from bench.peers import reference
+from bench.report import text
+from bench.runner import bfs, graphs, machine, measure, problem, records, runner, suites
+from bench.runner.measure import Settings
+from bench.runner.pinned import Pinned
+from bench.runner.suites import Case
 from clgraph import energy
 from clgraph.errors import InvalidArgumentError
 

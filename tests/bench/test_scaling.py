@@ -3,7 +3,7 @@
 import json
 
 import clgraph as cg
-from bench import scaling
+from bench.studies import scaling
 
 
 def spec_of(device):

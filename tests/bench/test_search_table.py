@@ -5,7 +5,8 @@ import json
 import pytest
 
 import clgraph as cg
-from bench import search_table, searches_page
+from bench.report import searches_page
+from bench.studies import search_table
 
 
 @pytest.fixture

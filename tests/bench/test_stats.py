@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from bench import floors, published, stats
-from bench.pinned import GRAPHS
-from bench.problem import Least
-from bench.suites import SUITES
+from bench.report import published
+from bench.runner import floors, stats
+from bench.runner.pinned import GRAPHS
+from bench.runner.problem import Least
+from bench.runner.suites import SUITES
 
 
 def test_harmonic_mean_is_the_mean_of_rates_over_equal_work():

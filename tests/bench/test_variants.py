@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from bench import variants
-from bench.graphs import with_weights
+from bench.runner.graphs import with_weights
+from bench.studies import variants
 
 GRAPH = cg.generate.kron(9, seed=2)
 

@@ -145,9 +145,7 @@ def ms_bfs_config(
     """
     lanes = traits.lanes
     one_lane = lanes == 1
-    small_groups = (
-        (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.emulated or one_lane
-    )
+    small_groups = (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.emulated or one_lane
     if lanes & (lanes - 1):
         raise InvalidArgumentError(f"{lanes} lanes are not a power of two.")
     return BitParallelConfig(

@@ -5,7 +5,8 @@ import json
 import pytest
 from digraphs import small
 
-from bench import scc_page, scc_table
+from bench.report import scc_page
+from bench.studies import scc_table
 from clgraph import energy
 from clgraph.energy.readings import Reading
 

@@ -1,0 +1,1 @@
+"""Other libraries and programs, run beside ours on the same graphs."""

@@ -1,0 +1,344 @@
+"""``python -m bench.report.docs``: write docs/benchmarks.md from the records in bench/results.
+
+With ``--check`` nothing is written, and the exit status says whether the page is up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clgraph.errors import InvalidArgumentError
+
+from ..runner.floors import BARRIER_US, COPY_GB_PER_S
+from ..runner.pinned import GRAPHS
+from ..runner.records import load, newest_first
+from ..runner.suites import SUITES
+from . import published, scc_page, searches_page
+from .findings import findings
+from .matrix import matrices
+from .text import figure, graph_of, groups, results, rivals, unmeasured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..runner.records import Record
+    from ..runner.suites import Case
+
+__all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
+PAGE = ROOT / "docs" / "benchmarks.md"
+PROFILED = "bfs/kron22/auto"
+LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
+TITLES = {
+    "bfs": "Breadth-first search",
+    "sssp": "Shortest paths",
+    "scc": "Strongly connected components",
+    "components": "Connected components",
+    "multi-search": "Many searches at once",
+    "expansion": "Load balancing alone: the owner of every edge",
+}
+
+INTRODUCTION = """# Benchmarks
+
+Written by `python -m bench.report.docs` from the records in `bench/results`; change those, not
+this page. Each figure belongs to the commit that its record names; what has changed since is not
+in it. [Probes](../bench/results/probes/README.md) are timings taken on the way, by programs of
+their own.
+"""
+
+NOTHING_YET = """
+No run has been recorded yet. `clgraph bench --json FILE` records one.
+"""
+
+_PROBES = "../bench/results/probes"
+_PREPARED = f"{_PROBES}/h200-20261122-variants.json"
+_SEED = f"{_PROBES}/h200-20261122-seed-777.json"
+_COPY, _BARRIER = COPY_GB_PER_S["H200"], BARRIER_US["H200"]
+
+METHOD = f"""
+## How it was measured
+
+Runs start from seeded vertices that have edges, as Graph500 and GAP have it; what works on a whole
+graph is repeated. After a warm-up come timed passes over all of them, each in an order of its own,
+in which the presets of a graph take turns. Passes end when the 95 % bootstrap interval of the
+median of their totals is narrow, or a budget is spent; the time of a run is its median over the
+passes. Times are device times, from the start of a run to its result in device memory; *overhead*
+is what the host's wall clock of `plan.run` adds. Initialising the state is part of every run, and
+nothing of a graph is prepared beyond its upload. GTEPS is the harmonic mean over the runs of edges
+per second: out-edges of reached vertices for searches, all edges for components; in a directed
+graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
+whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
+
+*Joules* are those of the whole device, idle power and the host's share of the time included, over a
+window in which runs follow one another, divided by their number; [energy.md](energy.md) tells how
+meters are read. The tables give the windows: below two seconds a meter that changes every tenth of
+one leaves some percent open, and its spread is not known.
+
+*Floor* is what no run can go below: the bytes that must move, at the bandwidth of a copy, plus the
+barriers that must happen. For a search by levels those are 4 bytes written per vertex, 8 bytes read
+per reached vertex, and one barrier per level; `least` of each problem in `bench` says what they are
+for the others. On an H200 the former is
+{_COPY:,.0f} GB/s and the latter {_BARRIER} us, measured by programs of their own; elsewhere the
+bandwidth is that of a copy in the same run, and the barrier counts as free. A graph that stays in
+the cache can be below this floor.
+
+*Best public code* is the fastest of BLEST, GSWITCH, DAWN, Tigr, Gunrock 1, Enterprise, XBFS, SIMD-X
+and cuGraph on the same card and the same graph, measured on {published.DATE}, each result checked;
+medians over two or three sources. BLEST's figures leave out its preparation (0.25 to 4.6 s, and up
+to a minute to order the vertices), those of several others their initialisation. For the other
+algorithms `bench/report/published.py` lists what was measured in the same way.
+
+## With preparation
+
+The tables above are of graphs as they come. Renumbering the vertices (`Graph.reordered`) reorders
+every row too, so that pull levels meet hubs first. On an H200 ([probe]({_PREPARED}), study
+orders; the seconds in brackets are the host's for renumbering) `"hub"` brings unif22 from 0.286 to
+0.263 ms (13 s) and kron22 from 0.151 to 0.141 (9 s); kron20, 0.069 to 0.068, and kron20x64, 0.073
+to 0.071, are within the spread, and so are mesh, rgg and road in any order. Reverse Cuthill-McKee
+costs: kron20 takes 0.26 ms, grid2d 8.4 instead of 7.1.
+
+As they come, the nine generated graphs that public codes were measured on take 0.42 of the best
+public time as a geometric mean; with the better of both, 0.41. What stops the rest, by single
+searches in the record of suite papers: on unif22 181 of 327 us go into the first level that pulls,
+in which millions of vertices each look for a bit at random, and on kron22 81 of 173; on kron20 no
+level takes over 19 us, and 40 of 93 us are no level's but launches and the initial state; on the
+deep graphs every level takes two to four microseconds in which hardly a byte moves.
+
+Other graphs of the same nine kinds (seed 777) take the same times, within 6 % on kron20 and 3 %
+on the others ([record]({_SEED})).
+
+## How to reproduce
+
+```
+clgraph bench --suite papers --energy --graphs DIR --data DIR --download --json out.json
+clgraph bench compare bench/results/RECORD.json out.json
+```
+
+`--graphs` names a folder of generated graphs as `NAME.bcsr` with `NAME.json`, in the layout that
+`bench.runner.graphs.read_bcsr` describes; `--data` one of real graphs in any format that
+`clgraph.read` knows; `--download` fetches those that public collections offer. A record holds the
+seed and checksum of each graph. Without these folders the runner generates graphs of the same
+kinds, other ones of course, and records the real ones as skipped, with the graph that stands in
+for each. A run that is interrupted keeps its finished cases, and `--resume out.json` goes on from
+there.
+"""
+
+
+def recorded(folder: Path = RESULTS) -> list[tuple[str, Record]]:
+    """List the runs in a folder as file name and record, newest first; other JSON is left out."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append((path.name, load(path)))
+        except InvalidArgumentError:
+            continue
+    return newest_first(found)
+
+
+def page(records: Sequence[tuple[str, Record]], tables: str = "") -> str:
+    """Text of the page.
+
+    Parameters
+    ----------
+    records : sequence of (file name, record)
+        Newest first. Of each case of a device and suite the newest is shown; records that have
+        none of these are listed.
+    tables : str
+        Sections of programs of their own, that come before the method.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    if not records:
+        return INTRODUCTION + NOTHING_YET + METHOD
+    places: dict[tuple[str, str], list[tuple[str, Record]]] = {}
+    for name, record in records:
+        place = (record["machine"]["device"]["name"], record["suite"])
+        places.setdefault(place, []).append((name, record))
+    text = INTRODUCTION
+    older = []
+    for (device, suite), found in sorted(places.items(), key=lambda item: _rank(*item[0])):
+        newest = _newest(found)
+        used = {name for name, _ in newest.values()}
+        older += [name for name, _ in found if name not in used]
+        text += _section(device, suite, [item for item in found if item[0] in used], newest)
+    if older:
+        text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
+    return text + tables + METHOD
+
+
+def _rank(device: str, suite: str) -> tuple[int, str]:
+    """Order sections: what was measured on most graphs first."""
+    order = ("papers", "presets", "full", "quick")
+    return order.index(suite) if suite in order else len(order), device
+
+
+def _newest(records: Sequence[tuple[str, Record]]) -> dict[str, tuple[str, Record]]:
+    """By key the newest case that was measured, or failing that the newest, and its file."""
+    found: dict[str, tuple[str, Record]] = {}
+    for name, record in records:
+        for case in record["cases"]:
+            known = found.get(case["key"])
+            if known is None or (known[1]["status"] != "ok" and case["status"] == "ok"):
+                found[case["key"]] = (name, case)
+    return found
+
+
+def _section(
+    device: str,
+    suite: str,
+    records: Sequence[tuple[str, Record]],
+    newest: dict[str, tuple[str, Record]],
+) -> str:
+    letters = {name: chr(ord("a") + place) for place, (name, _) in enumerate(records)}
+    parts = [f"\n## {device}, suite {suite}\n"]
+    parts += [_origin(letters[name], name, record) for name, record in records]
+    parts.append("")
+    order = {(case.algorithm, case.graph): place for place, case in enumerate(_cases(suite))}
+    shown = sorted(
+        newest.values(),
+        key=lambda item: order.get((item[1]["algorithm"], graph_of(item[1])), len(order)),
+    )
+    measured = [(letters[name], case) for name, case in shown if case["status"] == "ok"]
+    for algorithm, cases in groups(case for _, case in measured).items():
+        origins = [letter for letter, case in measured if case["algorithm"] == algorithm]
+        parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
+        parts += [_results(cases, device, origins), _energy(cases), _peers(cases)]
+        if suite == "presets":
+            parts.append(matrices(cases, device))
+        if suite == "presets" and algorithm == "bfs":
+            parts.append(findings(cases, device))
+        parts += [_levels(case) for case in cases if _is_profiled(case)]
+    there = {f"{case['algorithm']}/{graph_of(case)}" for _, case in measured}
+    missing = unmeasured(case for _, case in shown if not case.get("stand_in"))
+    missing += _never_run(suite, there | {line.rpartition("/")[0] for line in missing})
+    if missing:
+        parts.append("Not measured:\n")
+        parts.append("".join(f"- {line}\n" for line in missing))
+    return "\n".join(part for place, part in enumerate(parts) if part or place == len(records) + 1)
+
+
+def _origin(letter: str, name: str, record: Record) -> str:
+    """Say what a record was measured with."""
+    machine = record["machine"]
+    device, versions = machine["device"], machine["versions"]
+    changed = " with uncommitted changes" if machine["dirty"] else ""
+    ended = "" if record["finished"] else ", interrupted"
+    return (
+        f"- ({letter}) `bench/results/{name}`: {record['started'][:16].replace('T', ' ')}, "
+        f"{device['platform']}, driver {device['driver']}, clgraph at "
+        f"`{(machine['commit'] or 'unknown')[:12]}`{changed}, {record['settings']['sources']} runs "
+        f"a pass, Python {versions['python']}, host {machine['host']['processor']}{ended}"
+    )
+
+
+def _cases(suite: str) -> tuple[Case, ...]:
+    return SUITES.get(suite, ())
+
+
+def _never_run(suite: str, there: set[str]) -> list[str]:
+    """Say which cases of a suite no record has, and which graphs stand in for those of papers."""
+    missing = [case for case in _cases(suite) if f"{case.algorithm}/{case.graph}" not in there]
+    plain, replaced = [], []
+    for case in missing:
+        known = GRAPHS[case.graph]
+        if known.generator or known.checksums:
+            plain.append(f"{case.algorithm}/{case.graph}")
+        else:
+            replaced.append(f"{case.graph} ({known.stand_in})")
+    lines = [f"not run on this device yet: {', '.join(plain)}"] if plain else []
+    if replaced:
+        lines.append(f"not to be had here, and what stands in for it: {', '.join(replaced)}")
+    return lines
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    ways = ("---" if name in LEFT else "--:" for name in head)
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(ways) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _results(cases: Sequence[Record], device: str, origins: Sequence[str]) -> str:
+    head, rows = results(cases, device, mark=" (1)", strong="**")
+    if len(set(origins)) > 1:
+        head.append("record")
+        rows = [[*row, f"({origin})"] for row, origin in zip(rows, origins, strict=True)]
+    note = "(1) not bit for bit the graph that the suite names.\n"
+    any_other = any(case["graph"]["pinned"] is False for case in cases)
+    return _markdown(head, rows) + ("\n" + note if any_other else "")
+
+
+def _energy(cases: Sequence[Record]) -> str:
+    measured = [(case, case["energy"]) for case in cases if case.get("energy")]
+    measured = [(case, taken) for case, taken in measured if taken["joules_per_search"] is not None]
+    if not measured:
+        return ""
+    rows = [
+        [
+            graph_of(case),
+            str(case.get("preset", "")),
+            figure(taken["joules_per_search"]),
+            "-" if taken["spread"] is None else f"{100 * taken['spread']:.1f} %",
+            figure(taken["mean_watts"]),
+            figure(taken["idle_watts"]),
+            figure(taken["mteps_per_watt"]),
+            figure(taken["energy_delay_js"]),
+            f"{taken['searches']:,} in {taken['window_s']:.1f} s",
+            taken["meter"],
+        ]
+        for case, taken in measured
+    ]
+    head = (
+        *("graph", "preset", "J/run", "spread", "mean W", "idle W", "MTEPS/W", "J s", "runs"),
+        "meter",
+    )
+    return "Energy:\n\n" + _markdown(head, rows)
+
+
+def _peers(cases: Sequence[Record]) -> str:
+    rows = rivals(cases, failed=False)
+    if not rows:
+        return ""
+    head = ("graph", "library", "ms", "conversion s", "its time over ours", "quartiles", "remarks")
+    return "Other libraries in the same run, by the host's clock:\n\n" + _markdown(head, rows)
+
+
+def _is_profiled(case: Record) -> bool:
+    return case["key"] == PROFILED and bool(case["per_level"])
+
+
+def _levels(case: Record) -> str:
+    profile = case["per_level"]
+    columns = (profile[name] for name in ("frontier", "edges", "direction", "microseconds"))
+    rows = [
+        [str(level), f"{frontier:,}", f"{edges:,}", direction, figure(microseconds)]
+        for level, (frontier, edges, direction, microseconds) in enumerate(
+            zip(*columns, strict=True)
+        )
+    ]
+    head = ("distance", "frontier", "its out-edges", "direction", "us")
+    return (
+        f"{graph_of(case)} level by level, from source {profile['source']}, "
+        f"{figure(profile['kernel_ms'])} ms in all:\n\n" + _markdown(head, rows)
+    )
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the page, or with --check only look whether it is up to date."""
+    tables = "".join(part.section(part.recorded(RESULTS)) for part in (scc_page, searches_page))
+    text = page(recorded(), tables)
+    if "--check" in argv:
+        return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

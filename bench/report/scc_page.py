@@ -1,0 +1,134 @@
+"""Parameters of the strong-component scheme by graph, as a part of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clgraph import SCCConfig
+from clgraph.algorithms.scc.config import TABLE_ROWS
+
+from ..runner.records import by_device, tables
+from .text import figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ..runner.records import Record
+
+__all__ = ["TABLE", "recorded", "section"]
+
+TABLE = "strong components: parameters by graph"
+
+ABOUT = """
+Every preset of `clgraph.SCCConfig` on every graph, as the thesis tunes its scheme by graph in its
+table 9.3; [components.md](components.md) explains the dimensions. Device times of a run with labels
+in device memory, medians; joules of the whole device, idle power included. Rows of the thesis that
+are the same configuration share a line; a dash is what was not measured, as are joules of runs over
+0.3 s. The fastest point of the thesis's scheme, which ends in colouring or in forward-backward
+steps, and the fastest of all are bold in each column.
+"""
+
+
+def recorded(folder: Path) -> list[tuple[str, Record]]:
+    """List records of `bench.studies.scc_table` as file name and record, newest first."""
+    return tables(folder, "table", TABLE)
+
+
+def section(records: Sequence[tuple[str, Record]]) -> str:
+    """Write tables in Markdown: of each graph and preset on a device the newest row.
+
+    Parameters
+    ----------
+    records : sequence of (file name, record)
+        Newest first, as `recorded` gives them.
+    """
+    text = ""
+    for device, found in by_device(records):
+        newest: dict[tuple[str, str], dict[str, Any]] = {}
+        for _, record in found:
+            for row in record["rows"]:
+                newest.setdefault((row["graph"], row["preset"]), row)
+        origins = "".join(_origin(name, record) for name, record in found)
+        text += f"\n## {device}, {TABLE}\n\n{origins}{ABOUT}\n"
+        text += _presets(list(newest.values())) + "\n" + _best(list(newest.values()))
+    return text
+
+
+def _origin(name: str, record: Record) -> str:
+    graphs = ", ".join(dict.fromkeys(row["graph"] for row in record["rows"]))
+    return (
+        f"- `bench/results/{name}` ({graphs}): {record['started'][:16].replace('T', ' ')}, driver "
+        f"{record['machine']['device']['driver']}, clgraph at "
+        f"`{(record['machine']['commit'] or 'unknown')[:12]}`, joules over windows of "
+        f"{record['energy_seconds']} s\n"
+    )
+
+
+def _is_scheme(row: dict[str, Any]) -> bool:
+    return row["config"]["finish"] in {"coloring", "forward-backward"}
+
+
+def _fastest(rows: Sequence[dict[str, Any]], graph: str, *, scheme: bool) -> dict[str, Any] | None:
+    fitting = [row for row in rows if row["graph"] == graph and (_is_scheme(row) or not scheme)]
+    return min(fitting, key=lambda row: float(row["median_ms"]), default=None)
+
+
+def _parameters(config: dict[str, Any]) -> list[str]:
+    """Trimming, pairs, closures of both steps, finish; what is not given is the device's."""
+    closed = config["finish"] is not None and _is_scheme({"config": config})
+    default = "L" if closed else "-"
+    pairs = "all" if config["finish"] == "forward-backward" else config["forward_backward"]
+    return [
+        "-" if config["trim"] is None else str(config["trim"]),
+        "-" if pairs is None else str(pairs),
+        config["fb_strategy"] or default,
+        config["coloring_strategy"] or default,
+        config["finish"] or "auto",
+    ]
+
+
+def _presets(rows: Sequence[dict[str, Any]]) -> str:
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+    bold = [_fastest(rows, graph, scheme=scheme) for graph in graphs for scheme in (True, False)]
+    head = ["preset", "I_t", "I_f", "FB", "colouring", "finish"]
+    head += [f"{graph} {unit}" for graph in graphs for unit in ("ms", "J")]
+    lines = [_line(head), "|" + "---|" * 6 + "--:|" * (len(head) - 6)]
+    for preset in dict.fromkeys(row["preset"] for row in rows):
+        alike = {row["graph"]: row for row in rows if row["preset"] == preset}
+        cells = [_named(preset), *_parameters(next(iter(alike.values()))["config"])]
+        for graph in graphs:
+            row = alike.get(graph)
+            took = figure(row["median_ms"]) if row else "-"
+            cells.append(f"**{took}**" if row and row in bold else took)
+            cells.append(figure(row["joules"]) if row else "-")
+        lines.append(_line(cells))
+    return "\n".join(lines) + "\n"
+
+
+def _named(preset: str) -> str:
+    """Name every row of the thesis that is this configuration, as it was recorded or added."""
+    config = SCCConfig.preset(preset.split(maxsplit=1)[0])
+    alike = [name for name in TABLE_ROWS if SCCConfig.preset(name) == config]
+    return ", ".join(dict.fromkeys([*preset.split(), *alike]))
+
+
+def _best(rows: Sequence[dict[str, Any]]) -> str:
+    head = ["graph", "n", "m", "components", "best of the scheme", "FB", "colouring", "I_t", "I_f"]
+    head += ["ms", "J", "auto ms", "auto J", "scheme over auto"]
+    lines = [_line(head), "|---|--:|--:|--:|---|---|---|---|---|" + "--:|" * 5]
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        best = _fastest(rows, graph, scheme=True)
+        auto = next((r for r in rows if r["graph"] == graph and r["preset"] == "auto"), None)
+        if best is None or auto is None:
+            continue
+        trim, pairs, fb, coloring, _ = _parameters(best["config"])
+        cells = [graph, *(f"{best[name]:,}" for name in ("n", "m", "components"))]
+        cells += [_named(best["preset"]), fb, coloring, trim, pairs]
+        cells += [figure(row[name]) for row in (best, auto) for name in ("median_ms", "joules")]
+        lines.append(_line([*cells, figure(best["median_ms"] / auto["median_ms"])]))
+    return "The best point of the scheme beside `auto`:\n\n" + "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,1 @@
+"""Running cases, and what is run: problems, graphs, suites, records."""

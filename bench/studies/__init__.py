@@ -1,0 +1,1 @@
+"""Programs that answered one question each; their records are kept."""

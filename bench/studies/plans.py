@@ -1,14 +1,14 @@
 """What the library builds: every algorithm with every preset, on small graphs of several shapes.
 
-One line of `ALGORITHMS` stands for an algorithm. `bench.studies.renderings` renders what it builds, and
-tests/offline compiles that for devices that are not here.
+One line of `ALGORITHMS` stands for an algorithm. `bench.studies.renderings` renders what it builds,
+and tests/offline compiles that for devices that are not here.
 """
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -88,19 +88,16 @@ def _divided(graph: Graph, preset: str, device: Device) -> object:
     return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
 
 
-def _verified(graph: Graph, problem: str, device: Device) -> object:
+def _verified(graph: Graph, problem: str, device: Device) -> None:
     memory = Memory(device)
     if problem == "bfs":
         found = memory.upload("distances", np.zeros(graph.n, np.int32))
-        return verify_search(
-            device, resident(graph, device), found, None, source=0, limit=9, unreached=-1
-        )
+        verify_search(device, resident(graph, device), found, None, source=0, limit=9, unreached=-1)
+        return
     weights = Weights(_weighted_as(graph, "int32"))
     found = memory.upload("distances", np.zeros(graph.n, np.int32))
     source = np.zeros(1, np.uint32)
-    return verify_paths(
-        device, resident(graph, device), weights, found, None, sources=source, limit=9
-    )
+    verify_paths(device, resident(graph, device), weights, found, None, sources=source, limit=9)
 
 
 def _primitive(graph: Graph, name: str, device: Device) -> object:

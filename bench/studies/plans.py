@@ -15,6 +15,8 @@ import numpy as np
 import clgraph as cg
 from clgraph import primitives
 from clgraph.algorithms.bfs.verify import verify_search
+from clgraph.algorithms.centrality.ordered import OrderedBetweenness
+from clgraph.algorithms.centrality.shared import SharedBetweenness
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.verify import verify_paths
@@ -70,12 +72,15 @@ def _totals(graph: Graph, method: str, device: Device) -> object:
 
 
 def _betweenness(graph: Graph, method: str, device: Device) -> object:
+    kind = np.float64 if device.traits.fp64 else np.float32
+    if method == "ordered":
+        return OrderedBetweenness(graph.symmetrized(), device, np.dtype(kind))
+    if method == "shared":
+        return SharedBetweenness(graph, device, np.dtype(kind))
     if method == "weighted":
-        graph = _weighted_as(graph, "float32")
-        return cg.betweenness_centrality(graph, weighted=True, device=device)
-    if graph.directed and method == "ordered":
-        graph = graph.symmetrized()
-    return cg.betweenness_centrality(graph, method=method, device=device)
+        graph = _weighted_as(graph, "int32")
+        return cg.betweenness_centrality(graph, weighted=True, dtype=kind, device=device)
+    return cg.betweenness_centrality(graph, method=method, dtype=kind, device=device)
 
 
 def _weighted_as(graph: Graph, kind: str) -> Graph:
@@ -84,7 +89,7 @@ def _weighted_as(graph: Graph, kind: str) -> Graph:
 
 
 def _divided(graph: Graph, preset: str, device: Device) -> object:
-    config = cg.BFSConfig(visited="bitmap" if preset == "bits" else "mask")
+    config = cg.BFSConfig(queue="status") if preset == "bits" else cg.BFSConfig(visited="mask")
     return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
 
 

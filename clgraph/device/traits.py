@@ -92,6 +92,16 @@ class DeviceTraits:
     units_together: int = 1
     emulated: bool = False
 
+    def group_of(self, wanted: int) -> int:
+        """Give the work-items of a group that is to have so many, if the device allows as many.
+
+        Parameters
+        ----------
+        wanted : int
+            Work-items; whole SIMD groups of them are given, at least one.
+        """
+        return max(min(wanted, self.max_group_size) // self.lanes, 1) * self.lanes
+
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:

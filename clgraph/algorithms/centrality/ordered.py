@@ -71,7 +71,7 @@ class OrderedBetweenness:
         one_lane = traits.lanes == 1
         small_groups = traits.is_cpu or traits.emulated or one_lane
         size = group_size or (
-            traits.lanes if small_groups else min(GROUP_SIZE, traits.max_group_size)
+            traits.lanes if small_groups else traits.group_of(GROUP_SIZE)
         )
         self.config = OrderedConfig(
             lanes=traits.lanes,

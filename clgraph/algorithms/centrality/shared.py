@@ -95,7 +95,7 @@ class SharedBetweenness:
         small_groups = traits.is_cpu or traits.emulated or one_lane
         self.config = SharedConfig(
             lanes=traits.lanes,
-            group_size=traits.lanes if small_groups else GROUP_SIZE,
+            group_size=traits.lanes if small_groups else traits.group_of(GROUP_SIZE),
             wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
             width=WIDTH,
             real="double" if dtype == np.float64 else "float",

@@ -168,8 +168,8 @@ def _use(kernel: dict[str, Any]) -> KernelUse:
     return KernelUse(
         registers=max(kernel[".vgpr_count"], kernel.get(".agpr_count", 0)),
         stack_bytes=kernel.get(".private_segment_fixed_size", 0),
-        # A lane's register and a wave's: both are stored by each lane.
-        spill_bytes=4 * (kernel.get(".vgpr_spill_count", 0) + kernel.get(".sgpr_spill_count", 0)),
+        # A wave's registers spill to those of its lanes, which costs no memory.
+        spill_bytes=4 * kernel.get(".vgpr_spill_count", 0),
         local_bytes=kernel[".group_segment_fixed_size"],
         scalars=kernel.get(".sgpr_count", 0),
     )

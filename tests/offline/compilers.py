@@ -72,8 +72,9 @@ def amd(source: str, folder: Path, processor: str, optimise: str = "-O3") -> Bui
     if built.complaints:
         return built
     built.text = text.read_text()
-    # What is called was not found in the library.
-    built.complaints = "\n".join(re.findall(r"s_swappc_b64.*", built.text))
+    called = set(re.findall(r"\b(\w+)@(?:rel32|gotpcrel32)@lo", built.text))
+    missing = called - set(re.findall(r"^(\w+):", built.text, re.MULTILINE))
+    built.complaints = f"not found in the library: {sorted(missing)}" if missing else ""
     done = run(compiler, *target, "-c", text, "-o", binary)
     built.complaints += done.stderr
     built.uses = parse_binary(binary.read_bytes())

@@ -1,15 +1,16 @@
 """Write limits.json: what kernels take at most, as the compilers here say.
 
-Run as ``python tests/offline/record_limits.py`` from the top of the checkout after a change that is
-meant to take more; the difference belongs into the commit.
+Run as ``python tests/offline/record_limits.py [DEVICE...]`` from the top of the checkout after a
+change that is meant to take more (some five minutes a device); the difference belongs into the commit.
 """
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
 from compilers import build
-from test_compiled import programs
+from test_compiled import LIMITS, programs
 
 from bench.studies.plans import ALGORITHMS
 
@@ -17,9 +18,9 @@ DEVICES = ("gfx90a", "gfx942", "gfx1100", "h200")  # whose compilers tell
 
 
 def main():
-    limits = {}
+    limits = dict(LIMITS)
     with tempfile.TemporaryDirectory() as folder:
-        for device in DEVICES:
+        for device in sys.argv[1:] or DEVICES:
             table = limits[device] = {}
             for algorithm in ALGORITHMS:
                 for label, name, source in programs(device, algorithm.name):

@@ -16,7 +16,12 @@ from interruption import interrupt, places, some
 from clgraph.device import waiting
 
 
-@pytest.fixture(params=[False, True], ids=["lines", "opcodes"])
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="lines"),
+        pytest.param(True, id="opcodes", marks=pytest.mark.slow),
+    ]
+)
 def opcodes(request):
     return request.param
 

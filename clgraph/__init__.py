@@ -38,6 +38,7 @@ from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
+    from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
         betweenness_centrality,
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
+    from clgraph.algorithms.invariants.result import MiningResult
+    from clgraph.algorithms.matching.config import MatchingConfig
+    from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching
+    from clgraph.algorithms.matching.result import MatchingResult
     from clgraph.algorithms.multi_search.apsp import apsp, apsp_blocks, average_shortest_path_length
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.algorithms.multi_search.eccentricity import diameter, eccentricity
@@ -56,6 +62,19 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.triangles.clustering import (
+        average_clustering,
+        local_clustering,
+        transitivity,
+    )
+    from clgraph.algorithms.triangles.config import TrianglesConfig
+    from clgraph.algorithms.triangles.plan import (
+        Triangles,
+        triangle_blocks,
+        triangle_count,
+        triangles,
+    )
+    from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
 
 __all__ = [
@@ -77,8 +96,12 @@ __all__ = [
     "GraphFormatError",
     "InvalidArgumentError",
     "InvalidGraphError",
+    "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MatchingConfig",
+    "MatchingResult",
+    "MiningResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -90,9 +113,14 @@ __all__ = [
     "SSSPConfig",
     "SSSPResult",
     "State",
+    "SubgraphMatching",
+    "Triangles",
+    "TrianglesConfig",
+    "TrianglesResult",
     "VerificationError",
     "apsp",
     "apsp_blocks",
+    "average_clustering",
     "average_shortest_path_length",
     "betweenness_centrality",
     "bfs",
@@ -111,10 +139,18 @@ __all__ = [
     "from_scipy",
     "generate",
     "harmonic_centrality",
+    "invariants",
+    "local_clustering",
+    "mine_invariants",
     "reachable",
     "read",
     "scc",
     "sssp",
+    "subgraph_matching",
+    "transitivity",
+    "triangle_blocks",
+    "triangle_count",
+    "triangles",
     "verify",
     "write",
 ]
@@ -125,6 +161,11 @@ logging.getLogger("clgraph").addHandler(logging.NullHandler())
 # Where the names are that are imported when they are first used: importing all of them takes longer
 # than importing NumPy does.
 _HOMES = {
+    "clgraph.algorithms.matching.config": ("MatchingConfig",),
+    "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
+    "clgraph.algorithms.matching.result": ("MatchingResult",),
+    "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
+    "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
     "clgraph.algorithms.bfs.plan": ("BFS", "BFSConfig", "BFSResult", "bfs"),
     "clgraph.algorithms.centrality.betweenness": (
@@ -143,6 +184,19 @@ _HOMES = {
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.algorithms.triangles.clustering": (
+        "average_clustering",
+        "local_clustering",
+        "transitivity",
+    ),
+    "clgraph.algorithms.triangles.config": ("TrianglesConfig",),
+    "clgraph.algorithms.triangles.plan": (
+        "Triangles",
+        "triangle_blocks",
+        "triangle_count",
+        "triangles",
+    ),
+    "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -151,11 +205,23 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in ("energy", "verify"):
         return importlib.import_module(f"clgraph.{name}")
+    if name == "__version__":
+        return _version()
+    if name == "invariants":
+        return importlib.import_module("clgraph.algorithms.invariants")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found
+
+
+def _version() -> str:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version("clgraph"))
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "unknown"
 
 
 def __dir__() -> list[str]:

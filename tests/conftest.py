@@ -3,8 +3,11 @@
 import contextlib
 import importlib
 import os
+import random
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,13 +17,26 @@ from clgraph.device import device as find_device
 from clgraph.errors import DeviceNotFoundError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+caches = importlib.import_module("caches")
 runtimes = importlib.import_module("runtimes")
+
+STARTED = time.time()
+NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clgraph")
     group.addoption("--run-slow", action="store_true", help="run tests that take over ten seconds")
     group.addoption("--run-gpu", action="store_true", help="fail, not skip, where there is no GPU")
+    group.addoption(
+        "--optimised", action="store_true", help="let the compilers optimise in every test"
+    )
+    group.addoption(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="begin no test later than this; the order changes with every commit, so that all come",
+    )
     group.addoption(
         "--device",
         action="append",
@@ -34,20 +50,29 @@ def pytest_configure(config: pytest.Config) -> None:
     # test of Ctrl-C, in this process or in a child, could press it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.addinivalue_line(
-        "markers", "runtimes(*specs): restrict the fixture 'device' to these runtimes"
-    )
-    # Kept between runs: building kernels takes most of the time of a run.
-    cache = getattr(config, "cache", None)
-    for variable, name in (("CLGRAPH_CACHE_DIR", "clgraph"), ("POCL_CACHE_DIR", "pocl")):
-        if variable not in os.environ and cache is not None:
-            os.environ[variable] = str(cache.mkdir(name))
+    for line in (
+        "runtimes(*specs): restrict the fixture 'device' to these runtimes",
+        "optimised: kernels are built as users have them, as --optimised does for every test",
+    ):
+        config.addinivalue_line("markers", line)
+    # Building takes most of a run: a tenth of it where compilers do not optimise, and none where
+    # an earlier run, of this checkout or another, has built the same.
+    if config.getoption("--optimised"):
+        os.environ[NO_OPTIMISING] = "0"
+    os.environ.setdefault(NO_OPTIMISING, "1")
+    caches.use(config)
     # The tests say themselves which device they mean and how much memory it has.
     for variable in ("CLGRAPH_DEVICE", "CLGRAPH_MEMORY_LIMIT"):
         os.environ.pop(variable, None)
 
 
+def pytest_report_header() -> list[str]:
+    return caches.described()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--seconds") is not None:
+        random.Random(_commit()).shuffle(items)  # noqa: S311 (nothing secret about it)
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
     marked = {marker.name for item in items for marker in item.iter_markers()}
@@ -55,6 +80,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "gpu", "there is no NVIDIA GPU here")
     if "energy" in marked and not runtimes.has_power_sensor():
         _skip(items, "energy", "there is no power sensor here")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    limit = item.config.getoption("--seconds")
+    if limit is not None and time.time() > STARTED + limit:
+        pytest.skip(f"the {limit:g} seconds of this run are over")
+
+
+def _commit() -> str:
+    """Give the commit of the checkout; nothing where there is no git or no repository."""
+    command = ["git", "-C", str(runtimes.ROOT), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
 
 
 def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:
@@ -80,6 +120,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is not None:
         specs = [spec for spec in specs if spec in marker.args]
     metafunc.parametrize("device", specs, indirect=True, scope="session")
+
+
+@pytest.fixture(autouse=True)
+def _optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build as users do where a test is marked so, or runs on what users run on."""
+    if any(request.node.get_closest_marker(name) for name in ("optimised", "gpu")):
+        monkeypatch.setenv(NO_OPTIMISING, "0")
 
 
 @pytest.fixture(scope="session")

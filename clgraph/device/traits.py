@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from typing import Literal
@@ -23,9 +22,6 @@ SUB_GROUP_EXTENSIONS = (
     "cl_khr_subgroup_shuffle_relative",
 )
 PREFERRED_SUB_GROUP_SIZES = (16, 32, 8)
-
-NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
-DISABLE = "-cl-opt-disable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +154,7 @@ def probe_traits(device: cl.Device) -> DeviceTraits:
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         fp64="cl_khr_fp64" in extensions,
         is_cpu=bool(device.type & cl.device_type.CPU) and not is_simulator(device.platform.name),
-        build_options=(*dialect.build_options, *_unoptimised(dialect.build_options)),
+        build_options=dialect.build_options,
         graphics_ip=amd.architecture(device) if dialect.lane_ops == "amdgcn" else None,
         units_together=unit.together,
     )
@@ -188,15 +184,6 @@ def _unit(device: cl.Device, dialect: _Dialect, capability: tuple[int, int] | No
     return _Unit()
 
 
-def _unoptimised(options: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the option that keeps compilers from optimising, where the environment asks for it.
-
-    Compilers then take a tenth of the time, which is most of what a run of the tests takes.
-    """
-    wanted = os.environ.get(NO_OPTIMISING, "") not in {"", "0"}
-    return (DISABLE,) if wanted and DISABLE not in options else ()
-
-
 def _dialect(
     device: cl.Device, extensions: frozenset[str], capability: tuple[int, int] | None
 ) -> _Dialect:
@@ -204,7 +191,7 @@ def _dialect(
         return _Dialect(32, "ptx", "ptx", ("-cl-nv-verbose",))
     if is_simulator(device.platform.name):
         # LLVM's loop arithmetic on odd integer widths is beyond Oclgrind.
-        return _Dialect(build_options=(DISABLE,))
+        return _Dialect(build_options=("-cl-opt-disable",))
     if amd.QUERY in extensions and device.platform.name.strip() == amd.PLATFORM:
         lanes = amd.lanes(device, amd.architecture(device))
         if lanes > 1:

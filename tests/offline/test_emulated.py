@@ -82,9 +82,7 @@ def test_both_widths(graph, wave):
 @pytest.mark.parametrize("preset", cg.BFSConfig.presets())
 def test_every_form_of_search(preset, wide):
     for graph in (MIXED, MIXED_ONE_WAY):
-        check_search(
-            graph, 0, cg.bfs(graph, 0, predecessors=True, config=preset, device=wide)
-        )
+        check_search(graph, 0, cg.bfs(graph, 0, predecessors=True, config=preset, device=wide))
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from clocks import Work
 from digraphs import chain_of_cycles
 from runtimes import POCL, clean_environment, driver_library, run_python
 from searches import MIXED_ONE_WAY
@@ -14,12 +15,14 @@ from searches import MIXED_ONE_WAY
 import clgraph as cg
 from clgraph.primitives import Expand
 
-ANSWER_LIMIT_S = 0.5
+ANSWER_LIMIT_S = 0.5  # of processor time
 SEARCH = """
 import dataclasses, gc, json, os, signal, sys, threading, time
+sys.path.insert(0, "tests")
 import numpy as np
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as bfs_module
+from clocks import Work
 
 resolve = bfs_module.resolve
 options = json.loads(sys.argv[1])
@@ -36,7 +39,7 @@ plan = cg.BFS(graph, config=config, device=device)
 sent = []
 
 def interrupt():
-    sent.append(time.perf_counter())
+    sent.append(Work())
     os.kill(os.getpid(), signal.SIGINT)
 
 delays = []
@@ -47,7 +50,7 @@ for _ in range(3):
     try:
         plan.run(0)
     except KeyboardInterrupt:
-        delays.append(time.perf_counter() - sent[-1])
+        delays.append(sent[-1].seconds())
     else:
         print("the search took only", time.perf_counter() - start, file=sys.stderr)
         timer.cancel()
@@ -64,6 +67,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize(
     "options",
     [{}, {"launch_work": 1_000_000}, {"solo": False, "groups": 1}],
@@ -79,6 +83,7 @@ def test_a_search_of_ten_million_levels(options):
     assert found["left_bytes"] == 0
 
 
+@pytest.mark.optimised
 @pytest.mark.runtimes("pocl", "intel")
 @pytest.mark.parametrize("preset", ["signatures", "devshatwar"])
 def test_scans_of_a_deep_graph(preset, device):
@@ -89,7 +94,7 @@ def test_scans_of_a_deep_graph(preset, device):
     sent = []
 
     def interrupt(*_):
-        sent.append(time.perf_counter())
+        sent.append(Work())
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -97,7 +102,7 @@ def test_scans_of_a_deep_graph(preset, device):
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
             plan.run()
-        assert time.perf_counter() - sent[0] < ANSWER_LIMIT_S
+        assert sent[0].seconds() < ANSWER_LIMIT_S
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -42,7 +42,8 @@ def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
     del graph
     before = used_bytes()
     refused = {}
-    for extra in range(0, 400_000, 4_000):
+    extra = 0
+    for _ in range(100):  # each time there is room for what was refused, and for nothing else
         graph = one_way_graph()
         monkeypatch.setenv(LIMIT, str(before + extra))
         free = Memory(any_device).free_bytes
@@ -53,6 +54,7 @@ def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
             assert int(left) < int(asked)
             assert int(left) <= free
             refused[name] = int(asked)
+            extra += int(asked) - int(left)
         else:
             assert plan.run(0).reached > 0
             del plan
@@ -62,7 +64,7 @@ def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
         del graph
         assert used_bytes() == before
     else:
-        pytest.fail("the plan did not fit 400 kB")
+        pytest.fail("the plan never fitted")
     assert refused["indptr"] == 3001 * 4
     assert refused["indices"] == 9000 * 4
     assert refused["distances"] == 3000 * 4
@@ -102,16 +104,16 @@ def test_nothing_is_kept_of_what_did_not_fit(name, any_device, used_bytes, monke
     assert all(re.search(r"\d+ bytes.* free", text) for text in refusals), refusals
 
 
-def test_buffers_that_an_interrupt_loses_are_freed(any_device, used_bytes):
+def test_buffers_that_an_interrupt_loses_are_taken_again(any_device, used_bytes):
     plan = cg.BFS(MIXED, device=any_device)
     plan.run(0)
     before = used_bytes()
     pool = plan._buffers.pool
     for _ in range(10):
         pool.take()  # and Ctrl-C comes before it is known to whom they belong
-    assert used_bytes() < before
+    assert used_bytes() == before
     check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))
-    assert used_bytes() <= before
+    assert used_bytes() == before
 
 
 def test_a_graph_that_did_not_fit_does_later(any_device, used_bytes, monkeypatch):

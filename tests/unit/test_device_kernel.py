@@ -130,13 +130,13 @@ def test_sizes_that_do_not_fit(device, program, global_size, group_size):
 
 @pytest.mark.runtimes("pocl", "intel")
 def test_launching_costs_the_host_little(device, program):
-    """Some 6 us where nothing changed; the bar leaves room for a busy machine."""
+    """Some 6 us of the processor where nothing changed."""
     out = Memory(device).allocate("out", 4, U32)
     kernel = program.kernel("fours")
     times = []
     for _ in range(200):
-        start = time.perf_counter()
+        start = time.thread_time()
         event = kernel.launch(4, 4, out)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
         wait(event)
     assert sorted(times)[len(times) // 4] < 60e-6

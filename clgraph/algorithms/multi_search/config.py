@@ -149,9 +149,7 @@ def resolve_search(
     """
     lanes = traits.lanes
     small_groups = traits.is_cpu or traits.emulated or lanes == 1
-    group_size = config.group_size or (
-        lanes if small_groups else traits.group_of(GROUP_SIZE)
-    )
+    group_size = config.group_size or (lanes if small_groups else traits.group_of(GROUP_SIZE))
     if group_size % lanes or group_size > traits.max_group_size:
         raise InvalidArgumentError(
             f"group_size={group_size} must be a multiple of the {lanes} lanes of this device and "

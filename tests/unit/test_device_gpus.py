@@ -176,26 +176,15 @@ def packed(value):
     if isinstance(value, int):
         if -32 <= value < 128:
             return struct.pack("b", value)
-        return (
-            b"\xcd" + struct.pack(">H", value)
-            if value < 65536
-            else b"\xce" + struct.pack(">I", value)
-        )
+        return struct.pack(">BH", 0xCD, value) if value < 65536 else struct.pack(">BI", 0xCE, value)
     if isinstance(value, str):
         text = value.encode()
-        head = bytes([0xA0 + len(text)]) if len(text) < 32 else bytes([0xD9, len(text)])
-        return head + text
-    if isinstance(value, list):
-        head = (
-            bytes([0x90 + len(value)])
-            if len(value) < 16
-            else b"\xdc" + struct.pack(">H", len(value))
-        )
-        return head + b"".join(map(packed, value))
-    head = (
-        bytes([0x80 + len(value)]) if len(value) < 16 else b"\xde" + struct.pack(">H", len(value))
-    )
-    return head + b"".join(packed(part) for pair in value.items() for part in pair)
+        return (bytes([0xA0 + len(text)]) if len(text) < 32 else bytes([0xD9, len(text)])) + text
+    few, many = (0x90, 0xDC) if isinstance(value, list) else (0x80, 0xDE)
+    count = len(value)
+    head = bytes([few + count]) if count < 16 else struct.pack(">BH", many, count)
+    parts = value if isinstance(value, list) else [part for pair in value.items() for part in pair]
+    return head + b"".join(map(packed, parts))
 
 
 def code_object(metadata, section=7, owner=b"AMDGPU\0\0", note=32):

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
-import os
-import re
 import threading
 from dataclasses import dataclass
 
 from clgraph.device.drivers import announced, one_thread_a_processor
+from clgraph.device.forks import check_process, watch_forks
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
+from clgraph.device.processor import name_unknown_processor
+from clgraph.device.selftest import build_trouble
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
-from clgraph.errors import ClgraphError, DeviceNotFoundError, InvalidArgumentError
+from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
-__all__ = ["Device", "Inventory", "LeftOut", "device", "devices", "inventory"]
-
-log = logging.getLogger("clgraph")
+__all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]
 
 POCL_PLATFORM = "portable computing language"
-PROCESSOR_MAKERS = frozenset({"intel", "amd", "arm", "apple", "ibm", "nvidia"})
-HOW_TO_INSTALL = (
-    "Install a driver: 'pip install clgraph[cpu]' brings PoCL for the processor, "
-    "'pip install clgraph[intel]' Intel's CPU runtime; a GPU needs its vendor's OpenCL driver. "
-    "'clgraph doctor' says what was tried."
-)
 
 
 class Device:
@@ -42,6 +34,8 @@ class Device:
         Whether it only simulates a device; such a device is used only when it is named.
     index : tuple of int
         Position of the platform, and of the device within it.
+    built_for : str or None
+        The processor that PoCL 3.0 is told to build for because it does not know this one.
     cl : pyopencl.Device
         The device itself.
     """
@@ -54,6 +48,7 @@ class Device:
         real: Device | None = None,
         lanes: int = 0,
         own_queue: bool = False,
+        built_for: str | None = None,
     ) -> None:
         platform = handle.platform
         self.cl = handle
@@ -66,6 +61,7 @@ class Device:
         self.driver = handle.driver_version.strip()
         self.is_simulator = is_simulator(self.platform)
         self.is_gpu = bool(handle.type & cl.device_type.GPU) and not self.is_simulator
+        self.built_for: str | None = built_for if real is None else real.built_for
         self._real = real
         self._lanes = lanes
         self._own_queue = own_queue
@@ -84,6 +80,13 @@ class Device:
             memory_ops="plain",
             grid_barrier=False,
         )
+
+    @functools.cached_property
+    def trouble(self) -> str | None:
+        """Why it cannot build kernels, None if it can; found out once, see `build_trouble`."""
+        if self._real is not None:
+            return self._real.trouble
+        return build_trouble(self)
 
     @functools.cached_property
     def context(self) -> cl.Context:
@@ -202,6 +205,8 @@ def inventory() -> Inventory:
     DeviceNotFoundError
         If pyopencl itself cannot be imported.
     """
+    check_process()
+    watch_forks()
     with _looking:
         return _inventory()
 
@@ -231,7 +236,8 @@ def _inventory() -> Inventory:
         for position, handle in enumerate(handles):
             reason = _unusable(handle)
             if reason is None:
-                found.append(Device(handle, (number, position)))
+                built_for = name_unknown_processor(handle)
+                found.append(Device(handle, (number, position), built_for=built_for))
             else:
                 left_out.append(LeftOut(f"{handle.name} ({platform.name})", reason))
     return Inventory(
@@ -278,101 +284,3 @@ def devices() -> list[Device]:
     The first call loads the drivers: 0.05 to 0.5 s.
     """
     return list(inventory().devices)
-
-
-def device(spec: str | Device | None = None) -> Device:
-    """Choose a device.
-
-    Parameters
-    ----------
-    spec : str or Device, optional
-        Part of the name of a platform, vendor or device ("nvidia", "pocl", "intel"); "gpu"; "cpu";
-        or "platform:device" by index, as ``clgraph devices`` shows it. "+lanes8" or "+lanes32"
-        behind any of these asks for the test mode of `Device.emulating`. Default is
-        ``$CLGRAPH_DEVICE``, else the first GPU, else PoCL, else any device.
-
-    Returns
-    -------
-    Device
-        The best that fits. A simulator is given only where its own name or index asks for it.
-
-    Raises
-    ------
-    DeviceNotFoundError
-        If nothing fits: a GPU that was asked for is never replaced by a CPU.
-    InvalidArgumentError
-        If what follows "+" is not a number of lanes.
-    """
-    if isinstance(spec, Device):
-        return spec
-    origin = ""
-    if spec is None:
-        spec = os.environ.get("CLGRAPH_DEVICE", "")
-        origin = " (from CLGRAPH_DEVICE)" if spec else ""
-    if not isinstance(spec, str):
-        raise InvalidArgumentError(f"device is {spec!r}; it must be a Device, a string or None.")
-    wanted, plus, mode = spec.strip().casefold().partition("+")
-    chosen = _select(wanted.strip())
-    if chosen is None:
-        raise DeviceNotFoundError(_not_found(spec, origin))
-    if not plus:
-        return chosen
-    lanes = re.fullmatch(r"lanes(\d{1,3})", mode.strip())
-    if lanes is None:
-        raise InvalidArgumentError(
-            f"device {spec!r}{origin} ends in '+{mode}'; only '+lanes8' and the like can follow."
-        )
-    return chosen.emulating(int(lanes[1]))
-
-
-def _select(wanted: str) -> Device | None:
-    everything = devices()
-    real = [found for found in everything if not found.is_simulator]
-    if not wanted:
-        return next(iter(real), None)
-    if wanted == "gpu":
-        return next((found for found in real if found.is_gpu), None)
-    if wanted == "cpu":
-        return next((found for found in real if found.traits.is_cpu), None)
-    if re.fullmatch(r"\d+:\d+", wanted):
-        index = tuple(int(part) for part in wanted.split(":"))
-        return next((found for found in everything if found.index == index), None)
-    for names in (_platform_names, _device_names):
-        for found in everything:
-            if not any(wanted in name.casefold() for name in names(found)):
-                continue
-            if found.is_simulator and wanted not in found.platform.casefold():
-                continue
-            if not _is_processor_maker(wanted, found):
-                return found
-    return None
-
-
-def _platform_names(found: Device) -> tuple[str, ...]:
-    return (found.platform, found.platform_vendor)
-
-
-def _device_names(found: Device) -> tuple[str, ...]:
-    return (found.vendor, found.name)
-
-
-def _is_processor_maker(wanted: str, found: Device) -> bool:
-    """Whether a name only fits because PoCL calls its device after the processor it runs on."""
-    return wanted in PROCESSOR_MAKERS and POCL_PLATFORM in found.platform.casefold()
-
-
-def _not_found(spec: str, origin: str) -> str:
-    try:
-        everything = devices()
-    except ClgraphError as error:
-        return str(error)
-    if not everything:
-        hidden = os.environ.get("OCL_ICD_VENDORS")
-        why = f" with OCL_ICD_VENDORS={hidden}, which hides other drivers" if hidden else ""
-        return f"there is no OpenCL device on this machine{why}. {HOW_TO_INSTALL}"
-    listing = "; ".join(
-        f"{found.index[0]}:{found.index[1]} {found.name} ({found.platform})" for found in everything
-    )
-    if not spec:
-        return f"there is only a simulator here: {listing}. {HOW_TO_INSTALL}"
-    return f"no OpenCL device fits {spec!r}{origin}; there are: {listing}. {HOW_TO_INSTALL}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation
 from clgraph.device.native import KernelHandle, NativeError
@@ -98,6 +99,7 @@ class Kernel:
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
                 f"{group_size}; the first must be a multiple of the second, and both positive."
             )
+        check_process()
         checks = self.checks
         if checks is not None:
             checks.prepare(args)
@@ -133,10 +135,12 @@ class Kernel:
         for index, arg in enumerate(args):
             if isinstance(arg, Allocation):
                 if arg.token is not last[index]:
+                    last[index] = None  # an exception may come before the driver has been told
                     self._handle.set_bytes(index, _address(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
                 if arg is not last[index]:
+                    last[index] = None
                     self._handle.set_bytes(index, arg.tobytes())
                     last[index] = arg
             else:

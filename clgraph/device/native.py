@@ -12,7 +12,9 @@ import functools
 import importlib
 import re
 import sys
+import threading
 import weakref
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,8 +113,26 @@ def wait_for_event(event: int) -> None:
     _function("clWaitForEvents", _uint, _pointer)(1, ctypes.byref(place))
 
 
+# Kernels by their handles, and the handles that are gone. Python code in a finalizer would swallow
+# Ctrl-C, so this one only notes; who makes the next kernel releases.
+_owned: dict[weakref.ref[KernelHandle], int] = {}
+_ended: deque[weakref.ref[KernelHandle]] = deque()
+_releasing = threading.Lock()
+
+
+def _release_ended() -> None:
+    release = _function("clReleaseKernel", _pointer)
+    with _releasing:
+        while _ended:
+            # Forgotten first: interrupted in between it is never released, and not twice.
+            address = _owned.pop(_ended[0], None)
+            if address is not None:
+                release(address)
+            _ended.popleft()
+
+
 class KernelHandle:
-    """An OpenCL kernel object, released with this one.
+    """An OpenCL kernel object, released some time after this one is gone.
 
     Parameters
     ----------
@@ -135,8 +155,8 @@ class KernelHandle:
         self.address = create(program, name.encode(), ctypes.byref(status))
         if status.value != 0 or not self.address:
             raise NativeError("clCreateKernel", status.value)
-        release = _function("clReleaseKernel", _pointer)
-        weakref.finalize(self, release, self.address).atexit = False
+        _release_ended()
+        _owned[weakref.ref(self, _ended.append)] = self.address
         self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
         self._enqueue = _function(
             "clEnqueueNDRangeKernel",

@@ -38,7 +38,7 @@ def test_there_are_enough():
 
 
 def test_sums_are_judged(capsys):
-    """Survivors without a reason, reasons that do not hold, and tests that do not run are wrong."""
+    """Wrong are survivors without a reason, untrue reasons, and tests that did not run."""
     common = {"file": "a", "old": "b", "new": "c", "tests": []}
     good, bad, known = (
         mutants.Mutant(name=name, survives=why, **common)

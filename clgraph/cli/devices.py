@@ -21,6 +21,7 @@ NO_DEVICE = (
 )
 LANE_OPS = {
     "ptx": "native lane instructions",
+    "amdgcn": "wave instructions",
     "khr": "sub-group functions",
     "scalar": "scalar",
     "local": "emulated with local memory",

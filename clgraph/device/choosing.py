@@ -38,7 +38,8 @@ def device(spec: str | Device | None = None) -> Device:
     spec : str or Device, optional
         Part of the name of a platform, vendor or device ("nvidia", "pocl", "intel"); "gpu"; "cpu";
         or "platform:device" by index, as ``clgraph devices`` shows it. "+lanes8" or "+lanes32"
-        behind any of these asks for the test mode of `Device.emulating`. Default is
+        behind any of these asks for the test mode of `Device.emulating`, "+amdgcn64" for that of
+        AMD's waves. Default is
         ``$CLGRAPH_DEVICE``, else the first GPU, else PoCL, else any device.
 
     Returns
@@ -79,12 +80,12 @@ def device(spec: str | Device | None = None) -> Device:
             log.warning("%s is passed over, it cannot build kernels: %s", better, better.trouble)
     if not plus:
         return chosen
-    lanes = re.fullmatch(r"lanes(\d{1,3})", mode.strip())
-    if lanes is None:
+    emulation = re.fullmatch(r"(lanes|amdgcn)(\d{1,3})", mode.strip())
+    if emulation is None:
         raise InvalidArgumentError(
             f"device {spec!r}{origin} ends in '+{mode}'; only '+lanes8' and the like can follow."
         )
-    return chosen.emulating(int(lanes[1]))
+    return chosen.emulating(int(emulation[2]), "amdgcn" if emulation[1] == "amdgcn" else "local")
 
 
 def _fitting(wanted: str) -> Iterator[Device]:

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import threading
 from dataclasses import dataclass
+from typing import Literal
 
 from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.forks import check_process, watch_forks
@@ -19,6 +20,8 @@ from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 __all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]
 
 POCL_PLATFORM = "portable computing language"
+EmulatedOps = Literal["local", "amdgcn"]
+EMULATED_LANES: dict[str, tuple[int, ...]] = {"local": (2, 4, 8, 16, 32, 64), "amdgcn": (32, 64)}
 
 
 class Device:
@@ -47,6 +50,7 @@ class Device:
         *,
         real: Device | None = None,
         lanes: int = 0,
+        flavour: EmulatedOps = "local",
         own_queue: bool = False,
         built_for: str | None = None,
     ) -> None:
@@ -64,6 +68,7 @@ class Device:
         self.built_for: str | None = built_for if real is None else real.built_for
         self._real = real
         self._lanes = lanes
+        self._flavour: EmulatedOps = flavour
         self._own_queue = own_queue
 
     @functools.cached_property
@@ -76,9 +81,10 @@ class Device:
         return dataclasses.replace(
             self._real.traits,
             lanes=self._lanes,
-            lane_ops="local",
-            memory_ops="plain",
+            lane_ops=self._flavour,
+            memory_ops="plain" if self._flavour == "local" else self._flavour,
             grid_barrier=False,
+            emulated=True,
         )
 
     @functools.cached_property
@@ -108,29 +114,40 @@ class Device:
             return self._real.ledger
         return Ledger(self.traits.global_bytes, shared_with_host=self.traits.is_cpu)
 
-    def emulating(self, lanes: int) -> Device:
+    def emulating(self, lanes: int, flavour: EmulatedOps = "local") -> Device:
         """Give the same hardware in a test mode that emulates lanes with local memory.
 
         Parameters
         ----------
         lanes : int
             2, 4, 8, 16, 32 or 64.
+        flavour : {"local", "amdgcn"}
+            "amdgcn" renders what AMD's waves of 32 or 64 lanes get, with its instructions emulated.
 
         Returns
         -------
         Device
-            With the context, queue and memory of this one, ``traits.lane_ops`` "local" and
-            ``traits.lanes`` as asked; a work-group of it must be exactly that many work-items.
+            With the context, queue and memory of this one, ``traits.emulated`` set and
+            ``traits.lanes`` and ``traits.lane_ops`` as asked; a work-group of it must be exactly
+            that many work-items.
 
         Raises
         ------
         InvalidArgumentError
-            For another number of lanes.
+            For another number of lanes, or another flavour.
         """
-        if lanes not in {2, 4, 8, 16, 32, 64}:
-            raise InvalidArgumentError(f"cannot emulate {lanes} lanes; use 2, 4, 8, 16, 32 or 64.")
+        if flavour not in EMULATED_LANES:
+            raise InvalidArgumentError(
+                f"cannot emulate {flavour!r}; use {' or '.join(map(repr, EMULATED_LANES))}."
+            )
+        possible = EMULATED_LANES[flavour]
+        if lanes not in possible:
+            *most, last = map(str, possible)
+            raise InvalidArgumentError(
+                f"cannot emulate {lanes} lanes; use {', '.join(most)} or {last}."
+            )
         real = self if self._real is None else self._real
-        return Device(self.cl, self.index, real=real, lanes=lanes)
+        return Device(self.cl, self.index, real=real, lanes=lanes, flavour=flavour)
 
     def beside(self) -> Device:
         """Give the same device with a command queue of its own, for work beside other work.
@@ -142,11 +159,18 @@ class Device:
             has no order.
         """
         real = self if self._real is None else self._real
-        return Device(self.cl, self.index, real=real, lanes=self._lanes, own_queue=True)
+        return Device(
+            self.cl,
+            self.index,
+            real=real,
+            lanes=self._lanes,
+            flavour=self._flavour,
+            own_queue=True,
+        )
 
     @property
-    def _key(self) -> tuple[tuple[int, int], int]:
-        return (self.index, self._lanes)
+    def _key(self) -> tuple[tuple[int, int], int, str]:
+        return (self.index, self._lanes, self._flavour)
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same device in the same mode."""
@@ -158,7 +182,8 @@ class Device:
 
     def __repr__(self) -> str:
         """Show index, name, platform and mode."""
-        mode = f", emulating {self._lanes} lanes" if self._lanes else ""
+        of = "" if self._flavour == "local" else f" of {self._flavour}"
+        mode = f", emulating {self._lanes} lanes{of}" if self._lanes else ""
         return f"<Device {self.index[0]}:{self.index[1]} {self.name} ({self.platform}){mode}>"
 
 

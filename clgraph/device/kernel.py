@@ -36,8 +36,10 @@ class Kernel:
         Name of the function.
     device : Device
         What it was built for.
+    use : KernelUse or None
+        What the compiler says that it takes, where it says so.
     registers, spill_bytes : int or None
-        Registers of a work-item, and bytes it spills, from NVIDIA's build log; None elsewhere.
+        Registers of a work-item, and bytes it spills, from the same.
     local_bytes : int
         Local memory that the kernel itself declares, per work-group.
     max_group_size : int
@@ -51,6 +53,7 @@ class Kernel:
         self.name = name
         self.device = device
         self.checks: Checks | None = None
+        self.use = use
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
         self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KernelHandle",
     "NativeError",
+    "execution_units",
     "loader_library",
     "loader_version",
     "sub_group_sizes",
@@ -33,6 +34,8 @@ __all__ = [
 
 # Numbers from the headers of OpenCL and of its extensions.
 DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
+DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL = 0x4254
+DEVICE_NUM_THREADS_PER_EU_INTEL = 0x4255
 KERNEL_NUM_ARGS = 0x1191
 KERNEL_WORK_GROUP_SIZE = 0x11B0
 KERNEL_LOCAL_MEM_SIZE = 0x11B2
@@ -76,6 +79,24 @@ def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
     if ask(device.int_ptr, what, size, sizes, None) != 0:
         return ()
     return tuple(sorted(sizes))
+
+
+def execution_units(device: cl.Device) -> tuple[int, int]:
+    """Ask an Intel GPU how many execution units run a work-group together, and their threads.
+
+    Returns
+    -------
+    units, threads : int
+        Units of a sub-slice and hardware threads of a unit; zeros where it does not say.
+    """
+    ask = _function("clGetDeviceInfo", _pointer, _uint, _size, _pointer, _pointer)
+    answers = []
+    for what in (DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL, DEVICE_NUM_THREADS_PER_EU_INTEL):
+        value = _uint(0)
+        status = ask(device.int_ptr, what, ctypes.sizeof(value), ctypes.byref(value), None)
+        answers.append(value.value if status == 0 else 0)
+    units, threads = answers
+    return (units, threads) if units and threads else (0, 0)
 
 
 def loader_library() -> str:

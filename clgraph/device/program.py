@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clgraph.device import nvidia
+from clgraph.device import amd, nvidia
 from clgraph.device.builderror import build_error, differences, first_error
 from clgraph.device.cache import CachedBinary, default_cache
 from clgraph.device.forks import check_process
@@ -71,6 +71,8 @@ class Program:
         self.checked: CheckedSource | None = None
         self._built = built
         self._uses = nvidia.parse_build_log(cached.build_log)
+        if device.traits.graphics_ip is not None:
+            self._uses = amd.parse_binary(cached.binary)
 
     def kernel(self, name: str, device: Device | None = None) -> Kernel:
         """Give an entry point.
@@ -267,7 +269,8 @@ def _from_source(
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, config, source, _sha256(source), text) from error
     built = cl.Program(handle)
-    binary = bytes(built.binaries[0]) if keep else b""
+    tells = device.traits.graphics_ip is not None  # what kernels take is said in the binary
+    binary = bytes(built.binaries[0]) if keep or tells else b""
     text = _build_log(device, handle)
     if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
         text = _assembler_log(device, binary or bytes(built.binaries[0]))

@@ -86,7 +86,7 @@ def published(device: cg.Device, numbers: list[int], length: int, repeat: int) -
                 "inference": False,
                 "config": MiningConfig(Tiled(vectors, groups)),
             }
-            for vectors, groups in ((256, 4), (256, 8), (256, 16), (1024, 8))
+            for vectors, groups in ((256, 8), (256, 16))
         },
     }
     for number in numbers:

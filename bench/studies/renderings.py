@@ -149,10 +149,23 @@ def _plans() -> Iterator[tuple[str, partial[Any]]]:
                 f"scc {preset} {shape}",
                 partial(cg.SCC, graph, config=preset),
             )
+        for preset in cg.MatchingConfig.presets():
+            for space in ("__local", "__global"):
+                yield f"matching {preset} {shape} {space}", partial(_matching, graph, preset, space)
         yield (
             f"components {shape}",
             partial(cg.ConnectedComponents, graph),
         )
+
+
+def _matching(graph: Graph, preset: str, space: str, device: Device) -> None:
+    """Build what a plan builds in its first run: that reads results which nobody computed here."""
+    plan = cg.SubgraphMatching(graph.to_undirected(), config=preset, device=device)
+    kernel = plan._phases.kernel  # noqa: SLF001 - a run would need results
+    kernel("candidates", "matching_candidates")
+    kernel("levels", "matching_target_levels", by_arcs=plan.config.similarities == "bfs")
+    kernel("scores", "matching_seeds")
+    kernel("extend", "matching_extend", state_space=space)
 
 
 def renderings(devices: Sequence[str] = ("pocl", "intel", "h200")) -> dict[str, str]:

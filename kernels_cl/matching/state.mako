@@ -58,6 +58,7 @@ lane_converge();
 
 <%def name="change(add)">
 {
+    lane_converge();    // all lanes have read what this pair was drawn by
     uint kept = 0u;
     for (uint a = query_indptr[row] + lane_id(); a < query_indptr[row + 1u]; a += LANES) {
         const uint v = query_indices[a] - first, image = map[v];

@@ -149,7 +149,7 @@ def _plans() -> Iterator[tuple[str, partial[Any]]]:
                 f"scc {preset} {shape}",
                 partial(cg.SCC, graph, config=preset),
             )
-        for preset in cg.MatchingConfig.presets():
+        for preset in () if graph.directed else cg.MatchingConfig.presets():
             for space in ("__local", "__global"):
                 yield f"matching {preset} {shape} {space}", partial(_matching, graph, preset, space)
         yield (
@@ -160,8 +160,10 @@ def _plans() -> Iterator[tuple[str, partial[Any]]]:
 
 def _matching(graph: Graph, preset: str, space: str, device: Device) -> None:
     """Build what a plan builds in its first run: that reads results which nobody computed here."""
-    plan = cg.SubgraphMatching(graph.to_undirected(), config=preset, device=device)
-    kernel = plan._phases.kernel  # noqa: SLF001 - a run would need results
+    plan = cg.SubgraphMatching(graph, config=preset, device=device)
+    phases = plan._phases  # noqa: SLF001 - a run would need results
+    assert phases is not None  # noqa: S101 - the graph has vertices
+    kernel = phases.kernel
     kernel("candidates", "matching_candidates")
     kernel("levels", "matching_target_levels", by_arcs=plan.config.similarities == "bfs")
     kernel("scores", "matching_seeds")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,8 +25,6 @@ SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 16
 CONTROL_WORDS = BUCKETS + 1
-
-_kept: WeakKeyDictionary[Graph, dict[tuple[Device, Order], Orientation]] = WeakKeyDictionary()
 
 
 def _parameters(config: Resolved) -> dict[str, Any]:
@@ -98,7 +95,7 @@ class Orientation:
         cls, graph: Graph, config: Resolved, device: Device, progress: Progress | None
     ) -> Orientation:
         """Give the one that the graph keeps for this device and order, or a new one."""
-        kept = _kept.setdefault(graph, {})
+        kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
         key = (device, config.order)
         if key not in kept:
             kept[key] = cls(graph, config, device, progress)

@@ -45,7 +45,8 @@ ${shared.alike()}
     __global ulong *restrict label_losses,          // [queries, k] out, fixed point
     __global uint *restrict edge_losses,            // [queries, k] out
     __global uint *restrict node_losses,            // [queries, k] out
-    ${state_space} uint *restrict states)           // ${state.extent()}
+    // Of the widest type within: drivers align local memory by the type of the argument alone.
+    ${state_space} ulong *restrict states)          // ${state.extent()}
 {
     ${lanes.setup()}
     ${group.setup()}

@@ -41,7 +41,8 @@ __kernel KERNEL void matching_query_levels(
         uint total = 0u;
         for (uint level = 1u; level <= levels; ++level) {
             for (uint u = lane_id(); u < size; u += LANES) {
-                if (level_of[u] != level - 1u) continue;
+                // Other lanes lower levels meanwhile, though never to this one.
+                if (atomic_or(&level_of[u], 0u) != level - 1u) continue;
                 for (uint e = query_indptr[first + u]; e < query_indptr[first + u + 1u]; ++e) {
                     const uint arc = e - first_arc;
                     atomic_or(&mask[(level - 1u) * words + arc / 32u], 1u << arc % 32u);

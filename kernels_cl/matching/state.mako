@@ -1,7 +1,7 @@
 ## state: what the extension of one solution keeps, and how a pair is added to it or taken from it.
 ##
 ## declarations()   at file scope
-## extent(), places()   the size of a work-group's words, and pointers to its parts
+## extent(), places()   how many `states` a work-group has, and pointers to its parts
 ## change(add)      the pair (row, t): in or out, and what that does to the losses
 ## keep_best(), write(), clear()
 ## In scope         the arguments and variables of matching_extend
@@ -32,20 +32,19 @@ static inline uint adjacent(
 }
 </%def>
 
-<%def name="extent()">[${"groups, " if state_space == "__global" else ""}5 * largest + ceil(n / 32)]</%def>
+<%def name="extent()">[${"groups, " if state_space == "__global" else ""}largest + ceil((3 * largest + ceil(n / 32)) / 2)]</%def>
 
 <%def name="places()">
 const uint bitmap_words = (n + 31u) / 32u;
 % if state_space == "__global":
-__global uint *const own = states + (ulong)get_group_id(0) * ((5u * largest + bitmap_words + 1u) & ~1u);
+__global ulong *const totals = states + (ulong)get_group_id(0) * (largest + (3u * largest + bitmap_words + 1u) / 2u);
 % else:
-__local uint *const own = states;
+__local ulong *const totals = states;                                  // [largest] of rows of entries
 % endif
-${state_space} ulong *const totals = (${state_space} ulong *)own;      // [largest] of rows of entries
-${state_space} uint *const map = own + 2u * largest;                   // [largest] target vertices
-${state_space} uint *const matched_around = own + 3u * largest;        // [largest] matched neighbours
-${state_space} uint *const best_map = own + 4u * largest;              // [largest]
-${state_space} uint *const used = own + 5u * largest;                  // bitmap of target vertices
+${state_space} uint *const map = (${state_space} uint *)(totals + largest);   // [largest] target vertices
+${state_space} uint *const matched_around = map + largest;             // [largest] matched neighbours
+${state_space} uint *const best_map = map + 2u * largest;              // [largest]
+${state_space} uint *const used = map + 3u * largest;                  // bitmap of target vertices
 for (uint w = lane_id(); w < bitmap_words; w += LANES) used[w] = 0u;
 % if profile == "equal_bits":
 // How many matched vertices a target vertex is next to: the ones of its connection profile.
@@ -59,6 +58,7 @@ lane_converge();
 
 <%def name="change(add)">
 {
+    lane_converge();    // all lanes have read what this pair was drawn by
     uint kept = 0u;
     for (uint a = query_indptr[row] + lane_id(); a < query_indptr[row + 1u]; a += LANES) {
         const uint v = query_indices[a] - first, image = map[v];

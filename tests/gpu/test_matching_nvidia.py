@@ -1,12 +1,14 @@
 """Subgraph matching on a real NVIDIA card: as the sequential form has it, and larger cases."""
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 import clgraph as cg
 from bench.studies import matching_sequential as sequential
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
+from clgraph.device import Kernel, Memory, program, wait
 
 pytestmark = pytest.mark.gpu
 
@@ -15,6 +17,50 @@ def random_graph(n, m, seed):
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(0, n, (2, m))
     return cg.from_edges(src, dst, n=n, symmetrize=True, dedup=True, self_loops=False)
+
+
+@pytest.fixture(autouse=True)
+def each_launch_alone(monkeypatch):
+    """Wait after each launch, so that a kernel that leaves its memory is the one that is named."""
+    launch = Kernel.launch
+
+    def waited(self, global_size, group_size, *args):
+        event = launch(self, global_size, group_size, *args)
+        try:
+            wait(event)
+        except Exception as error:
+            pytest.fail(f"{self.name} of {global_size} work-items ended with {error}")
+        return event
+
+    monkeypatch.setattr(Kernel, "launch", waited)
+
+
+@pytest.mark.parametrize("kind", ["uint", "ulong"])
+def test_local_memory_is_aligned_by_the_type_of_the_argument(kind, gpu):
+    """What the extension relies upon; no access is wider than the type that is declared."""
+    source = f"""__kernel void f(__local {kind} *state, __global uint *out) {{
+        state[get_local_id(0)] = get_local_id(0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[get_local_id(0)] = (uint)state[31u - get_local_id(0)];
+        if (get_local_id(0) == 0) out[32] = (uint)(size_t)state;
+    }}"""
+    kernel = program.build(gpu, source, label="local.cl").kernel("f")
+    out = Memory(gpu).allocate("out", 33, np.uint32)
+    width = np.dtype({"uint": "u4", "ulong": "u8"}[kind]).itemsize
+    wait(kernel.launch(32, 32, cl.LocalMemory(32 * width), out))
+    found = out.read()
+    assert found[:32].tolist() == list(range(31, -1, -1))
+    assert found[32] % width == 0
+
+
+@pytest.mark.parametrize("config", ["auto", "thesis"])
+def test_state_in_global_memory_gives_the_same(config, gpu, monkeypatch):
+    target, query = random_graph(200, 900, 1), random_graph(20, 40, 2)
+    plan = cg.SubgraphMatching(target, config=config, device=gpu)
+    monkeypatch.setattr("clgraph.algorithms.matching.phases.STATE_BYTES", 0)
+    in_global = plan.run(query, k=60, seed=7).mapping
+    monkeypatch.undo()
+    np.testing.assert_array_equal(plan.run(query, k=60, seed=7).mapping, in_global)
 
 
 @pytest.mark.parametrize("config", ["auto", "product", "thesis"])

@@ -433,8 +433,9 @@ class Phases:
         label_losses = self.memory.allocate("label_losses", solutions, np.uint64)
         edge_losses = self.memory.allocate("edge_losses", solutions, np.uint32)
         node_losses = self.memory.allocate("node_losses", solutions, np.uint32)
-        words = (5 * batch.largest + -(-self.graph.n // 32) + 1) // 2 * 2
-        in_local = 4 * words <= min(STATE_BYTES, self.device.traits.local_bytes // 2)
+        words = 3 * batch.largest + -(-self.graph.n // 32)
+        state = batch.largest + -(-words // 2)  # in elements of 8 bytes
+        in_local = 8 * state <= min(STATE_BYTES, self.device.traits.local_bytes // 2)
         groups = min(self.groups, solutions)
         tables: tuple[Allocation, ...] = ()
         if self.config.profile == "lost_edges":
@@ -442,10 +443,10 @@ class Phases:
         elif self.config.profile == "equal_bits":
             tables = self._profile_tables()
             groups = min(groups, tables[0].count // self.graph.n)
-        states: Any = cl.LocalMemory(4 * words)
+        states: Any = cl.LocalMemory(8 * state)
         if not in_local:
-            groups = max(min(groups, SCRATCH_BYTES // (4 * words)), 1)
-            states = self.memory.allocate("states", groups * words, np.uint32)
+            groups = max(min(groups, SCRATCH_BYTES // (8 * state)), 1)
+            states = self.memory.allocate("states", groups * state, np.uint64)
         kernel = self.kernel(
             "extend",
             "matching_extend",

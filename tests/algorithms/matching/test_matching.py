@@ -69,13 +69,14 @@ def test_golden_vector(config, device):
     np.testing.assert_allclose(probabilities, GOLDEN_P, atol=1e-6)
 
 
+@pytest.mark.parametrize("cases", [20, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("degree_test", [True, False])
-def test_similarities_of_random_graphs(degree_test, any_device):
+def test_similarities_of_random_graphs(degree_test, cases, any_device):
     """Checklist 5, 6, 7, 9, 11: 600 small cases by brute force, by either way, to depth 5."""
     rng = np.random.default_rng(3)
     config = {"scoring": "thesis", "profile": "equal_bits", "arc_degree_test": degree_test}
     ways = [cg.MatchingConfig(similarities=way, **config) for way in ("bitset", "bfs")]
-    for case in range(300):
+    for case in range(cases):
         target, query = random_graph(12, 16, rng), random_graph(5, int(rng.integers(0, 8)), rng)
         labels = rng.integers(0, 2, 12), rng.integers(0, 2, 5)
         depth = 1 + case % 5

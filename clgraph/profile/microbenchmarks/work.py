@@ -82,8 +82,9 @@ class Prepared:
         The same in terms of the energy model, per round.
     body : int
         Instructions of the target kind in a round of one work-item.
-    cycles : Allocation or None
-        Where SIMD groups write the cycles of a launch, zero where there is no counter.
+    spans : Allocation or None
+        Where SIMD groups write when they start and end, on the counter of cycles of their compute
+        unit (zero where there is none), and 1 + that unit.
     units : int
         Compute units that take part.
     bytes_moved : float
@@ -100,7 +101,7 @@ class Prepared:
     operations: float
     counts: dict[str, float]
     body: int
-    cycles: Allocation | None
+    spans: Allocation | None
     units: int
     bytes_moved: float = 0.0
     check: Callable[[int], None] | None = None
@@ -160,10 +161,10 @@ class Plan:
         self.kept.append(self.memory.upload(name, array))
         return self.kept[-1]
 
-    def cycles(self) -> Allocation:
-        """Take memory for one count of cycles a SIMD group."""
+    def spans(self) -> Allocation:
+        """Take memory for the start, the end and the unit of every SIMD group."""
         simd_groups = -(-self.items // self.device.traits.lanes)
-        return self.upload("cycles", np.zeros(simd_groups, np.uint64))
+        return self.upload("spans", np.zeros(3 * simd_groups, np.uint64))
 
 
 def plan(

@@ -137,7 +137,7 @@ def test_rounds_are_as_many_as_purity_asks_for(name, few, monkeypatch):
     )
     rounds = microbenchmarks.measuring.enough_for_purity(entry, prepared, few)
     assert purity(text, "k", entry.opcode, rounds).share >= 0.99
-    assert rounds <= max(8, few)
+    assert rounds <= max(16, few)
 
 
 def test_the_catalogue_has_every_static_row():
@@ -188,9 +188,11 @@ def test_a_sweep_of_memory_covers_eight_caches(monkeypatch):
     for entry in choose(["coalescence"]):
         params = offline.rendered(entry, monkeypatch).params
         if entry.value == 32:
-            assert params["sweep"] * params["step_bytes"] >= 7.9 * offline.HOPPER.cache_bytes
-        lines = 132 * 2048 // int(entry.value)
-        assert params["step_bytes"] == 128 * lines
+            whole = 132 * 8 * params["sweep"] * params["step_bytes"]
+            assert whole >= 7.9 * offline.HOPPER.cache_bytes
+        assert params["step_bytes"] == 128 * params["group_size"] // int(entry.value)
+        # What an instruction for global memory holds as its offset; beyond it takes registers.
+        assert params["sweep"] * params["step_bytes"] < 1 << 23
 
 
 @pytest.mark.parametrize("device", ["pocl", "pocl+lanes32", "intel"], indirect=True)
@@ -266,7 +268,15 @@ def test_purity_counts_what_is_executed():
 
 
 @pytest.mark.parametrize(
-    "name", ["int32_simple.add_int", "shared.load", "dram.store", "latency.l2", "bank_conflict=7"]
+    "name",
+    [
+        "int32_simple.add_int",
+        "shared.load",
+        "dram.store",
+        "dram.load_wide",
+        "latency.l2",
+        "bank_conflict=7",
+    ],
 )
 def test_straight_lines_survive_the_assembler(name, monkeypatch, tmp_path):
     """Checklist: U target opcodes in sequence with their state space, and none is removed."""

@@ -22,7 +22,7 @@ BANKS = 32
 LOCAL_WORDS = BANKS * BANKS
 MOST_STEPS = 1024  # of a straight line of accesses: one part in 250 is the loop
 CPU_STEPS = 16
-LARGEST_OFFSET = (1 << 31) - 1  # of an address in an instruction
+LARGEST_FOOTPRINT = (1 << 31) - 1
 
 
 def conflicts(ways: int, lanes: int = BANKS) -> int:
@@ -71,18 +71,21 @@ class Lines:
         """Build it and take its memory."""
         traits = device.traits
         per_unit = traits.threads_per_unit or scale.group_size
+        if self.width > 1:  # a lane has many in flight, in most of a unit's registers
+            per_unit = scale.group_size
         items = per_unit // scale.group_size * scale.group_size * traits.compute_units
-        step_bytes = max(items // self.together, 1) * LINE_BYTES
-        wanted = min(scale.footprint_bytes, traits.max_alloc_bytes, LARGEST_OFFSET)
+        groups = items // scale.group_size
+        step_bytes = max(scale.group_size // self.together, 1) * LINE_BYTES  # of a work-group
+        wanted = min(scale.footprint_bytes, traits.max_alloc_bytes, LARGEST_FOOTPRINT)
         steps = _steps(device, scale)
-        sweep = max(min(wanted // step_bytes, steps), 1)
+        sweep = max(min(wanted // (groups * step_bytes), steps), 1)
         unroll = max(steps // sweep, 1) * sweep
         made = plan(
             device,
             "lines.cl",
             "lines",
             scale.group_size,
-            groups=items // scale.group_size,
+            groups=groups,
             together=self.together,
             way=self.way,
             width=self.width,
@@ -92,7 +95,7 @@ class Lines:
             unroll=unroll,
         )
         spans = made.spans()
-        words = made.allocate("words", sweep * step_bytes // WORD_BYTES, np.uint32)
+        words = made.allocate("words", groups * sweep * step_bytes // WORD_BYTES, np.uint32)
 
         def arguments(rounds: int) -> tuple[Any, ...]:
             return np.uint32(rounds), np.uint32(1), NEVER, spans, words

@@ -188,7 +188,7 @@ def plan(
     group_size : int
         Work-items per work-group.
     groups : int, optional
-        Work-groups; default is what is resident.
+        Work-groups, at most and by default what is resident: others would come when these end.
     threads_per_unit : int, optional
         Work-items on each compute unit, at most what is resident.
     **params : object
@@ -202,8 +202,7 @@ def plan(
         raise InvalidArgumentError(
             f"{name} cannot run in groups of {group_size} on {device.name}; use a smaller group."
         )
-    if groups is None:
-        groups = resident
+    groups = resident if groups is None else min(groups, resident)
     if threads_per_unit is not None:
         per_unit = max(threads_per_unit // group_size, 1)
         groups = min(groups, per_unit * traits.compute_units)

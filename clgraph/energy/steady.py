@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import statistics
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -56,7 +57,7 @@ class SteadyPower:
     launches, samples : int
         Launches, and distinct readings, within the window.
     sm_clock_mhz : tuple of int or None
-        Lowest, mean and highest.
+        Lowest, median and highest.
     temperature_c : tuple of int or None
         At the start and at the end.
     power_limit_w : float or None
@@ -206,7 +207,12 @@ def _loaded_window(
         # at its start, and turns of the load stand for waiting at its end.
         patience = PATIENCE_UPDATES * meter.update_s
         opened, edges = timebase.now(), max(window.trace.edges, 1)
-        while _unchanged(window, edges) and timebase.now() - opened < patience:
+        # The first look may take a while, and before it nobody knows whether the meter counts.
+        while (
+            window.lost is None
+            and (not window.trace.looks or (window.trace.counts and window.trace.edges <= edges))
+            and timebase.now() - opened < patience
+        ):
             load.turn()
         window.start = timebase.now()
         load.seconds, load.ended = 0.0, 0
@@ -219,19 +225,18 @@ def _loaded_window(
             load.turn()
         window.end = timebase.now()
         kernel_seconds, ended = load.seconds, load.ended
-        edges = window.trace.edges
-        while _unchanged(window, edges) and timebase.now() - window.end < patience:
+        while (
+            window.lost is None
+            and window.trace.counts
+            and window.trace.last_edge < window.end
+            and timebase.now() - window.end < patience
+        ):
             load.turn()
         load.seconds, load.ended = kernel_seconds, ended
     finally:
         window.abandon()
         tell_loss(window)
     return window, seen
-
-
-def _unchanged(window: Window, edges: int) -> bool:
-    """Whether the counter has stood still since it had changed so often."""
-    return window.lost is None and window.trace.counts and window.trace.edges <= edges
 
 
 def _result(
@@ -269,7 +274,7 @@ def _result(
         kernel_seconds=load.seconds,
         launches=load.ended,
         samples=found.samples,
-        sm_clock_mhz=(min(clocks), round(sum(clocks) / len(clocks)), max(clocks))
+        sm_clock_mhz=(min(clocks), round(statistics.median(clocks)), max(clocks))
         if clocks
         else None,
         temperature_c=(heat[0], heat[-1]) if heat else None,

@@ -17,19 +17,21 @@ void place(${qualifier} ulong *table, __global ulong *restrict address)
 __kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void chase(
     const uint rounds,
-    const uint never,                           // no local id; keeps the loads alive
-    __global ulong *restrict cycles,            // [SIMD groups] out: cycles between start and end
-    __global ulong *restrict sink,              // [1]
+    const uint keeper,                          // local id that keeps its place; none if groups are many
+    __global ulong *restrict spans,             // [SIMD groups, 3] out: start, end, 1 + unit
+    __global ulong *restrict place_reached,     // [1] where to begin, out: where the keeper ended
     ${qualifier} ulong *table)                  // [count] addresses; for local memory, places to chain
 {
 % if space == "local":
     __local ulong chained[${local_words}];
-    for (uint k = (uint)get_local_id(0); k < ${local_words}u; k += ${group_size}u) {
-        chained[k] = (ulong)(size_t)(chained + table[k]);
-    }
+    // Without a loop, so that purity is that of the loop below.
+% for first in range(0, local_words, group_size):
+    chained[${first}u + (uint)get_local_id(0)] = (ulong)(size_t)(chained + table[${first}u + (uint)get_local_id(0)]);
+% endfor
     ulong at = (ulong)(size_t)chained;
 % else:
-    ulong at = (ulong)(size_t)table;
+    // Launches go on where the last one ended: the same few lines would soon lie in a cache.
+    ulong at = place_reached[0];
 % endif
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong start = cycle_counter();
@@ -37,11 +39,8 @@ void chase(
     for (uint round = 0u; round < rounds; ++round) {
         ${stress.chase(space, "at", unroll)}\
     }
-    const ulong end = cycle_counter();
-    if ((uint)get_local_id(0) % ${lanes}u == 0u) {
-        cycles[(uint)get_global_id(0) / ${lanes}u] = end - start;
-    }
-    if ((uint)get_local_id(0) == never) {
-        sink[0] = at;
+    keep_span(spans, start);
+    if ((uint)get_local_id(0) == keeper) {
+        place_reached[0] = at;
     }
 }

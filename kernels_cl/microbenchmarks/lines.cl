@@ -1,6 +1,9 @@
 <%namespace name="stress" file="/stress/stress.mako"/>\
-// Reads or writes device memory so that `together` neighbouring lanes share a line of ${line_bytes} bytes and
-// every other lane group has a line of its own; no line is touched twice before all others were.
+// Reads or writes device memory, ${4 * width} bytes a lane, so that `together` neighbouring lanes share a
+// line of ${line_bytes} bytes; a work-group touches none of its lines twice before all others of its own.
+//
+// Each work-group has a part of the array to itself, so offsets are small enough for instructions to
+// hold them: sums of addresses would take registers, and leave room for few groups at a time.
 //
 // Races: lanes of a store write disjoint words. Values do not matter.
 ${stress.vocabulary()}
@@ -9,22 +12,20 @@ void lines(
     const uint rounds,
     const uint value_of_stores,
     const uint never,                           // no local id; keeps the loads alive
-    __global ulong *restrict cycles,            // [SIMD groups] out: cycles between start and end
-    __global uint *restrict words)              // [sweep, lines of a step, words of a line]
+    __global ulong *restrict spans,             // [SIMD groups, 3] out: start, end, 1 + unit
+    __global uint *restrict words)              // [groups, sweep, lines of a step, words of a line]
 {
     uint value = value_of_stores;
-    const uint item = (uint)get_global_id(0);
-    __global uint *const base = words + (size_t)(item / ${together}u) * ${line_bytes // 4}u + item % ${together}u;
+    const uint item = (uint)get_local_id(0);
+    __global uint *const base = words + (size_t)get_group_id(0) * ${sweep * step_bytes // 4}u
+        + item / ${together}u * ${line_bytes // 4}u + item % ${together}u * ${width}u;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong start = cycle_counter();
     #pragma unroll 1
     for (uint round = 0u; round < rounds; ++round) {
-        ${stress.touches("global", way, "base", [step % sweep * step_bytes for step in range(unroll)])}\
+        ${stress.touches("global", way, "base", [step % sweep * step_bytes for step in range(unroll)], width)}\
     }
-    const ulong end = cycle_counter();
-    if ((uint)get_local_id(0) % ${lanes}u == 0u) {
-        cycles[item / ${lanes}u] = end - start;
-    }
+    keep_span(spans, start);
     if ((uint)get_local_id(0) == never) {
         words[0] = value;
     }

@@ -5,7 +5,7 @@
 // into that many ways which all take the same steps, one after the other. Units from `units` on leave
 // at once, so the others compute alone.
 //
-// No races: each work-item keeps to itself, and the first lane of each SIMD group writes its cycles.
+// No races: each work-item keeps to itself, and the first lane of each SIMD group writes its span.
 ${stress.vocabulary()}
 __kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void operations(
@@ -13,13 +13,10 @@ void operations(
     const ${kind} first, const ${kind} second, const ${kind} third,     // operands no compiler knows
     const uint units,                           // compute units that take part
     const uint never,                           // no local id; keeps the results alive
-    __global ulong *restrict cycles,            // [SIMD groups] out: cycles between start and end
-    __global uint *restrict places,             // [SIMD groups] out: 1 + the unit it ran on, 0 if it left
+    __global ulong *restrict spans,             // [SIMD groups, 3] out: start, end, 1 + unit
     __global ${kind} *restrict sink)            // [1]
 {
-    const uint simd_group = (uint)get_global_id(0) / ${lanes}u;
-    const uint unit = unit_id();
-    if (unit >= units) return;
+    if (unit_id() >= units) return;
     ${stress.registers(kind, chains)}\
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong start = cycle_counter();
@@ -40,11 +37,7 @@ void operations(
 % endfor
 % endif
     }
-    const ulong end = cycle_counter();
-    if ((uint)get_local_id(0) % ${lanes}u == 0u) {
-        cycles[simd_group] = end - start;
-        places[simd_group] = 1u + unit;
-    }
+    keep_span(spans, start);
     if ((uint)get_local_id(0) == never) {
         sink[0] = ${stress.result(kind, chains)};
     }

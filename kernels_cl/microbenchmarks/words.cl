@@ -9,7 +9,7 @@ void words(
     const uint rounds,
     const uint value_of_stores,
     const uint never,                           // no local id; keeps the loads alive
-    __global ulong *restrict cycles,            // [SIMD groups] out: cycles between start and end
+    __global ulong *restrict spans,             // [SIMD groups, 3] out: start, end, 1 + unit
     __global uint *restrict shared_words)       // [global size] where the cache is meant
 {
     __local uint banked[${local_words}];
@@ -31,10 +31,7 @@ void words(
     for (uint round = 0u; round < rounds; ++round) {
         ${stress.touches(space, way, "base", [0] * unroll)}\
     }
-    const ulong end = cycle_counter();
-    if ((uint)get_local_id(0) % ${lanes}u == 0u) {
-        cycles[item / ${lanes}u] = end - start;
-    }
+    keep_span(spans, start);
     if ((uint)get_local_id(0) == never) {
         shared_words[item] = value + banked[lane];
     }

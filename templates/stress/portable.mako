@@ -78,15 +78,17 @@ static inline uint unit_id(void) { return 0u; }
 % endfor
 </%def>
 
-<%def name="touches(space, way, base, offsets)">\
+<%def name="touches(space, way, base, offsets, width)">\
 <%
-    word = f"(volatile __{space} uint *)({base})"
+    kind, wide = ("uint4", "(uint4)") if width == 4 else ("uint", "")
+    word = f"(volatile __{space} {kind} *)({base})"
+    bytes = 4 * width
 %>\
 % for offset in offsets:
 % if way == "load":
-    value += (${word})[${offset // 4}];
+    value += (${word})[${offset // bytes}]${'.x' if wide else ''};
 % else:
-    (${word})[${offset // 4}] = value;
+    (${word})[${offset // bytes}] = ${wide}value;
 % endif
 % endfor
 </%def>

@@ -106,16 +106,25 @@ ${quoted([f"mad.lo.u32 %0,%0,%1,{2 * (path * count + step) + 1};" for step in ra
         : "+r"(a0) : "r"(b0));
 </%def>
 
-<%def name="touches(space, way, base, offsets)">\
+<%def name="touches(space, way, base, offsets, width)">\
 <%
     # The assembler removes loads that nobody uses, but not volatile ones to registers of their own.
     order = ".volatile"
     state = {"global": "global", "local": "shared"}[space]
+    vector = f".v{width}" if width > 1 else ""
+    def registers(names):
+        return "{" + ",".join(names) + "}" if vector else names[0]
     if way == "load":
-        text = [f"ld{order}.{state}.u32 t{k}, [%0+{offset}];" for k, offset in enumerate(offsets)]
-        text = [f"{{ .reg .u32 t<{len(offsets)}>;", *text, "}"]
+        text = [
+            f"ld{order}.{state}{vector}.u32 {registers([f't{width * k + j}' for j in range(width)])}, [%0+{offset}];"
+            for k, offset in enumerate(offsets)
+        ]
+        text = [f"{{ .reg .u32 t<{width * len(offsets)}>;", *text, "}"]
     else:
-        text = [f"st{order}.{state}.u32 [%0+{offset}], %1;" for offset in offsets]
+        text = [
+            f"st{order}.{state}{vector}.u32 [%0+{offset}], {registers(['%1'] * width)};"
+            for offset in offsets
+        ]
 %>\
     asm volatile(
 ${quoted(text)}

@@ -6,7 +6,8 @@
 ## registers(kind, chains)   declares and fills them from the kernel arguments first, second, third
 ## result(kind, chains)      one value that depends on every chain
 ## path_steps(path, count)   steps that no compiler can merge with those of another path
-## touches(space, way, base, offsets)   a load or a store of a word at each byte offset from `base`
+## touches(space, way, base, offsets, width)   a load or a store of `width` words (1 or 4) at each byte
+##                offset from `base`
 ## chase(space, place, count)           `count` loads, each from where the one before said
 ## In scope       traits (DeviceTraits)
 ## Called by      any work-item, in any control flow
@@ -16,6 +17,7 @@
 ##                the instructions can be named, else "portable", whose figures are indicative
 ##
 ## ulong cycle_counter()   cycles of the compute unit; 0 where none can be read
+## void keep_span(__global ulong *spans, ulong start)   writes [start, now, 1 + unit] of the SIMD group
 ## uint unit_id()          which compute unit runs this work-item; 0 where that is unknown
 ## Spaces         "global" (nearest common cache or beyond), "cached" (any cache), "local", "constant"
 <%namespace name="flavour" file="${'/stress/ptx.mako' if context['traits'].memory_ops == 'ptx' else '/stress/portable.mako'}"/>\
@@ -25,7 +27,16 @@
 % if traits.fp64:
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 % endif
-${flavour.vocabulary()}\
+${flavour.vocabulary()}
+static inline void keep_span(__global ulong *spans, const ulong start) {
+    const ulong end = cycle_counter();
+    if ((uint)get_local_id(0) % ${traits.lanes}u == 0u) {
+        __global ulong *const span = spans + 3u * ((uint)get_global_id(0) / ${traits.lanes}u);
+        span[0] = start;
+        span[1] = end;
+        span[2] = 1ul + unit_id();
+    }
+}
 </%def>
 
 <%def name="registers(kind, chains)">\
@@ -46,8 +57,8 @@ ${flavour.steps(operation, count, chains)}\
 ${flavour.path_steps(path, count)}\
 </%def>
 
-<%def name="touches(space, way, base, offsets)">\
-${flavour.touches(space, way, base, offsets)}\
+<%def name="touches(space, way, base, offsets, width=1)">\
+${flavour.touches(space, way, base, offsets, width)}\
 </%def>
 
 <%def name="chase(space, place, count)">\

@@ -62,3 +62,12 @@ def test_two_occasions_and_a_model_are_shown(record, study):
     shown = study._render(metered)
     assert "1.00%" in shown
     assert "on kernels not seen" in shown
+
+
+def test_the_second_occasion_begins_with_one_of_every_family(study):
+    entries = microbenchmarks.choose(["important"])
+    again = study._in_turn(entries, 1)
+    assert study._in_turn(entries, 0) == entries
+    assert set(again) == set(entries)
+    families = {entry.family for entry in entries}
+    assert {entry.family for entry in again[: len(families)]} == families

@@ -130,6 +130,47 @@ def test_a_counter_that_stands_still_does_not_hang(clock):
     assert power.seconds >= 0.5
 
 
+class LateTime(VirtualTime):
+    """A clock whose actions first happen on a thread, a moment after they were asked for."""
+
+    def every(self, period_s, action):
+        entry = [self.time + 0.004, period_s, action]
+        self.actions.append(entry)
+
+        def stop():
+            if entry in self.actions:
+                self.actions.remove(entry)
+
+        return stop
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("takes", [0.002, 0.02, 0.12])
+def test_the_window_waits_for_the_first_look_and_for_two_updates(seed, takes):
+    """An H200: the counter steps every 0.1 s, by power that was looked at a quarter of the time.
+
+    Before its first look a sampling thread does not know whether there is a counter; a window that
+    began then lay before the first update, and had no joules.
+    """
+    clock = LateTime()
+
+    def watts(t):  # what the card saw of a load whose power sways is seen 25 ms in every 100
+        return 300.0 + (20.0 if t % 0.1 < 0.025 else 0.0)
+
+    meter = Card(clock, watts)
+    power = steady_power(load(clock, takes=takes), meter=meter, timebase=clock, seed=seed)
+    assert power.mean_watts == pytest.approx(305.0, rel=0.02)
+    assert power.samples >= 19
+    assert not any("not updated around the window" in flag for flag in power.flags)
+    assert clock.actions == []
+
+
+def test_the_clock_is_a_median(clock):
+    mhz = (1980, 1980, 1980, 1950, 1980, 1980, 1980, 1980, 1980)
+    power = steady_power(load(clock), meter=Card(clock, 200.0, mhz=mhz), timebase=clock)
+    assert power.sm_clock_mhz == (1950, 1980, 1980)
+
+
 def test_an_error_of_the_load_ends_the_sampling(clock):
     def launch():
         raise RuntimeError("the kernel failed")

@@ -90,8 +90,7 @@ class Operations:
             barriers=min(self.barriers, unroll),
             paths=self.paths,
         )
-        cycles = made.cycles()
-        places = made.upload("places", np.zeros(cycles.count, np.uint32))
+        spans = made.spans()
         sink = made.allocate(
             "sink", 1, {"uint": "u4", "ulong": "u8", "float": "f4", "double": "f8"}[self.kind]
         )
@@ -100,10 +99,10 @@ class Operations:
         operands = OPERANDS[self.kind]
 
         def arguments(rounds: int) -> tuple[Any, ...]:
-            return np.uint32(rounds), *operands, np.uint32(units), NEVER, cycles, places, sink
+            return np.uint32(rounds), *operands, np.uint32(units), NEVER, spans, sink
 
         def check(_: int) -> None:
-            ran = np.unique(places.read())
+            ran = np.unique(spans.read().reshape(-1, 3)[:, 2])
             ran = ran[ran > 0]
             if self.units is not None and ran.size != units:
                 raise VerificationError(f"{ran.size} compute units took part instead of {units}.")
@@ -120,7 +119,7 @@ class Operations:
             operations=items * unroll,
             counts={self.feature: items * unroll * self.instructions},
             body=body,
-            cycles=cycles,
+            spans=spans,
             units=units,
             check=check,
             kept=made.kept,

@@ -208,7 +208,13 @@ def _arithmetic() -> Iterable[Entry]:
 
 def _memories() -> Iterable[Entry]:
     def static(
-        name: str, component: str, work: Work, opcode: str | None, unit: str = _REQUEST
+        name: str,
+        component: str,
+        work: Work,
+        opcode: str | None,
+        unit: str = _REQUEST,
+        *,
+        important: bool = True,
     ) -> Entry:
         return Entry(
             name,
@@ -218,13 +224,17 @@ def _memories() -> Iterable[Entry]:
             unit,
             work,
             opcode,
-            important=name != "launch.empty",
+            important=important,
         )
 
     for way, short in (("load", "ld"), ("store", "st")):
         far, near = f"{short}.volatile.global.u32", f"{short}.volatile.shared.u32"
         yield static(f"dram.{way}", "DRAM", Lines(32, way), far)
         yield static(f"dram.{way}_scattered", "DRAM", Lines(1, way), far)
+        wide = f"{short}.volatile.global.v4.u32"
+        yield static(
+            f"dram.{way}_wide", "DRAM", Lines(8, way, width=4), wide, important=way == "load"
+        )
         yield static(f"l2.{way}", "L2", Words("global", way), far)
         yield static(f"shared.{way}", "local memory", Words("local", way), near)
     constant = Chase("constant", 2048, everywhere=True)
@@ -235,7 +245,7 @@ def _memories() -> Iterable[Entry]:
         yield static(f"random.{way}_cached", "L2", held, None, word)
         yield static(f"random.{way}", "DRAM", missed, None, word)
     yield static("barrier.grid", "scheduler", GridBarrier(), None, "barrier of all work-groups")
-    yield static("launch.empty", "scheduler", Nothing(), None, "launch")
+    yield static("launch.empty", "scheduler", Nothing(), None, "launch", important=False)
 
 
 def _sweeps() -> Iterable[Entry]:

@@ -7,6 +7,8 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph.device import wait
 from clgraph.energy.steady import WINDOW_S, SteadyPower, steady_power
 from clgraph.profile.microbenchmarks.catalogue import Entry, specification
@@ -17,14 +19,25 @@ from clgraph.profile.microbenchmarks.work import Scale
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from clgraph.device import Device
     from clgraph.energy import Meter
     from clgraph.energy.trace import Timebase
     from clgraph.profile.microbenchmarks.work import Prepared
 
-__all__ = ["Protocol", "measure_entry", "timed", "with_power"]
+__all__ = [
+    "Protocol",
+    "covered",
+    "enough_for_purity",
+    "judged",
+    "measure_entry",
+    "timed",
+    "with_power",
+]
 
 MOST_ROUNDS = 1 << 24
+MOST_DOUBLINGS = 4  # of the rounds for the sake of purity: launches stay below some 0.2 s
 ABOVE_SPECIFICATION = 1.05
 LEAST_PURITY = 0.99  # of a looped body; straight lines of 4,096 reach 0.999
 DOUBLING = 0.02
@@ -130,7 +143,7 @@ def measure_entry(
                 timebase=timebase,
             )
             result = with_power(result, power, idle_watts)
-        return result
+        return judged(result, device)
     finally:
         prepared.release()
 
@@ -138,12 +151,13 @@ def measure_entry(
 def _timed_result(entry: Entry, prepared: Prepared, device: Device, protocol: Protocol) -> Result:
     launches = entry.name == "launch.empty"
     rounds = 1 if launches else _rounds_for(prepared, protocol.launch_s)
+    rounds = enough_for_purity(entry, prepared, rounds)
     timed(prepared, rounds)
     times = [timed(prepared, rounds) for _ in range(protocol.repeats)]
     time_s = statistics.median(times)
     if prepared.check is not None:
         prepared.check(rounds)
-    cycles = _mean_cycles(prepared)
+    cycles = None if prepared.spans is None else covered(prepared.spans.read())
     doubling = None
     if not launches:
         doubling = statistics.median(timed(prepared, 2 * rounds) for _ in range(3)) / time_s / 2
@@ -163,15 +177,41 @@ def _timed_result(entry: Entry, prepared: Prepared, device: Device, protocol: Pr
         cycles=cycles,
         throughput_spec=specification(device.traits, entry.rate),
     )
-    return _judged(_with_purity(result, entry, prepared), device)
+    return _with_purity(result, entry, prepared)
 
 
-def _mean_cycles(prepared: Prepared) -> float | None:
-    if prepared.cycles is None:
-        return None
-    seen = prepared.cycles.read()
-    seen = seen[seen > 0]
-    return float(seen.mean()) if seen.size else None
+def enough_for_purity(entry: Entry, prepared: Prepared, rounds: int) -> int:
+    """Raise a number of rounds until what comes before and after them does not count."""
+    text = assembler_text(prepared.program.binary()) if entry.opcode is not None else None
+    if text is None or entry.opcode is None or entry.value is not None:
+        return rounds
+    for _ in range(MOST_DOUBLINGS):
+        if purity(text, prepared.kernel.name, entry.opcode, rounds).share >= LEAST_PURITY:
+            break
+        rounds *= 2
+    return rounds
+
+
+def covered(spans: NDArray[np.uint64]) -> float | None:
+    """Cycles from the first start to the last end on a compute unit, the most of all units.
+
+    Parameters
+    ----------
+    spans : ndarray of uint64, shape (3 * SIMD groups,)
+        Start, end and 1 + unit of each; all 0 for those that did not take part.
+
+    Returns
+    -------
+    float or None
+        None where no cycles are counted. Groups that are resident together get unequal shares of
+        a unit, so what one of them takes says little; counters of two units need not agree.
+    """
+    start, end, unit = spans.reshape(-1, 3).T
+    spent = [
+        float(end[unit == which].max() - start[unit == which].min())
+        for which in np.unique(unit[unit > 0])
+    ]
+    return max(spent, default=0.0) or None
 
 
 def _with_purity(result: Result, entry: Entry, prepared: Prepared) -> Result:
@@ -187,8 +227,9 @@ def _with_purity(result: Result, entry: Entry, prepared: Prepared) -> Result:
     )
 
 
-def _judged(result: Result, device: Device) -> Result:
-    invalid, flags = [], []
+def judged(result: Result, device: Device) -> Result:
+    """Add why a result must not be used or deserves doubt; its clock is the window's by then."""
+    invalid, flags = list(result.invalid), list(result.flags)
     swept = result.value is not None
     if result.ptx_purity is not None and result.ptx_purity < LEAST_PURITY and not swept:
         invalid.append(f"only {result.ptx_purity:.2%} of the instructions are the target's")
@@ -231,6 +272,7 @@ def with_power(result: Result, power: SteadyPower, idle_watts: float | None) -> 
         result,
         mean_watts=power.mean_watts,
         peak_watts=power.peak_watts,
+        clock_hz=power.sm_clock_mhz[1] * 1e6 if power.sm_clock_mhz else None,
         idle_watts=None if power.mean_watts is None else min(rests, default=idle_watts),
         window=window if power.source != "none" else None,
         # That there is no meter says the record once.

@@ -65,7 +65,7 @@ class GridBarrier:
             operations=1.0,
             counts={"grid_barriers": 1.0},
             body=0,
-            cycles=None,
+            spans=None,
             units=traits.compute_units,
             check=check,
             kept=made.kept,
@@ -98,7 +98,7 @@ class Nothing:
             operations=1.0,
             counts={},
             body=0,
-            cycles=None,
+            spans=None,
             units=device.traits.compute_units,
             kept=made.kept,
         )

@@ -22,7 +22,7 @@ BANKS = 32
 LOCAL_WORDS = BANKS * BANKS
 MOST_STEPS = 1024  # of a straight line of accesses: one part in 250 is the loop
 CPU_STEPS = 16
-LARGEST_OFFSET = (1 << 31) - 1  # of an address in an instruction
+LARGEST_FOOTPRINT = (1 << 31) - 1
 
 
 def conflicts(ways: int, lanes: int = BANKS) -> int:
@@ -54,10 +54,13 @@ class Lines:
         Neighbouring lanes that share a line of 128 bytes: the degree of coalescence.
     way : {"load", "store"}
         What is done.
+    width : {1, 4}
+        Words that each lane moves at a time.
     """
 
     together: int = 32
     way: str = "load"
+    width: int = 1
 
     def missing(self, device: Device) -> str | None:
         """Say what the device lacks for it, or give None."""
@@ -68,34 +71,38 @@ class Lines:
         """Build it and take its memory."""
         traits = device.traits
         per_unit = traits.threads_per_unit or scale.group_size
+        if self.width > 1:  # a lane has many in flight, in most of a unit's registers
+            per_unit = scale.group_size
         items = per_unit // scale.group_size * scale.group_size * traits.compute_units
-        step_bytes = max(items // self.together, 1) * LINE_BYTES
-        wanted = min(scale.footprint_bytes, traits.max_alloc_bytes, LARGEST_OFFSET)
+        groups = items // scale.group_size
+        step_bytes = max(scale.group_size // self.together, 1) * LINE_BYTES  # of a work-group
+        wanted = min(scale.footprint_bytes, traits.max_alloc_bytes, LARGEST_FOOTPRINT)
         steps = _steps(device, scale)
-        sweep = max(min(wanted // step_bytes, steps), 1)
+        sweep = max(min(wanted // (groups * step_bytes), steps), 1)
         unroll = max(steps // sweep, 1) * sweep
         made = plan(
             device,
             "lines.cl",
             "lines",
             scale.group_size,
-            groups=items // scale.group_size,
+            groups=groups,
             together=self.together,
             way=self.way,
+            width=self.width,
             line_bytes=LINE_BYTES,
             sweep=sweep,
             step_bytes=step_bytes,
             unroll=unroll,
         )
-        cycles = made.cycles()
-        words = made.allocate("words", sweep * step_bytes // WORD_BYTES, np.uint32)
+        spans = made.spans()
+        words = made.allocate("words", groups * sweep * step_bytes // WORD_BYTES, np.uint32)
 
         def arguments(rounds: int) -> tuple[Any, ...]:
-            return np.uint32(rounds), np.uint32(1), NEVER, cycles, words
+            return np.uint32(rounds), np.uint32(1), NEVER, spans, words
 
         requests = made.items / traits.lanes * unroll
         # What travels are sectors of 32 bytes, which a lane's word shares with its neighbours'.
-        sectors = -(-self.together * WORD_BYTES // 32)
+        sectors = -(-self.together * self.width * WORD_BYTES // 32)
         moved = made.items / self.together * unroll * sectors * 32
         return Prepared(
             made.program,
@@ -106,7 +113,7 @@ class Lines:
             operations=requests,
             counts={"memory_bytes": moved},
             body=unroll,
-            cycles=cycles,
+            spans=spans,
             units=traits.compute_units,
             bytes_moved=moved,
             kept=made.kept,
@@ -154,11 +161,11 @@ class Words:
             local_words=LOCAL_WORDS,
             unroll=unroll,
         )
-        cycles = made.cycles()
+        spans = made.spans()
         shared = made.upload("shared words", np.zeros(made.items, np.uint32))
 
         def arguments(rounds: int) -> tuple[Any, ...]:
-            return np.uint32(rounds), np.uint32(1), NEVER, cycles, shared
+            return np.uint32(rounds), np.uint32(1), NEVER, spans, shared
 
         requests = made.items / device.traits.lanes * unroll
         moved = float(made.items * unroll * WORD_BYTES)
@@ -172,7 +179,7 @@ class Words:
             operations=requests,
             counts={feature: moved * self.conflicts},
             body=unroll,
-            cycles=cycles,
+            spans=spans,
             units=device.traits.compute_units,
             bytes_moved=moved,
             kept=made.kept,
@@ -224,10 +231,13 @@ class Chase:
         table = made.allocate("table", self._words(size), np.uint64)
         base = 0 if self.space == "local" else self._address(made.program, table, made.memory)
         table.write(self._chain(size, base))
-        cycles, sink = made.cycles(), made.allocate("sink", 1, np.uint64)
+        spans = made.spans()
+        reached = made.upload("place reached", np.array([base], np.uint64))
+        # Many groups would write to one word; they all begin where the chain does.
+        keeper = NEVER if self.everywhere or self.space == "local" else np.uint32(0)
 
         def arguments(rounds: int) -> tuple[Any, ...]:
-            return np.uint32(rounds), NEVER, cycles, sink, table
+            return np.uint32(rounds), keeper, spans, reached, table
 
         requests = made.items / traits.lanes * unroll
         moved = float(made.items * unroll * 8)
@@ -240,7 +250,7 @@ class Chase:
             operations=requests,
             counts={"constant_bytes": moved} if self.space == "constant" else {},
             body=unroll,
-            cycles=cycles,
+            spans=spans,
             units=traits.compute_units if self.everywhere else 1,
             bytes_moved=moved,
             kept=made.kept,
@@ -319,7 +329,7 @@ class Copy:
             operations=2.0 * size / LINE_BYTES,
             counts={"memory_bytes": 2.0 * size},
             body=0,
-            cycles=None,
+            spans=None,
             units=device.traits.compute_units,
             bytes_moved=2.0 * size,
             check=check,
@@ -378,7 +388,7 @@ class RandomWords:
             operations=accesses,
             counts={feature: accesses, "integer_operations": 4 * accesses},
             body=0,
-            cycles=None,
+            spans=None,
             units=device.traits.compute_units,
             bytes_moved=accesses * WORD_BYTES,
             kept=made.kept,

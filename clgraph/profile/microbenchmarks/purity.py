@@ -15,6 +15,7 @@ _ENTRY = re.compile(r"\.entry\s+(?P<name>[\w$]+)\s*\(")
 _LABEL = re.compile(r"^\s*(?P<label>[$\w]+):\s*(//.*)?$")
 _BRANCH = re.compile(r"bra(?:\.uni)?\s+(?P<label>[$\w]+)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_VECTOR = re.compile(r"\{[\w%,\s]*\}")  # registers in braces, which are no block
 _NO_INSTRUCTION = (".", "{", "}", "(", ")")
 
 
@@ -70,7 +71,7 @@ def _instructions(body: str) -> tuple[list[str], dict[str, int]]:
         if label:
             labels[label["label"]] = len(instructions)
             continue
-        for part in re.split(r"[;{}]", line):
+        for part in re.split(r"[;{}]", _VECTOR.sub("", line)):
             word = part.strip()
             if word and not word.startswith(_NO_INSTRUCTION):
                 instructions.append(word)

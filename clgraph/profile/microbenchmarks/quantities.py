@@ -11,7 +11,8 @@ __all__ = ["UNITS", "Result"]
 # Units of what `Result.record` gives; an operation is what the entry says it is.
 UNITS = {
     "time_s": "s",
-    "cycles": "cycles of a compute unit, mean over SIMD groups",
+    "cycles": "cycles of a compute unit from its first start to its last end, most of all units",
+    "clock_hz": "cycles per second, median within the window",
     "throughput": "operations per cycle and compute unit",
     "throughput_spec": "operations per cycle and compute unit",
     "rate": "operations per second",
@@ -57,7 +58,10 @@ class Result:
     doubling : float or None
         Time of twice the rounds over twice the time: 1 where nothing but the rounds takes time.
     cycles : float or None
-        Between the start and the end of a SIMD group, mean; None without a counter.
+        Between the first start and the last end of SIMD groups on a compute unit, the most of all
+        units; None without a counter.
+    clock_hz : float or None
+        Of the compute units, as the meter says, median within its window; None without a meter.
     throughput_spec : float or None
         What the vendor states.
     mean_watts, peak_watts, idle_watts : float or None
@@ -87,6 +91,7 @@ class Result:
     rounds: int
     doubling: float | None = None
     cycles: float | None = None
+    clock_hz: float | None = None
     throughput_spec: float | None = None
     mean_watts: float | None = None
     peak_watts: float | None = None
@@ -101,10 +106,9 @@ class Result:
 
     @property
     def throughput(self) -> float | None:
-        """Operations per cycle and compute unit."""
-        if not self.cycles:
-            return None
-        return self.operations / self.compute_units / self.cycles
+        """Operations per cycle and compute unit, of the time where the clock was seen."""
+        cycles = self.time_s * self.clock_hz if self.clock_hz else self.cycles
+        return self.operations / self.compute_units / cycles if cycles else None
 
     @property
     def rate(self) -> float:

@@ -82,8 +82,9 @@ class Prepared:
         The same in terms of the energy model, per round.
     body : int
         Instructions of the target kind in a round of one work-item.
-    cycles : Allocation or None
-        Where SIMD groups write the cycles of a launch, zero where there is no counter.
+    spans : Allocation or None
+        Where SIMD groups write when they start and end, on the counter of cycles of their compute
+        unit (zero where there is none), and 1 + that unit.
     units : int
         Compute units that take part.
     bytes_moved : float
@@ -100,7 +101,7 @@ class Prepared:
     operations: float
     counts: dict[str, float]
     body: int
-    cycles: Allocation | None
+    spans: Allocation | None
     units: int
     bytes_moved: float = 0.0
     check: Callable[[int], None] | None = None
@@ -160,10 +161,10 @@ class Plan:
         self.kept.append(self.memory.upload(name, array))
         return self.kept[-1]
 
-    def cycles(self) -> Allocation:
-        """Take memory for one count of cycles a SIMD group."""
+    def spans(self) -> Allocation:
+        """Take memory for the start, the end and the unit of every SIMD group."""
         simd_groups = -(-self.items // self.device.traits.lanes)
-        return self.upload("cycles", np.zeros(simd_groups, np.uint64))
+        return self.upload("spans", np.zeros(3 * simd_groups, np.uint64))
 
 
 def plan(
@@ -187,7 +188,7 @@ def plan(
     group_size : int
         Work-items per work-group.
     groups : int, optional
-        Work-groups; default is what is resident.
+        Work-groups, at most and by default what is resident: others would come when these end.
     threads_per_unit : int, optional
         Work-items on each compute unit, at most what is resident.
     **params : object
@@ -201,8 +202,7 @@ def plan(
         raise InvalidArgumentError(
             f"{name} cannot run in groups of {group_size} on {device.name}; use a smaller group."
         )
-    if groups is None:
-        groups = resident
+    groups = resident if groups is None else min(groups, resident)
     if threads_per_unit is not None:
         per_unit = max(threads_per_unit // group_size, 1)
         groups = min(groups, per_unit * traits.compute_units)

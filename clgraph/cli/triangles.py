@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from clgraph import Graph, TrianglesResult
-    from clgraph.algorithms.triangles.plan import Triangles
+    from clgraph.algorithms.triangles.plan import Per, Triangles
 
 __all__ = ["COMMAND"]
 
@@ -40,7 +40,7 @@ def _run(args: argparse.Namespace) -> Record:
         raise InvalidArgumentError(
             "--clustering is of vertices, not of edges; leave out --per edge."
         )
-    per = args.per or ("vertex" if args.clustering else "total")
+    per: Per = args.per or ("vertex" if args.clustering else "total")
     if args.output is not None and per == "total":
         raise InvalidArgumentError(
             f"--output {args.output} would hold nothing but the total; add --per vertex, --per "

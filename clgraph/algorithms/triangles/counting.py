@@ -60,6 +60,7 @@ class _Counting:
         self.sums = self.groups * (config.group_size // config.lanes)
         self.slices = max(1, rows.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
         self._kernels: dict[Any, Kernel] = {}
+        self.source_hashes: set[str] = set()
 
     def launch(self, log: SweepLog, kernel: Kernel, *args: Argument) -> None:
         """Enqueue a kernel on every group."""
@@ -74,7 +75,9 @@ class _Counting:
         key = (name, per, *sorted(more.items()))
         if key not in self._kernels:
             config = SimpleNamespace(**{**_shared(self.config, per), **more})
-            self._kernels[key] = load(self.device, file, config=config).kernel(name)
+            program = load(self.device, file, config=config)
+            self.source_hashes.add(program.source_hash)
+            self._kernels[key] = program.kernel(name)
         return self._kernels[key]
 
     def ranges(self, first: int, end: int) -> Iterator[tuple[np.uint32, np.uint32]]:

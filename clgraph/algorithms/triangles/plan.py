@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -161,18 +162,25 @@ class Triangles:
             values = _nothing(per, self.graph)
             return self._result(0, values, log, preparation, start)
         with self._lock:
-            if prepare or not self._counting.rows.ready:
-                self._counting.rows.fill(preparation)
-                preparation.wait()
-                self._counting.rows.ready = True
+            rows = self._counting.rows
+            if prepare or not rows.ready:
+                rows.ready = False
+                rows.fill(preparation)
                 log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
+            rows.ready = True  # what was found came after it
             if values is not None and self.simple is not self.graph:
                 values = _as_stored(per, values, self.simple, self.graph)
             result = self._result(count, values, log, preparation, start)
         if verify:
             self._verify(result, per)
         return result
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of the rendered sources that runs so far counted with; empty before the first."""
+        hashes = sorted(self._counting.source_hashes) if self.simple.m else []
+        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
 
     def _check(self, per: str, max_triangles: int) -> None:
         if per not in PERS:

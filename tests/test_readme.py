@@ -32,7 +32,8 @@ def test_first_example_in_python(monkeypatch, capsys, tmp_path):
 EXAMPLES = [
     pytest.param(example, id=f"{page.stem}-{number}")
     for page in PAGES[1:]
-    if page.stem not in {"multi-search", "matching", "triangles"}  # have tests that compare what is printed
+    # Others have tests that compare what is printed.
+    if page.stem not in {"multi-search", "matching", "triangles"}
     for number, example in enumerate(blocks(page, "python"))
 ]
 

@@ -205,6 +205,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in ("energy", "verify"):
         return importlib.import_module(f"clgraph.{name}")
+    if name == "__version__":
+        return _version()
     if name == "invariants":
         return importlib.import_module("clgraph.algorithms.invariants")
     if name not in _HOME_OF:
@@ -212,6 +214,14 @@ def __getattr__(name: str) -> Any:
     found = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found
+
+
+def _version() -> str:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version("clgraph"))
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "(not installed)"
 
 
 def __dir__() -> list[str]:

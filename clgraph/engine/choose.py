@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
     from clgraph.engine.config import TraversalConfig
 
-__all__ = ["Resolved", "resolve", "usual_group_size"]
+__all__ = ["Resolved", "most_items", "resolve", "usual_group_size"]
 
 # Largest number of work-groups: the members field of a stage word has 12 bits.
 MAX_GROUPS = 4095
 # Mean out-degree up to which edges are searched in local memory; see _usual_balance.
 FEW_EDGES = 8
 ENTRY_BYTES = {"vertex": 4, "row": 8, "full": 16}
-# Local memory that a full-sized group with the largest entries takes.
-GROUP_LOCAL_BYTES = 40 << 10
+# Local memory that a work-item takes in a group with the largest entries, and where a published
+# form has tables beside its queues; and what its filters take for each SIMD group.
+ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
+# Work-items of a group on a GPU of which nothing is known: its SIMD groups are as wide or narrower.
+NEUTRAL_GROUP = 64
+# Entries that a lane on its own collects before it reserves room for them: on a processor many, as
+# its local memory is no scarcer than the rest; among others that share theirs few.
+ALONE_BUFFER, ONE_LANE_BUFFER = 512, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,7 @@ def resolve(
             f"group_size={group_size} exceeds the {traits.max_group_size} work-items that this "
             "device allows."
         )
-    if traits.lane_ops == "local" and group_size != lanes:
+    if traits.emulated and group_size != lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
@@ -144,12 +150,12 @@ def resolve(
         )
     # Two edges a lane at a time: four spilled 200 bytes on an H200 and cost more than they saved.
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
-    batch = 1 if scalar or traits.lane_ops == "local" else 2
+    batch = 1 if scalar or traits.emulated else 2
     solo_capacity = config.solo_capacity or _solo_capacity(traits, group_size, form.entry)
     if config.solo_capacity and not alone:
         _check_solo_room(solo_capacity, form.entry, traits)
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
-    emulated = traits.lane_ops == "local"
+    emulated = traits.emulated
     launch_by_launch = emulated or config.kernels == "split"
     synchronisation = config.synchronisation or ("stepped" if launch_by_launch else "persistent")
     in_steps = synchronisation == "stepped"
@@ -219,7 +225,7 @@ def resolve(
         and (alone or group_size > 3),
         distribution=distribution,
         kernels=kernels,
-        buffer=512 if scalar else 2 * lanes,
+        buffer=ALONE_BUFFER if alone else max(2 * lanes, ONE_LANE_BUFFER),
         word_bits=64 if alone else 32,
         wide_offsets=wide_offsets,
         wide=_pick(config.wide, 0 if emulated else 2 * lanes),
@@ -318,8 +324,7 @@ def _pick(value: int | None, default: int) -> int:
 
 def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
     """Give the work-items of a group where the configuration does not say."""
-    # Lane groups have buffers in local memory, which a simulator or an unknown GPU has little of.
-    if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
+    if traits.is_cpu or traits.emulated:
         return traits.lanes
     published = (
         config.queue not in {None, "vertex"}
@@ -328,7 +333,20 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or config.rules == "helix"
         or (config.balance is not None and BALANCERS[config.balance] != "lanes")
     )
-    return min(256 if published else 1024, traits.max_group_size) // traits.lanes * traits.lanes
+    # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
+    most, each = 1024, ITEM_BYTES
+    if published:
+        most, each = 256, PUBLISHED_ITEM_BYTES + FILTER_BYTES // traits.lanes
+    room = most_items(traits, each)
+    if traits.lanes == 1:
+        roomy = room >= NEUTRAL_GROUP and traits.local_bytes >= 1024 * ITEM_BYTES
+        return traits.group_of(NEUTRAL_GROUP) if roomy else 1
+    return traits.group_of(min(most, room))
+
+
+def most_items(traits: DeviceTraits, each: int) -> int:
+    """Give the largest power of two of work-items whose local memory fits, of `each` bytes."""
+    return 1 << (max(traits.local_bytes // each, 1).bit_length() - 1)
 
 
 def _hub_degree(traits: DeviceTraits) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.device import wait
 from clgraph.primitives import group_size
@@ -34,6 +34,11 @@ class SweepLog:
         self.launches = 0
         self._first: cl.Event | None = None
         self._last: cl.Event | None = None
+        self._known_ms = 0.0  # where there are no events
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the time that the events tell, and not these."""
+        return self.__dict__ | {"_first": None, "_last": None, "_known_ms": self.kernel_ms}
 
     def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
         """Note launches, the first and the last of which have these events."""
@@ -61,7 +66,7 @@ class SweepLog:
     def kernel_ms(self) -> float:
         """Device time from the start of the first launch to the end of the last, milliseconds."""
         if self._first is None or self._last is None:
-            return 0.0
+            return self._known_ms
         return float(self._last.profile.end - self._first.profile.start) / 1e6
 
 

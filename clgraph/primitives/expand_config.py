@@ -228,7 +228,7 @@ def decide(
             f"group_size={group_size} is not possible on this device; it must be a multiple of its "
             f"{lanes} lanes and at most {traits.max_group_size}."
         )
-    if traits.lane_ops == "local" and group_size != lanes:
+    if traits.emulated and group_size != lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
@@ -267,7 +267,7 @@ def usual_balancer(mean: float, deviation: float, traits: DeviceTraits) -> str:
 
 
 def _group_size(traits: DeviceTraits) -> int:
-    if traits.lanes == 1 or traits.lane_ops == "local":
+    if traits.lanes == 1 or traits.emulated:
         return traits.lanes
     wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
-    return min(wanted, traits.max_group_size // traits.lanes * traits.lanes)
+    return traits.group_of(wanted)

@@ -84,10 +84,10 @@ class BFS:
     def __init__(
         self,
         graph: Graph,
-        *,
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         device: Device | str | None = None,
+        *,
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
@@ -123,6 +123,7 @@ class BFS:
             load(
                 self.device,
                 "bfs/bfs.cl",
+                asked=self._wanted,
                 **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
             )
             for names in together
@@ -200,15 +201,11 @@ class BFS:
             try:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
             except QueueOverflowError:
-                self._buffers.pool.give_back(buffers)
                 if self.config.exact and self.config.status_bits == 32:
                     raise
                 return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
-            except BaseException:
-                self._buffers.pool.give_back(buffers)
-                raise
             told = self._buffers.tell()
-            found = HopFindings(self.graph, buffers, self._buffers.pool, outcome.depth)
+            found = HopFindings(self.graph, buffers, outcome.depth)
         total_ms = 1e3 * (time.perf_counter() - start)
         if verify:
             verify_search(

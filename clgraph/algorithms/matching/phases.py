@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.sweeps import SweepLog
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.queries import BLOCK
 from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives import group_size
 from clgraph.progress import tell
 

@@ -148,16 +148,14 @@ def resolve_search(
         If the device cannot run the configuration, or it keeps no levels where some are asked for.
     """
     lanes = traits.lanes
-    small_groups = traits.is_cpu or traits.lane_ops == "local" or lanes == 1
-    group_size = config.group_size or (
-        lanes if small_groups else min(GROUP_SIZE, traits.max_group_size)
-    )
+    small_groups = traits.is_cpu or traits.emulated or lanes == 1
+    group_size = config.group_size or (lanes if small_groups else traits.group_of(GROUP_SIZE))
     if group_size % lanes or group_size > traits.max_group_size:
         raise InvalidArgumentError(
             f"group_size={group_size} must be a multiple of the {lanes} lanes of this device and "
             f"at most {traits.max_group_size}."
         )
-    if traits.lane_ops == "local" and group_size != lanes:
+    if traits.emulated and group_size != lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
         )
@@ -177,7 +175,7 @@ def resolve_search(
         threshold = float(config.threshold)
     elif config.threshold == "auto" and queued and lanes > 1:
         threshold = auto_threshold(graph.degrees, lanes)
-    emulated = traits.lane_ops == "local"
+    emulated = traits.emulated
     return ResolvedSearch(
         lanes=lanes,
         group_size=group_size,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.choose import usual_group_size
+from clgraph.engine.choose import most_items, usual_group_size
 from clgraph.engine.config import check_number
 from clgraph.errors import InvalidArgumentError
 
@@ -38,6 +38,7 @@ BUCKETS, REACH, RINGS, FEW_RINGS = 16, 4, 128, 4
 PERIOD, STRETCH = 8, 2
 # Groups of 256, one for each compute unit: 198 or 264 of them were 2 and 13 percent slower.
 GROUP_SIZE = 256
+ITEM_BYTES = 180  # of local memory for a work-item of such a group, with the widest keys
 # Edges out of a vertex that are as long as a bucket is wide. 10 and 20 took 8.5 and 7.5 ms on a
 # road network, 6.8 and 6.5 on a mesh; 5 took 12.6 and 10.9. Few groups had better keep in order.
 BROAD, SLIM = 10.0, 8.0
@@ -93,7 +94,7 @@ def settle_buckets(
     hubs = graph.max_degree >= HUB_ROUNDS * traits.lanes
     if config.method == "buckets" and hubs and asked <= RUNNING | {"method", "adapt"}:
         return replace(config, method="near-far", adapt=None, drift=DRIFT)
-    able = traits.int64_atomics and traits.lane_ops != "local"
+    able = traits.int64_atomics and not traits.emulated
     if able and not hubs and graph.mean_degree <= MOST_EDGES and asked <= RUNNING:
         return replace(config, method="buckets")
     return config
@@ -101,9 +102,11 @@ def settle_buckets(
 
 def bucket_group(config: SSSPConfig, traits: DeviceTraits) -> dict[str, int]:
     """Give the work-items of a group, where they are not left to the engine's rules."""
-    if config.group_size or traits.is_cpu or usual_group_size(config, traits) <= GROUP_SIZE:
+    usual = usual_group_size(config, traits)
+    largest = min(GROUP_SIZE, most_items(traits, ITEM_BYTES))
+    if config.group_size or traits.is_cpu or usual <= largest:
         return {}
-    return {"group_size": GROUP_SIZE}
+    return {"group_size": traits.group_of(largest)}
 
 
 def bucket_hops(traits: DeviceTraits) -> float:
@@ -135,7 +138,8 @@ def bucket_part(config: SSSPConfig, base: Resolved, traits: DeviceTraits) -> dic
             "'stamped'."
         )
     lanes, buckets = base.lanes, config.buckets or BUCKETS
-    buffer = 4 * lanes if lanes > 1 else 64
+    # What one lane on its own holds; others share local memory with their whole group.
+    buffer = 4 * lanes if lanes > 1 else 64 if base.group_size == 1 else 8
     groups = traits.compute_units if traits.grid_barrier else None
     return {
         "groups": config.groups or groups,
@@ -155,7 +159,7 @@ def bucket_part(config: SSSPConfig, base: Resolved, traits: DeviceTraits) -> dic
         "idle_most": 50,
         "stretch": STRETCH,
         "buffer": buffer,
-        "ahead": 4 * lanes if lanes > 1 else 64,
+        "ahead": buffer,
         # A fraction of a second, after which a launch may pause and groups that left come back.
         "turns": 1 << 16 if traits.is_cpu else 1 << 17,
         "waits": 1 << 10 if traits.is_cpu else 1 << 16,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,8 +27,6 @@ WINDOW = 1 << 16
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1
-
-_kept: WeakKeyDictionary[Graph, dict[tuple[Device, Order], Orientation]] = WeakKeyDictionary()
 
 
 def _parameters(config: Resolved) -> dict[str, Any]:
@@ -129,7 +126,7 @@ class Orientation(StoredRows):
         cls, graph: Graph, config: Resolved, device: Device, progress: Progress | None
     ) -> Orientation:
         """Give the one that the graph keeps for this device and order, or a new one."""
-        kept = _kept.setdefault(graph, {})
+        kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
         key = (device, config.order)
         if key not in kept:
             kept[key] = cls(graph, config, device, progress)

@@ -41,6 +41,7 @@ TITLES = {
     "scc": "Strongly connected components",
     "components": "Connected components",
     "multi-search": "Many searches at once",
+    "triangles": "Triangles of every vertex, edges turned anew",
     "expansion": "Load balancing alone: the owner of every edge",
 }
 

@@ -57,6 +57,7 @@ QUICK = (
     Case("scc", "rmat14", shows="one large component and many of one vertex"),
     Case("components", "road500", shows="long diameter, one component"),
     Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
+    Case("triangles", "kron16", shows="skewed degrees: tables of bits"),
 )
 
 # Sizes that a processor searches in milliseconds, beside the libraries that people use there.
@@ -75,6 +76,9 @@ PROCESSORS = (
     Case("scc", "soc-slashdot0902", shows="real social graph, one large component"),
     Case("components", "kron18", shows="skewed degrees, one large component"),
     Case("components", "road1000", shows="long diameter, one component"),
+    Case("triangles", "kron18", shows="skewed degrees: tables of bits"),
+    Case("triangles", "rgg18", shows="local edges: rows of middling length merged"),
+    Case("triangles", "road1000", shows="degree two: rows merged as they are stored"),
 )
 
 ALL = ("all",)
@@ -113,6 +117,10 @@ _MEASURED = (
     Case("components", "dblp-2010", shows="real co-authors, many components"),
     Case("multi-search", "kron20", shows="skewed degrees, few levels", presets=BATCHES),
     Case("multi-search", "road", shows="long diameter: a level costs a group"),
+    Case("triangles", "kron20", shows="skewed degrees: tables of bits"),
+    Case("triangles", "rgg", shows="local edges: rows of middling length merged"),
+    Case("triangles", "mesh", shows="planar mesh without triangles"),
+    Case("triangles", "road", shows="degree two: rows merged as they are stored"),
 )
 
 

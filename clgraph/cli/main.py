@@ -23,6 +23,7 @@ from clgraph.cli import (
     mine,
     scc,
     sssp,
+    triangles,
 )
 from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
@@ -51,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
+    triangles.COMMAND,
     match.COMMAND,
     mine.COMMAND,
     convert.COMMAND,

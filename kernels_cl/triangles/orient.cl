@@ -23,12 +23,25 @@ ${intersect.functions()}
 #define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
 #define WINDOW ${WINDOW}u                // ranks that a work-group sorts at a time
 #define WORDS (WINDOW / 32u)
-#define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
+#define SPREAD (${SPREAD}u * LANES)
+#define RANK(v) ${"ranks[v]" if config.renamed else "(v)"}
 
 static inline uint bucket_of(const uint degree) {
     if (degree < 2048u) return degree;
     const uint octave = 31u - clz(degree);
     return 2048u + (octave - 11u) * 128u + (degree >> (octave - 7u) & 127u);
+}
+
+// The vertex, from `low` on and below `high`, that the edge stored at a place goes out from.
+static inline uint vertex_of(
+    __global const offset_t *restrict indptr, uint low, uint high, const offset_t place
+) {
+    while (high - low > 1u) {
+        const uint middle = low + (high - low) / 2u;
+        if (indptr[middle] <= place) low = middle;
+        else high = middle;
+    }
+    return low;
 }
 
 // Whether rows hold an edge to their own vertex or one edge twice; neither may be there.
@@ -253,12 +266,14 @@ __kernel KERNEL void orient_long_rows(
     }
 }
 
-// What was found of each edge, written to both places where the graph stores it.
+// What was found of each edge, to both places where the graph stores it: each place looks its edge up
+// in the row of the greater rank, which is short. A SIMD group takes SPREAD places at a time and finds
+// the vertices they are of between those of its first and its last.
 __kernel KERNEL void orient_spread(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,
-    __global const uint *restrict vertices,     // [n] by rank
+    __global const uint *restrict ranks,        // [n]
     __global const offset_t *restrict begins,   // [n]
     __global const uint *restrict outs,         // [n]
     __global const uint *restrict rows,         // [m]
@@ -266,17 +281,17 @@ __kernel KERNEL void orient_spread(
     __global uint *spread)                      // [m] out, by place in indices
 {
     ${lanes.setup()}
-    const uint units = (uint)get_num_groups(0) * GROUP_LANES;
-    for (uint r = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP; r < n; r += units) {
-        const uint u = VERTEX(r);
-        const offset_t begin = begins[r], row = indptr[u];
-        const uint degree = (uint)(indptr[u + 1] - row);
-        for (uint k = lane_id(); k < outs[r]; k += LANES) {
-            const uint v = VERTEX(rows[begin + k]);
-            const offset_t other = indptr[v];
-            const uint value = found[begin + k];
-            spread[row + lower_bound(indices + row, degree, v)] = value;
-            spread[other + lower_bound(indices + other, (uint)(indptr[v + 1] - other), u)] = value;
+    const offset_t m = indptr[n];
+    const offset_t units = (offset_t)get_num_groups(0) * GROUP_LANES;
+    offset_t place = ((offset_t)get_group_id(0) * GROUP_LANES + LANE_GROUP) * SPREAD;
+    for (; place < m; place += units * SPREAD) {
+        const offset_t end = min(place + SPREAD, m);
+        const uint low = vertex_of(indptr, 0u, n, place), high = vertex_of(indptr, low, n, end - 1u) + 1u;
+        for (offset_t e = place + lane_id(); e < end; e += LANES) {
+            const uint a = RANK(vertex_of(indptr, low, high, e)), b = RANK(indices[e]);
+            const uint u = max(a, b), v = min(a, b);
+            const offset_t begin = begins[u];
+            spread[e] = found[begin + lower_bound(rows + begin, outs[u], v)];
         }
     }
 }

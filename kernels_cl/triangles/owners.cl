@@ -10,6 +10,13 @@
 // rows, which no other assignment of triangles to vertices undercuts. Ranks above the table's bits
 // share bits; a hit is looked up in the row then. Long lists of such u are cut in pieces.
 //
+// Rows are read WIDTH ranks at a time from aligned places, since loads, not probes, are what takes
+// time; what such a load has before the row is skipped, and nothing behind v is looked at.
+//
+// What is counted of x goes to a tally of the owner's row in local memory: its place there is that of
+// the first rank in the same word of the table, and the bits below it. What is counted of u, or of
+// its edge to v, is summed over the list. So only (x, u) costs a global atomic for each triangle.
+//
 // Work is claimed from a counter, greatest hubs first. No races: each unit has its own table, and sums
 // are integers.
 
@@ -25,6 +32,13 @@ ${intersect.functions()}
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define CHUNK ${config.chunk}u          // owners claimed at a time
 #define TALLIES ${config.tallies}u      // edges of an owner counted in local memory
+#define WIDTH ${config.width}u          // ranks of a load
+#define AHEAD ((STREAM - 1u) * WIDTH)   // by so many places may a work-item be behind v
+<%
+    tallied = config.per in ("vertex", "edge")
+    places = tallied and config.exact
+    word_t = "ushort" if config.bits <= 65536 else "uint"
+%>\
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 
 __kernel KERNEL void triangles_owners(
@@ -36,6 +50,7 @@ __kernel KERNEL void triangles_owners(
     const uint items,                           // `pieces` for each of the first `hubs`, else one
     const uint hubs,
     const uint pieces,
+    const uint anew,                            // whether partial sums begin here
     __global uint *next,                        // [1] in/out, 0 on entry
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
@@ -54,10 +69,14 @@ __kernel KERNEL void triangles_owners(
     ${lanes.setup()}
     __local uint tables[UNITS * WORDS];
     __local uint words[UNITS];
-% if config.per == "edge":
+% if tallied:
     __local uint tallies[UNITS * TALLIES];
     __local uint *const tally = tallies + UNIT * TALLIES;
     for (uint i = UNIT_ITEM; i < TALLIES; i += UNIT_ITEMS) tally[i] = 0u;
+% endif
+% if places:
+    __local ${word_t} firsts[UNITS * WORDS];    // place in the row of a word's first rank
+    __local ${word_t} *const first_of = firsts + UNIT * WORDS;
 % endif
     __local uint *const table = tables + UNIT * WORDS;
     ulong total = 0ul;
@@ -79,68 +98,92 @@ __kernel KERNEL void triangles_owners(
             for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
                 const uint x = mine[k] & (BITS - 1u);
                 atomic_or(&table[x >> 5], 1u << (x & 31u));
+% if places:
+                if (k == 0u || mine[k - 1u] >> 5 != x >> 5) first_of[x >> 5] = (${word_t})k;
+% endif
             }
             unit_barrier();
             uint met = 0u;
             for (uint k = from + UNIT_ITEM / STREAM; k < to; k += UNIT_ITEMS / STREAM) {
-                const uint u = mine[length + k], row_length = outs[u];
-                __global const uint *const theirs = rows + begins[u];
-% if config.per == "edge":
-                const uint below = lower_bound(theirs, row_length, v);
+                const uint u = mine[length + k];
+                const offset_t begin = begins[u], end = begin + outs[u];
+                offset_t j = begin / WIDTH * WIDTH + UNIT_ITEM % STREAM * WIDTH;
                 uint both = 0u;
-                for (uint j = UNIT_ITEM % STREAM; j < below; j += STREAM) {
-                    const uint x = theirs[j];
+                int before = 1;                 // whether v is still to come
+                for (; j < end; j += STREAM * WIDTH) {
+% if config.width == 4:
+                    const uint4 ranks = *(__global const uint4 *)(rows + j);
 % else:
-                for (uint j = UNIT_ITEM % STREAM; j < row_length; j += STREAM) {
-                    const uint x = theirs[j];
-                    if (x >= v) break;
+                    const uint ranks = rows[j];
 % endif
-% if config.per == "total":
-                    const uint hit = table[(x & (BITS - 1u)) >> 5] >> (x & 31u) & 1u;
-% if config.exact:
-                    met += hit;
+% for i in range(config.width):
+                    {
+                        const uint x = ranks${f".s{i}" if config.width > 1 else ""};
+% if config.width > 1:
+                        const int inside = j + ${i}u >= begin;
+                        before &= !inside | (x < v);
+                        const int asked = before & inside;
 % else:
-                    if (hit) {
-                        const uint at = lower_bound(mine, length, x);
-                        met += at < length && mine[at] == x;
-                    }
+                        before = x < v;
+                        const int asked = before;
 % endif
+                        const uint bit = 1u << (x & 31u), word = table[(x & (BITS - 1u)) >> 5];
+% if config.per == "total" and config.exact:
+                        both += asked && (word & bit);
 % else:
-                    if (!(table[(x & (BITS - 1u)) >> 5] >> (x & 31u) & 1u)) continue;
-% if config.per == "edge" or not config.exact:
-                    const uint at = lower_bound(mine, length, x);
+                        if (asked && (word & bit)) {
+% if places:
+                            const uint at = first_of[x >> 5] + (uint)popcount(word & (bit - 1u));
+% elif not config.exact:
+                            const uint at = lower_bound(mine, length, x);
+                            if (at < length && mine[at] == x)
 % endif
-% if not config.exact:
-                    if (at >= length || mine[at] != x) continue;
-% endif
-                    ++met;
+                            {
+                                ++both;
 % if config.per == "edge":
-                    ++both;
-                    atomic_inc(&found[begins[u] + j]);
-                    if (at < TALLIES) atomic_inc(&tally[at]);
-                    else atomic_inc(&found[row + at]);
+                                atomic_inc(&found[j + ${i}u]);
+                                if (at < TALLIES) atomic_inc(&tally[at]);
+                                else atomic_inc(&found[row + at]);
 % elif config.per == "vertex":
-                    atom_inc(&found[u]);
-                    atom_inc(&found[x]);
+                                if (at < TALLIES) atomic_inc(&tally[at]);
+                                else atom_inc(&found[x]);
 % elif config.per == "list":
-                    const uint slot = atomic_inc(cursor);
-                    if (slot < room) vstore3((uint3)(VERTEX(x), VERTEX(v), VERTEX(u)), slot, found);
+                                const uint slot = atomic_inc(cursor);
+                                if (slot < room) vstore3((uint3)(VERTEX(x), VERTEX(v), VERTEX(u)), slot, found);
 % endif
+                            }
+                        }
 % endif
+                    }
+% endfor
+                    if (!before) break;
                 }
-% if config.per == "edge":
-                if (both) atomic_add(&found[begins[u] + below], both);
+                met += both;
+% if config.per == "vertex":
+                if (both) atom_add(&found[u], (ulong)both);
+% elif config.per == "edge":
+                if (both) {
+                    const offset_t low = j > begin + AHEAD ? j - AHEAD : begin;
+                    const uint span = (uint)(min(j + WIDTH, end) - low);
+                    atomic_add(&found[low + lower_bound(rows + low, span, v)], both);
+                }
 % endif
             }
             total += met;
 % if config.per in ("vertex", "owner"):
-            if (met) atom_add(&found[v], (ulong)met);
+            lane_converge();
+            met = lane_reduce_add(met);
+            if (met && lane_id() == 0u) atom_add(&found[v], (ulong)met);
 % endif
             unit_barrier();
             for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[(mine[k] & (BITS - 1u)) >> 5] = 0u;
-% if config.per == "edge":
+% if tallied:
             for (uint k = UNIT_ITEM; k < min(length, TALLIES); k += UNIT_ITEMS) {
+% if config.per == "edge":
                 if (tally[k]) atomic_add(&found[row + k], tally[k]);
+% else:
+                if (tally[k]) atom_add(&found[mine[k]], (ulong)tally[k]);
+% endif
                 tally[k] = 0u;
             }
 % endif
@@ -149,5 +192,6 @@ __kernel KERNEL void triangles_owners(
     }
     lane_converge();
     total = lane_reduce_add_ulong(total);
-    if (lane_id() == 0u) partial[(uint)get_group_id(0) * GROUP_LANES + LANE_GROUP] += total;
+    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
+    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,30 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["average_clustering", "local_clustering", "transitivity"]
+__all__ = [
+    "average_clustering",
+    "closed_shares",
+    "closed_total",
+    "local_clustering",
+    "transitivity",
+]
+
+
+def closed_shares(degrees: NDArray[Any], found: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Share of the pairs of each vertex's neighbours that are joined, by its triangles; or 0."""
+    known = degrees.astype(np.float64)
+    pairs = known * (known - 1) / 2
+    shares = np.zeros(len(known))
+    if found is not None:
+        np.divide(found, pairs, out=shares, where=pairs > 0)
+    return shares
+
+
+def closed_total(degrees: NDArray[Any], count: int) -> float:
+    """Share of all paths of two edges that a third edge closes; 0 without such paths."""
+    known = degrees.astype(np.int64)
+    paths = int((known * (known - 1) // 2).sum())
+    return 3 * count / paths if paths else 0.0
 
 
 def local_clustering(
@@ -65,13 +88,7 @@ def local_clustering(
     [0.667, 1.0, 0.667, 1.0]
     """
     plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    found = plan.run("vertex").values
-    degrees = plan.simple.degrees.astype(np.float64)
-    pairs = degrees * (degrees - 1) / 2
-    share = np.zeros(plan.simple.n)
-    if found is not None:
-        np.divide(found, pairs, out=share, where=pairs > 0)
-    return share
+    return closed_shares(plan.simple.degrees, plan.run("vertex").values)
 
 
 def average_clustering(
@@ -138,7 +155,4 @@ def transitivity(
     1.0
     """
     plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    count = plan.run().count
-    degrees = plan.simple.degrees.astype(np.int64)
-    paths = int((degrees * (degrees - 1) // 2).sum())
-    return 3 * count / paths if paths else 0.0
+    return closed_total(plan.simple.degrees, plan.run().count)

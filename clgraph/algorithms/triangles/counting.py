@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Merge
+from clgraph.algorithms.triangles.orient import ALIGNED, Orientation, StoredRows
 from clgraph.device import Memory, load, wait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clgraph.algorithms.triangles.config import Resolved
-    from clgraph.algorithms.triangles.orient import Orientation
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
     from clgraph.engine.sweeps import SweepLog
+    from clgraph.graph import Graph
 
 __all__ = ["EdgeCounting", "OwnerCounting", "RowCounting", "counting_of"]
 
@@ -27,6 +29,7 @@ GROUPS_PER_UNIT = 8  # where the number of resident work-items is unknown
 MOST_GROUPS_PER_UNIT = 32
 # Tables of bits: of work-groups, for the greatest hubs, and of SIMD groups, for all others.
 TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
+FEW_NEIGHBOURS = 16  # stored edges of a vertex, on average, that one work-item takes
 STREAM = 4  # lanes that walk one row side by side
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
@@ -38,21 +41,26 @@ def _shared(config: Resolved, per: str) -> dict[str, Any]:
     return {**{name: getattr(config, name) for name in names}, "per": per}
 
 
+def _table_bytes(bits: int) -> int:
+    return bits // 32 * (4 + (2 if bits <= 1 << 16 else 4)) + 4 * TALLIES + 256
+
+
 class _Counting:
     """What the ways to count have in common: the partial sums, and how many groups there are."""
 
-    def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
+    def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         self.config = config
         self.device = device
-        self.turned = turned
+        self.rows = rows
         self.memory = Memory(device)
         traits = device.traits
         per_unit = 1 if traits.is_cpu else traits.threads_per_unit // config.group_size
         per_unit = min(per_unit or GROUPS_PER_UNIT, MOST_GROUPS_PER_UNIT)
         self.groups = per_unit * traits.compute_units
         self.sums = self.groups * (config.group_size // config.lanes)
-        self.slices = max(1, turned.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
+        self.slices = max(1, rows.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
         self._kernels: dict[Any, Kernel] = {}
+        self.source_hashes: set[str] = set()
 
     def launch(self, log: SweepLog, kernel: Kernel, *args: Argument) -> None:
         """Enqueue a kernel on every group."""
@@ -67,7 +75,9 @@ class _Counting:
         key = (name, per, *sorted(more.items()))
         if key not in self._kernels:
             config = SimpleNamespace(**{**_shared(self.config, per), **more})
-            self._kernels[key] = load(self.device, file, config=config).kernel(name)
+            program = load(self.device, file, config=config)
+            self.source_hashes.add(program.source_hash)
+            self._kernels[key] = program.kernel(name)
         return self._kernels[key]
 
     def ranges(self, first: int, end: int) -> Iterator[tuple[np.uint32, np.uint32]]:
@@ -77,12 +87,9 @@ class _Counting:
             if one < other:
                 yield one, other
 
-    def new_sums(self, log: SweepLog) -> Allocation:
-        """Allocate the partial sums, all 0."""
-        partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
-        event = partial.clear()
-        log.add(event, event)
-        return partial
+    def new_sums(self) -> Allocation:
+        """Allocate the partial sums, with anything in them."""
+        return self.memory.allocate("partial_counts", self.sums, np.uint64)
 
 
 class RowCounting(_Counting):
@@ -90,45 +97,49 @@ class RowCounting(_Counting):
 
     longest: int | None = None
     probes: int | None = None
+    vertices: tuple[Allocation, ...] = ()
+
+    def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
+        super().__init__(config, device, rows)
+        self.intersections = rows.m // 2
+        one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
+        self._options = {"span": 1 if one else STREAM, "together": device.traits.is_cpu}
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
-        turned = self.turned
-        span = 1 if self.device.traits.is_cpu or turned.m <= 16 * turned.n else STREAM
-        kernel = self.kernel(
-            "triangles/rows.cl",
-            "triangles_rows",
-            per,
-            span=span,
-            together=self.device.traits.is_cpu,
-        )
-        partial = self.new_sums(log)
-        for first, end in self.ranges(0, turned.n):
-            self.launch(
-                log,
-                kernel,
-                turned.indptr,
-                turned.indices,
-                first,
-                end,
-                partial,
-                *_trailing(per, out),
-            )
+        graph = (self.rows.indptr, self.rows.indices)
+        kernel = self.kernel("triangles/rows.cl", "triangles_rows", per, **self._options)
+        partial = self.new_sums()
+        for first, end in self.ranges(0, self.rows.n):
+            self.launch(log, kernel, *graph, first, end, np.uint32(first == 0), partial, *out)
         log.wait()
         return int(partial.read().sum())
 
-    @property
-    def intersections(self) -> int:
-        """Pairs of rows that a run intersects."""
-        return self.turned.m // 2
+    def spread(self, log: SweepLog, found: Allocation) -> Allocation:
+        """Enqueue copying what was found of each edge to its other place."""
+        graph = (self.rows.indptr, self.rows.indices)
+        kernel = self.kernel("triangles/rows.cl", "triangles_mirror", "edge", **self._options)
+        for first, end in self.ranges(0, self.rows.n):
+            self.launch(log, kernel, *graph, first, end, found)
+        return found
 
 
-def _trailing(per: str, out: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    # Ranks are numbers here: the list needs no vertex of each rank.
-    return out[1:] if per == "list" else out
+class _TurnedCounting(_Counting):
+    """Counting by rank, in rows that have been turned."""
+
+    def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
+        super().__init__(config, device, turned)
+        self.turned = turned
+        self.vertices = (turned.vertices,)
+
+    def spread(self, log: SweepLog, found: Allocation) -> Allocation:
+        """Enqueue copying what was found of each edge to both places where it is stored."""
+        spread = self.memory.allocate("supports", self.turned.m, np.uint32)
+        self.turned.spread(log, found, spread)
+        return spread
 
 
-class EdgeCounting(_Counting):
+class EdgeCounting(_TurnedCounting):
     """Each edge's two rows intersected by the work-items of its bin."""
 
     probes: int | None = None
@@ -161,7 +172,9 @@ class EdgeCounting(_Counting):
         counts = self._fill_bins(log, per, graph, n)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         self.intersections = int(starts[-1])
-        partial = self.new_sums(log)
+        partial = self.new_sums()
+        cleared = partial.clear()
+        log.add(cleared, cleared)
         longest = self.memory.allocate("longest_walk", 1, np.uint32)
         for (_, parts), start, count in zip(self._bins, starts, counts, strict=False):
             kernel = self._kernel(f"triangles_edges_{parts}", per)
@@ -200,7 +213,7 @@ class EdgeCounting(_Counting):
         return counts
 
 
-class OwnerCounting(_Counting):
+class OwnerCounting(_TurnedCounting):
     """Each triangle at its middle vertex, by tables of bits in local memory."""
 
     longest: int | None = None
@@ -212,7 +225,8 @@ class OwnerCounting(_Counting):
         traits = device.traits
         given = way if isinstance(way, Bitmap) else Bitmap()
         bits = given.bits or (CPU_TABLE_BITS if config.lanes == 1 else TABLE_BITS)
-        while bits // 8 + 4 * TALLIES + 256 > traits.local_bytes and bits > SMALL_TABLE_BITS:
+        # Beside each word of 32 bits, the place of its first rank: 2 bytes, or 4 in large tables.
+        while bits > SMALL_TABLE_BITS and _table_bytes(bits) > traits.local_bytes:
             bits //= 2
         self._bits = bits
         self._pieces = given.pieces or PIECES
@@ -232,7 +246,7 @@ class OwnerCounting(_Counting):
         self, log: SweepLog, per: str, out: tuple[Argument, ...], first: int, end: int
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
-        partial = self.new_sums(log)
+        partial = self.new_sums()
         for begin, stop, options in self._phases(first, end):
             kernel = self.kernel("triangles/owners.cl", "triangles_owners", per, **options)
             for one, other in self.ranges(begin, stop):
@@ -245,7 +259,7 @@ class OwnerCounting(_Counting):
                     kernel,
                     *(self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows),
                     *(one, np.uint32(items), np.uint32(hubs), np.uint32(self._pieces)),
-                    *(self._next, partial, *out),
+                    *(np.uint32(one == first), self._next, partial, *out),
                 )
         log.wait()
         return int(partial.read().sum())
@@ -253,21 +267,25 @@ class OwnerCounting(_Counting):
     def _phases(self, first: int, end: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
         """Give ranges of owners, and what their kernel is rendered with."""
         one_lane = self.config.lanes == 1
+        common = {
+            "stream": min(STREAM, self.config.lanes),
+            "width": ALIGNED if self.config.renamed and not one_lane else 1,
+        }
         large = {
+            **common,
             "unit": "group",
             "bits": self._bits,
             "exact": (one_lane and self.turned.n <= self._bits) or not one_lane,
             "chunk": CHUNK if one_lane else 1,
             "tallies": TALLIES,
-            "stream": min(STREAM, self.config.lanes),
         }
         small = {
+            **common,
             "unit": "lanes",
             "bits": SMALL_TABLE_BITS,
             "exact": False,
             "chunk": CHUNK,
             "tallies": SMALL_TALLIES,
-            "stream": min(STREAM, self.config.lanes),
         }
         split = end if one_lane else min(max(self._bits, first), end)
         if first < split:
@@ -276,10 +294,13 @@ class OwnerCounting(_Counting):
             yield max(split, first), end, small
 
 
-def counting_of(config: Resolved, device: Device, turned: Orientation) -> Any:
+def counting_of(
+    graph: Graph, config: Resolved, device: Device, progress: Progress | None
+) -> RowCounting | EdgeCounting | OwnerCounting:
     """Give what counts in the configured way."""
+    if config.intersect == Merge("row"):
+        return RowCounting(config, device, StoredRows(graph, device, progress))
+    turned = Orientation.of(graph, config, device, progress)
     if isinstance(config.intersect, Bitmap):
         return OwnerCounting(config, device, turned)
-    if config.intersect == Merge("row"):
-        return RowCounting(config, device, turned)
     return EdgeCounting(config, device, turned)

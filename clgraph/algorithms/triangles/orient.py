@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Orientation", "faults"]
+__all__ = ["Orientation", "StoredRows", "faults"]
 
 BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 16
+SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
+ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1
 
 
@@ -33,10 +35,41 @@ def _parameters(config: Resolved) -> dict[str, Any]:
         "BUCKETS": BUCKETS,
         "SHORT_ROW": SHORT_ROW_CPU if config.lanes == 1 else SHORT_ROW_LANES * config.lanes,
         "WINDOW": WINDOW,
+        "SPREAD": SPREAD_LANES,
     }
 
 
-class Orientation:
+class StoredRows:
+    """A graph's rows on one device, as they are stored: nothing is prepared.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without self-loops and parallel edges.
+    device : Device
+        Where.
+    progress : callable, optional
+        Called while the graph is uploaded.
+
+    Attributes
+    ----------
+    indptr, indices : Allocation
+        The graph.
+    ready : bool
+        True.
+    """
+
+    def __init__(self, graph: Graph, device: Device, progress: Progress | None) -> None:
+        held = resident(graph, device, progress)
+        self.n, self.m = graph.n, graph.m
+        self.indptr, self.indices = held.indptr, held.indices
+        self.ready = True
+
+    def fill(self, log: SweepLog) -> None:
+        """Do nothing."""
+
+
+class Orientation(StoredRows):
     """A graph's rows by rank on one device: smaller ranks first, ascending, then the greater ones.
 
     Parameters
@@ -55,7 +88,7 @@ class Orientation:
     begins, outs, degrees : Allocation
         Of each rank [n]: where its row begins in `rows`, edges to smaller ranks, and all edges.
     rows : Allocation
-        uint32 [m].
+        uint32 [m], or up to the next multiple of 4 where ranks are not numbers.
     vertices : Allocation
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
     ready : bool
@@ -65,12 +98,10 @@ class Orientation:
     def __init__(
         self, graph: Graph, config: Resolved, device: Device, progress: Progress | None
     ) -> None:
-        held = resident(graph, device, progress)
+        super().__init__(graph, device, progress)
         memory = Memory(device)
         n = graph.n
-        self.n, self.m = n, graph.m
         self.ready = False
-        self.indptr, self.indices = held.indptr, held.indices
         self.renamed = config.renamed
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
@@ -79,10 +110,10 @@ class Orientation:
         program = load(device, "triangles/orient.cl", **_parameters(config))
         self._count = np.uint32(n)
         names = ["spread", "by_id"]
-        self.rows, self.vertices = held.indices, self.outs
+        self.rows, self.vertices, self._ranks = self.indices, self.outs, self.outs
         if self.renamed:
             names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
-            self.rows = memory.allocate("rows_by_rank", graph.m, np.uint32)
+            self.rows = memory.allocate("rows_by_rank", -(-graph.m // ALIGNED) * ALIGNED, np.uint32)
             self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
             self._ranks = memory.allocate("ranks", n, np.uint32)
             self._control = memory.allocate("degree_buckets", CONTROL_WORDS, np.uint32)
@@ -125,7 +156,7 @@ class Orientation:
         self._sweeper.launch(
             log,
             self._kernels["spread"],
-            *(self.indptr, self.indices, self._count, self.vertices),
+            *(self.indptr, self.indices, self._count, self._ranks),
             *(self.begins, self.outs, self.rows, found, spread),
         )
 

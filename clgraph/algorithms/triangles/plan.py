@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
-from clgraph.algorithms.triangles.orient import Orientation, faults
+from clgraph.algorithms.triangles.orient import faults
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
@@ -115,8 +116,7 @@ class Triangles:
                     f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
                     "count as corners or twice; pass clean=True."
                 )
-            self._turned = Orientation.of(simple, self.config, self.device, progress)
-            self._counting = counting_of(self.config, self.device, self._turned)
+            self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
 
     def run(
@@ -162,18 +162,25 @@ class Triangles:
             values = _nothing(per, self.graph)
             return self._result(0, values, log, preparation, start)
         with self._lock:
-            if prepare or not self._turned.ready:
-                self._turned.fill(preparation)
-                preparation.wait()
-                self._turned.ready = True
+            rows = self._counting.rows
+            if prepare or not rows.ready:
+                rows.ready = False
+                rows.fill(preparation)
                 log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
+            rows.ready = True  # what was found came after it
             if values is not None and self.simple is not self.graph:
                 values = _as_stored(per, values, self.simple, self.graph)
             result = self._result(count, values, log, preparation, start)
         if verify:
             self._verify(result, per)
         return result
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of the rendered sources that runs so far counted with; empty before the first."""
+        hashes = sorted(self._counting.source_hashes) if self.simple.m else []
+        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
 
     def _check(self, per: str, max_triangles: int) -> None:
         if per not in PERS:
@@ -211,8 +218,7 @@ class Triangles:
             return count, self._by_vertex(of_rank)
         found = self._zeros(log, "triangles_of_place", m, np.uint32)
         count = run(log, "edge", (found,))
-        supports = self._zeros(log, "supports", m, np.uint32)
-        self._turned.spread(log, found, supports)
+        supports = self._counting.spread(log, found)
         log.wait()
         values = supports.read()
         if per == "edge":
@@ -228,7 +234,7 @@ class Triangles:
 
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
         out: tuple[Argument, ...] = (
-            self._turned.vertices,
+            *self._counting.vertices,
             self._zeros(log, "cursor", 1, np.uint32),
             np.uint32(count),
             self._memory.allocate("triangles", 3 * max(count, 1), np.uint32),
@@ -242,7 +248,7 @@ class Triangles:
         if not self.config.renamed:
             return of_rank
         of_vertex = np.empty_like(of_rank)
-        of_vertex[self._turned.vertices.read()] = of_rank
+        of_vertex[self._counting.vertices[0].read()] = of_rank
         return of_vertex
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:
@@ -275,10 +281,11 @@ class Triangles:
             )
         log = SweepLog()
         with self._lock:
-            if not self._turned.ready:
-                self._turned.fill(log)
+            rows = self._counting.rows
+            if not rows.ready:
+                rows.fill(log)
                 log.wait()
-                self._turned.ready = True
+                rows.ready = True
             owned = self._zeros(log, "triangles_of_owner", self.simple.n, np.uint64)
             self._counting.run(log, "owner", (owned,))
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])

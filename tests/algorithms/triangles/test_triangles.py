@@ -358,3 +358,15 @@ def test_a_configuration_reads_as_the_call_that_makes_it():
     config = cg.TrianglesConfig(intersect=Path(8), order="id")
     assert repr(config) == "TrianglesConfig(intersect=Path(parts=8), order='id')"
     assert repr(cg.TrianglesConfig()) == "TrianglesConfig()"
+
+
+def test_supports_stand_at_both_places_of_an_edge(device):
+    """TC-03: rows merged as they are stored prepare nothing and mirror what they found."""
+    graph = cg.generate.geometric(300, seed=3)
+    plan = cg.Triangles(graph, config=cg.TrianglesConfig(intersect=Merge("row")), device=device)
+    result = plan.run("edge", prepare=True)
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    expected = np.asarray(supports_of(simple(graph))[tails, graph.indices]).ravel()
+    assert expected.any()
+    np.testing.assert_array_equal(result.values, expected)
+    assert result.stats.prepare_ms == 0.0

@@ -1,0 +1,104 @@
+"""Triangles of every vertex by other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.graph.modules import module
+
+from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer, ScipyPeer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph import Graph
+
+    from .peer import Peer
+
+__all__ = ["TRIANGLES", "triangles_of_vertices"]
+
+
+def triangles_of_vertices(graph: Graph) -> NDArray[np.int64]:
+    """Triangles of each vertex by scipy, to check others against: half the row sums of A * A².
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without self-loops and parallel edges.
+    """
+    shape = (graph.n, graph.n)
+    entries = (np.ones(graph.m, np.int64), graph.indices, graph.indptr)
+    return _row_sums(module("scipy.sparse").csr_matrix(entries, shape=shape))
+
+
+def _row_sums(matrix: Any) -> NDArray[np.int64]:
+    closed = (matrix @ matrix).multiply(matrix)
+    return np.asarray(closed.sum(axis=1)).ravel().astype(np.int64) // 2
+
+
+def _from_shares(shares: Any, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+    pairs = degrees * (degrees - 1) // 2
+    found: NDArray[np.int64] = np.rint(np.asarray(shares) * pairs).astype(np.int64)
+    return found
+
+
+class TrianglesScipy(ScipyPeer):
+    """Sparse products: A times the square of A, entry by entry."""
+
+    limit_edges = 2_000_000  # the square of A fills the memory
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Multiply and sum."""
+        return _row_sums(self.matrix)
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Take the sums."""
+        return np.asarray(answer)
+
+
+class TrianglesNetworkx(NetworkxPeer):
+    """``networkx.triangles``."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Count them."""
+        return self.networkx.triangles(self.graph)
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Sort by vertex."""
+        return self.spread(answer, 0).astype(np.int64)
+
+
+class TrianglesIgraph(IgraphPeer):
+    """``Graph.transitivity_local_undirected``, since no function of it counts by vertex."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find the clustering coefficients."""
+        return self.graph.transitivity_local_undirected(mode="zero")
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Multiply them by the pairs of neighbours."""
+        degrees = np.asarray(self.graph.degree(), np.int64)
+        return _from_shares(answer, degrees)
+
+
+class TrianglesNetworkit(NetworkitPeer):
+    """``centrality.LocalClusteringCoefficient``, in its fast way."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find the clustering coefficients."""
+        return self.networkit.centrality.LocalClusteringCoefficient(self.graph, True).run()
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Multiply them by the pairs of neighbours."""
+        degrees = np.asarray([self.graph.degree(v) for v in range(self.n)], np.int64)
+        return _from_shares(answer.scores(), degrees)
+
+
+TRIANGLES: dict[str, type[Peer]] = {
+    "scipy": TrianglesScipy,
+    "networkx": TrianglesNetworkx,
+    "igraph": TrianglesIgraph,
+    "networkit": TrianglesNetworkit,
+}

@@ -55,8 +55,10 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.cluster import DividedBFS, DividedSearches
+    from clgraph.engine import balance, frontier, limits, pull, schedule
 
 __all__ = [
     "BFS",
@@ -94,6 +96,7 @@ __all__ = [
     "apsp",
     "apsp_blocks",
     "average_shortest_path_length",
+    "balance",
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
@@ -109,11 +112,16 @@ __all__ = [
     "from_networkx",
     "from_pandas",
     "from_scipy",
+    "frontier",
     "generate",
     "harmonic_centrality",
+    "limits",
+    "method",
+    "pull",
     "reachable",
     "read",
     "scc",
+    "schedule",
     "sssp",
     "verify",
     "write",
@@ -145,12 +153,22 @@ _HOMES = {
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
+# Modules that are imported when they are first used: strategies by family among them.
+_MODULES = {
+    "energy": "clgraph.energy",
+    "verify": "clgraph.verify",
+    "method": "clgraph.algorithms.sssp.method",
+    **{
+        name: f"clgraph.engine.{name}"
+        for name in ("balance", "frontier", "limits", "pull", "schedule")
+    },
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("energy", "verify"):
-        return importlib.import_module(f"clgraph.{name}")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -225,18 +225,19 @@ class CandidatePart(Part):
         if self.bin_begins[-1] >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
-                "with 32 bits; use more devices or queue='status'."
+                "with 32 bits; use more devices or frontier='status'."
             )
         self._begins = self._memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
         candidate = np.dtype(f"u{self.candidate_bytes}")
         self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
         # Owners claim exactly, by the distances they keep.
-        claims = replace(self.config, visited="labels", duplicates="keep", history=0)
+        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
+        claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
         self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
 
     def _room(self, graph: Graph) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
-        if self.config.visited != "bitmap":
+        if self.config.frontier.visited != "bitmap":
             return self._heads
         shares = Ownership.in_turns(graph.n, self._parts)
         return np.minimum(self._heads, [share.count for share in shares])
@@ -251,7 +252,7 @@ class CandidatePart(Part):
         if arrivals >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"{arrivals} edges may lead to vertices of one device in a level, which are "
-                "numbered with 32 bits; use more devices, visited='bitmap' or queue='status'."
+                "numbered with 32 bits; use more devices, visited='bitmap' or frontier='status'."
             )
         self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
 

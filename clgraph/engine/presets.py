@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from clgraph.engine.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Presets"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Configuration"]
 
 
-class Presets:
-    """Base of configurations that have names: `PRESETS` holds the keywords of each."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Configuration(Strategy):
+    """Base of configurations: strategies with names, of which `PRESETS` holds the keywords."""
 
-    __slots__ = ()
-
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"auto": {}}
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ def test_undirected_graphs_have_their_connected_components(any_device):
 @on_both
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 def test_ways_to_run(synchronisation, device):
-    config = cg.SCCConfig(finish="signatures", synchronisation=synchronisation)
+    config = cg.SCCConfig(finish="signatures", schedule=synchronisation)
     result = cg.scc(MIXED_ONE_WAY, config=config, device=device)
     check_components(MIXED_ONE_WAY, result)
     assert result.stats.mode == synchronisation

@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
 from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, WORD_COUNT
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BitPart", "CandidatePart", "Part"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
 MOST_CANDIDATES = 2**32 - 64  # loops over them step past their end
 BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
@@ -98,9 +97,8 @@ class Part:
         self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
         self._survey(indices)
         degrees = np.diff(indptr)
-        hub_degree = self.config.hub_degree
-        hubs = int(np.count_nonzero(degrees >= hub_degree)) if hub_degree else 0
-        words = ENTRY_WORDS[self.config.entry]
+        hubs = self.config.hubs_among(degrees)
+        words = self.config.entry_words
         room, hub_room = (words * (count + QUEUE_SLACK) for count in (owned.count, hubs))
         self._frontier = self._memory.allocate("frontier", room, np.uint32)
         self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)

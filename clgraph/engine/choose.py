@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph.engine.balance import Balancer, Chunks, ItemThread, WarpSearch, WarpSearchLocal
 from clgraph.engine.frontier import EXACT, Frontier, Hubs, StatusArray, VertexQueue
 from clgraph.engine.limits import Limits
@@ -14,11 +16,14 @@ from clgraph.engine.state import MOST_BINS
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device import DeviceTraits
     from clgraph.engine.config import TraversalConfig
     from clgraph.engine.strategy import Strategy
 
 __all__ = [
+    "QUEUE_SLACK",
     "USUAL",
     "Mechanics",
     "Resolved",
@@ -35,7 +40,10 @@ __all__ = [
 MAX_GROUPS = 4095
 # Mean out-degree up to which edges are searched in local memory; see _usual_balance.
 FEW_EDGES = 8
-ENTRY_BYTES = {"vertex": 4, "row": 8, "full": 16}
+# Words of a queue's entry: a vertex, with its row, or with what is known of it too.
+ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
+# Entries beyond those of a queue that branch-free appends may touch.
+QUEUE_SLACK = 64
 # Local memory that a full-sized group with the largest entries takes.
 GROUP_LOCAL_BYTES = 40 << 10
 # Room for the duplicates that filters overlook, in percent of what exact claims need.
@@ -167,6 +175,15 @@ class Resolved:
     def rows(self) -> str | None:
         """Whether rows have offsets, or begin and end side by side."""
         return self.frontier.rows
+
+    @property
+    def entry_words(self) -> int:
+        """Words of 32 bits of a queue's entry."""
+        return ENTRY_WORDS[self.entry]
+
+    def hubs_among(self, degrees: NDArray[Any]) -> int:
+        """Count the vertices that are set apart, by their out-degrees."""
+        return int(np.count_nonzero(degrees >= self.hub_degree)) if self.hub_degree else 0
 
     def __repr__(self) -> str:
         """Show the call that makes it: what was asked for, and the strategies that were chosen."""
@@ -539,7 +556,7 @@ def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
     """Frontier entries that fit twice into a third of the local memory."""
     if group_size == 1:
         return 2**31 - 1
-    most = traits.local_bytes // (3 * 2 * ENTRY_BYTES[entry])
+    most = traits.local_bytes // (3 * 2 * 4 * ENTRY_WORDS[entry])
     return max(traits.lanes, min(group_size, most))
 
 
@@ -555,7 +572,7 @@ def _check_hub_batch(hub_batch: int | None, group_size: int) -> None:
 
 def _check_solo_room(capacity: int, entry: str, traits: DeviceTraits) -> None:
     """Refuse two frontiers beyond local memory here: a compiler may fall over such an array."""
-    most = traits.local_bytes // (2 * ENTRY_BYTES[entry])
+    most = traits.local_bytes // (2 * 4 * ENTRY_WORDS[entry])
     if capacity > most:
         raise InvalidArgumentError(
             f"solo_capacity={capacity} entries, twice, do not fit the {traits.local_bytes} bytes "

@@ -44,13 +44,17 @@ def owners_and_ranks(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def checked(sizes: np.ndarray, device: Device, **config: Any) -> tuple[Expand, ExpandStats]:
     plan = Expand(sizes, config=expand_config(**config), counts=True, device=device)
+    return plan, check_counted(sizes, plan)
+
+
+def check_counted(sizes: np.ndarray, plan: Expand) -> ExpandStats:
     stats = plan.run()
     owners, ranks = owners_and_ranks(sizes)
     np.testing.assert_array_equal(plan.visits(), np.ones(owners.size))
     np.testing.assert_array_equal(plan.owners(), owners)
     np.testing.assert_array_equal(plan.ranks(), ranks)
     assert (stats.items, stats.units) == (sizes.size, owners.size)
-    return plan, stats
+    return stats
 
 
 def emulating(intel: Device, lanes: int) -> Device:
@@ -83,16 +87,24 @@ def test_every_unit_exactly_once_by_lanes_emulated_on_pocl(pocl: Device, balance
 @settings(max_examples=20, deadline=None)
 def test_random_sizes_and_configurations(any_device: Device, data: st.DataObject) -> None:
     sizes = np.array(data.draw(st.lists(st.integers(0, 90) | st.just(0), max_size=300)), int)
-    config = {
-        "balance": data.draw(st.sampled_from(list(BALANCERS))),
-        "group_size": any_device.traits.lanes * data.draw(st.sampled_from([1, 4])),
-        "grid_factor": data.draw(st.sampled_from([0, 1, 32])),
-        "unit_batch": data.draw(st.sampled_from([3, 8])),
-        "iterations": data.draw(st.sampled_from([1, 3])),
-        "dyn_threshold": data.draw(st.sampled_from([0, 20])),
-        "block_items": data.draw(st.sampled_from([1, 3])),
+    kind = data.draw(st.sampled_from(list(BALANCERS.values())))
+    numbers = {
+        "unit_batch": [3, 8],
+        "iterations": [1, 3],
+        "threshold": [0, 20],
+        "block_items": [1, 3],
     }
-    checked(sizes, any_device, **config)
+    drawn = {
+        name: data.draw(st.sampled_from(values))
+        for name, values in numbers.items()
+        if name in kind.parameters()
+    }
+    config = ExpandConfig(
+        balance=kind(**drawn),
+        group_size=any_device.traits.lanes * data.draw(st.sampled_from([1, 4])),
+        grid_factor=data.draw(st.sampled_from([0, 1, 32])),
+    )
+    check_counted(sizes, Expand(sizes, config=config, counts=True, device=any_device))
 
 
 def test_the_example(intel: Device) -> None:

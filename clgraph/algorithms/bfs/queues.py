@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS
+from clgraph.engine.choose import QUEUE_SLACK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,16 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["StatusQueues", "candidate_queues", "hub_bin_begins", "prefix_sums", "vertex_queues"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
-
 
 def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argument]:
     """Allocate queues of vertices and of hubs beside them, in turn where levels alternate.
 
     n entries each where claims are exact, ``queue_percent`` of that where they are not.
     """
-    hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+    hubs = config.hubs_among(graph.degrees)
     percent = 100 if config.exact else (config.limits.queue_percent or 100)
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = hubs * percent // 100 + QUEUE_SLACK
@@ -39,7 +37,7 @@ def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argume
     alternates = config.frontier.name in {"vertex", "status"}
 
     def entries(name: str, count: int) -> Allocation:
-        return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
+        return memory.allocate(name, count * config.entry_words, np.uint32)
 
     queues: list[Argument] = [
         entries("queue_even", 1 if config.frontier.name == "edge" else room),

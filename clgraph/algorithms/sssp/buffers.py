@@ -18,6 +18,7 @@ from clgraph.algorithms.sssp.stages import BOARD_COUNT
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import Tuning
 from clgraph.device import Memory
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import resident
 
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PathBuffers"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 LEVEL_CAPACITY = 1 << 16  # stages whose size and time are kept; 16 bytes each
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 
 
 class PathBuffers:
@@ -82,7 +81,7 @@ class PathBuffers:
         self._weights = weights
         self._graph_args = self._upload(graph, config, device, progress)
         n, keys = graph.n, weights.keys
-        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+        hubs = config.hubs_among(graph.degrees)
         # Keys that are distances as they are need no copy of their own.
         self._in_place = config.claims != "packed" and not keys.signed
         key_type = np.dtype(np.uint64 if config.claims == "packed" else f"u{keys.bits // 8}")
@@ -90,9 +89,7 @@ class PathBuffers:
         self._stamps = memory.allocate("stamps", n if config.claims == "stamped" else 1, np.uint32)
 
         def entries(name: str, count: int) -> Allocation:
-            return memory.allocate(
-                name, (count + QUEUE_SLACK) * ENTRY_WORDS[config.entry], np.uint32
-            )
+            return memory.allocate(name, (count + QUEUE_SLACK) * config.entry_words, np.uint32)
 
         tuned = config.method.name == "self-tuning"
         pieces = graph.m // config.row_limit if config.row_limit else 0

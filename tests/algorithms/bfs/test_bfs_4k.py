@@ -1,5 +1,6 @@
 """BFS-4K: its features as dimensions of a search, its knobs and the rules that set them."""
 
+import dataclasses
 import logging
 
 import numpy as np
@@ -206,7 +207,8 @@ def test_knobs_are_settable(intel):
     chosen = {"k1": 8, "k2": 0.5, "k3": 4, "k4": 2, "k5": 0, "k6": 64, "k7": 3}
     knobs = knobs_of(MIXED, chosen)
     assert {name: getattr(knobs, name) for name in chosen} == chosen
-    config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, **chosen)
+    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+    config = cg.BFSConfig.bfs_4k(MIXED, gpu, **chosen)
     assert (config.balance.width, config.balance.discover) == (8, 2)
     assert (config.frontier.hubs.batch, config.frontier.update.induced) == (4, 3)
     assert config.schedule == cg.schedule.Schedule(group_size=64, solo=False)

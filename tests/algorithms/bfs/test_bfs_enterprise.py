@@ -229,8 +229,8 @@ def test_checklist_14_and_18_edges_are_counted(device):
     pushed = searched(graph, source, device, direction="push").stats
     assert pushed.told["pushed_edges"] == pushed.edges_traversed
     assert pushed.told["pulled_edges"] == 0
-    for switching in ("edges", "hubs"):
-        pulled = searched(graph, source, device, switching=switching, gamma=10).stats
+    for rule in ({"switching": "edges"}, {"switching": "hubs", "gamma": 10}):
+        pulled = searched(graph, source, device, **rule).stats
         unvisited = graph.degrees.sum() - graph.degrees[source]
         assert 0 < pulled.told["pulled_edges"] < unvisited
 

@@ -265,7 +265,7 @@ def test_checklist_21_decision_table(name):
     single = "single" if choice.single else "multi"
     assert f"{choice.queue} {single} {choice.update} {choice.duplicates}" == rest
     assert choice.mask == mask
-    bfs_config(**choice.dimensions(32, 256, 32768))
+    cg.BFSConfig(**choice.strategies(32, 256, 32768, 256))
 
 
 @pytest.mark.parametrize(

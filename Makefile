@@ -1,45 +1,84 @@
-# The commands of README.md and those that developers use. All work from a fresh checkout with Python 3.11 or newer and make,
-# and do nothing twice: an environment is rebuilt only when pyproject.toml changes.
+# The commands of README.md and those that developers use. All work from a fresh checkout with Python
+# 3.11 or newer and make, and do nothing twice: an environment is rebuilt only when pyproject.toml
+# changes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 # A process for each of two cores, which take over tests from each other.
 PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
 
-.PHONY: help demo test test-all clean
+# A line a step; pip shows its own progress where somebody is watching.
+define pip
+quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
+$(BIN)/python -m pip install $$quiet --disable-pip-version-check
+endef
+
+.PHONY: help demo test test-all mutants fuzz docs clean
 
 help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run them, in minutes"
-	@echo "make test-all  the slow tests as well, and kernels built as users have them"
+	@echo "make test-all  the slow tests as well, kernels built as users have them, and mutants"
+	@echo "make mutants   break the code at many places and see whether tests notice"
+	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
+	@echo "make docs      make a site of the pages and docstrings in build/site"
 	@echo "make clean     remove $(VENV) and what was built"
 
 demo: $(VENV)/.installed-demo
+	@echo "searching: the first search builds its kernels for this processor, which takes seconds"
 	@echo; echo "The roads of Luxembourg:"
 	@$(BIN)/clgraph bfs tests/data/luxembourg-osm.mtx.xz --device pocl --repeat 5 --energy
 	@echo; echo "The friendships of Hamsterster, level by level:"
 	@$(BIN)/clgraph bfs tests/data/formats/soc-hamsterster.edges --device pocl --repeat 5 --levels
+	@echo; echo "What to try next:"
+	@echo "  $(BIN)/clgraph devices                    what else there is to run on"
+	@echo "  $(BIN)/clgraph bfs FILE                   a graph of your own: mtx, edges, csv, gr, graph, ..."
+	@echo "  $(BIN)/clgraph sssp tests/data/formats/rome99.gr"
+	@echo "  $(BIN)/python                             import clgraph as cg; help(cg.bfs)"
+	@echo "  README.md and docs/index.md               examples, and what else it can do"
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-all: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised
+	$(BIN)/python tests/mutants/run.py
+
+mutants: $(VENV)/.installed-test
+	$(BIN)/python tests/mutants/run.py
+
+# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
+FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests/fuzz --timeout 0 $(FUZZ_ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'
-	$(PYTHON) -m venv $(VENV)
+	@echo "making an environment for it in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
-	@echo "installing clgraph with PoCL into $(VENV) (some 400 MB)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu]"
+	@echo "installing PoCL, a driver for the processor (58 MB to download)"
+	@$(pip) pocl-binary-distribution
+	@echo "installing clgraph, NumPy, SciPy and PyOpenCL (52 MB; 400 MB on disk in all)"
+	@$(pip) --editable ".[cpu]"
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
 	@echo "installing clgraph and what its tests need into $(VENV) (1.7 GB, mostly Intel's runtime)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cpu,intel,test,networkx,plot]"
+	@$(pip) --editable ".[cpu,intel,test,networkx,plot]"
 	@touch $@ $(VENV)/.installed-demo
+
+# Every warning is an error, a link of a page that leads nowhere among them.
+docs: $(VENV)/.installed-docs
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs . build/site
+	@echo "the site begins at build/site/index.html"
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	@echo "installing clgraph and what the site is made with into $(VENV)"
+	@$(pip) --editable ".[docs]"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist

@@ -38,6 +38,7 @@ from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
+    from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
         betweenness_centrality,
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
+    from clgraph.algorithms.invariants.result import MiningResult
+    from clgraph.algorithms.matching.config import MatchingConfig
+    from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching
+    from clgraph.algorithms.matching.result import MatchingResult
     from clgraph.algorithms.multi_search.apsp import apsp, apsp_blocks, average_shortest_path_length
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.algorithms.multi_search.eccentricity import diameter, eccentricity
@@ -57,6 +63,19 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.triangles.clustering import (
+        average_clustering,
+        local_clustering,
+        transitivity,
+    )
+    from clgraph.algorithms.triangles.config import TrianglesConfig
+    from clgraph.algorithms.triangles.plan import (
+        Triangles,
+        triangle_blocks,
+        triangle_count,
+        triangles,
+    )
+    from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.engine import balance, frontier, limits, pull, schedule
 
@@ -79,8 +98,12 @@ __all__ = [
     "GraphFormatError",
     "InvalidArgumentError",
     "InvalidGraphError",
+    "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
+    "MatchingConfig",
+    "MatchingResult",
+    "MiningResult",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -92,9 +115,14 @@ __all__ = [
     "SSSPConfig",
     "SSSPResult",
     "State",
+    "SubgraphMatching",
+    "Triangles",
+    "TrianglesConfig",
+    "TrianglesResult",
     "VerificationError",
     "apsp",
     "apsp_blocks",
+    "average_clustering",
     "average_shortest_path_length",
     "balance",
     "betweenness_centrality",
@@ -115,14 +143,22 @@ __all__ = [
     "frontier",
     "generate",
     "harmonic_centrality",
+    "invariants",
     "limits",
+    "local_clustering",
     "method",
+    "mine_invariants",
     "pull",
     "reachable",
     "read",
     "scc",
     "schedule",
     "sssp",
+    "subgraph_matching",
+    "transitivity",
+    "triangle_blocks",
+    "triangle_count",
+    "triangles",
     "verify",
     "write",
 ]
@@ -133,6 +169,11 @@ logging.getLogger("clgraph").addHandler(logging.NullHandler())
 # Where the names are that are imported when they are first used: importing all of them takes longer
 # than importing NumPy does.
 _HOMES = {
+    "clgraph.algorithms.matching.config": ("MatchingConfig",),
+    "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
+    "clgraph.algorithms.matching.result": ("MatchingResult",),
+    "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
+    "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
     "clgraph.algorithms.bfs.plan": ("BFS", "BFSConfig", "BFSResult", "bfs"),
     "clgraph.algorithms.centrality.betweenness": (
@@ -151,11 +192,25 @@ _HOMES = {
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.algorithms.triangles.clustering": (
+        "average_clustering",
+        "local_clustering",
+        "transitivity",
+    ),
+    "clgraph.algorithms.triangles.config": ("TrianglesConfig",),
+    "clgraph.algorithms.triangles.plan": (
+        "Triangles",
+        "triangle_blocks",
+        "triangle_count",
+        "triangles",
+    ),
+    "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
     "energy": "clgraph.energy",
+    "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",
     "method": "clgraph.algorithms.sssp.method",
     **{
@@ -169,11 +224,21 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
+    if name == "__version__":
+        return _version()
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found
+
+
+def _version() -> str:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version("clgraph"))
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return "unknown"
 
 
 def __dir__() -> list[str]:

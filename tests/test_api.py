@@ -55,13 +55,17 @@ FUNCTIONS = {
     "eccentricity": f"g, sources=None, *, {ALGORITHM}",
     "diameter": "g, *, disconnected='raise', device=None",
     "reachable": f"g, sources, targets=None, *, {ALGORITHM}",
+    "mine_invariants": (
+        "trace, *, templates='I', arity=3, tolerance=0, inference=True, names=None, "
+        f"verify=False, {ALGORITHM}"
+    ),
     "energy.measure": "device=None",
     "energy.per_run": "run, *, min_seconds=2.0",
 }  # fmt: skip
 LONG_CALLS = (
     *("bfs", "BFS", "sssp", "SSSP", "scc", "SCC", "MultiSearch", "MultiSearch.run"),
     *("apsp", "betweenness_centrality", "closeness_centrality", "eccentricity", "diameter"),
-    *("reachable", "read", "write"),
+    *("reachable", "mine_invariants", "read", "write"),
 )
 PRESETS = {
     cg.BFSConfig: {

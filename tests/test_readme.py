@@ -1,5 +1,7 @@
 """What README.md and docs/ show works as shown."""
 
+import importlib.util
+import operator
 import re
 import runpy
 import shlex
@@ -11,7 +13,7 @@ import clgraph as cg
 from clgraph.cli.main import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(page, language):
@@ -31,8 +33,8 @@ def test_first_example_in_python(monkeypatch, capsys, tmp_path):
 
 EXAMPLES = [
     pytest.param(example, id=f"{page.stem}-{number}")
-    for page in PAGES[1:]
-    if page.stem != "multi-search"  # has a test of its own, which compares what is printed
+    for page in PAGES[2:]
+    if page.stem not in {"multi-search", "matching"}  # have tests that compare what is printed
     for number, example in enumerate(blocks(page, "python"))
 ]
 
@@ -53,6 +55,25 @@ def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_places_that_contributing_names_are_there():
+    """And the modules and names of Python."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`([\w.]+/[\w./]*)`", text)
+    places = [name for name in named if "NAME" not in name and name != "build/site"]
+    inside = (ROOT, ROOT / "templates", ROOT / "clgraph" / "graph", ROOT / "bench")
+    assert len(places) > 20
+    assert [name for name in places if not any((base / name).exists() for base in inside)] == []
+    modules = re.findall(r"python -m ([a-z]+(?:\.[a-z]+)+)", text)
+    assert [name for name in modules if importlib.util.find_spec(name) is None] == []
+    for name in re.findall(r"`clgraph\.([\w.]+)`", text):
+        operator.attrgetter(name)(cg)
+
+
+def test_the_first_screen_shows_one_picture_of_the_records():
+    first = (ROOT / "README.md").read_text("utf-8").split("\n## ")[0]
+    assert re.findall(r"!\[[^\]]+\]\((\S+)\)", first) == ["docs/overview.svg"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 ROOT = Path(__file__).resolve().parent.parent
 
 SEARCH = """
@@ -22,7 +24,7 @@ json.dump({"where": cg.__file__, "distances": result.distances.tolist()}, sys.st
 """
 
 
-def run(*command: object, cwd: Path, **variables: str) -> str:
+def run(*command: object, cwd: Path, timeout: float = 240, **variables: str) -> str:
     env = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "CLGRAPH_DEVICE"}}
     done = subprocess.run(
         [str(word) for word in command],
@@ -30,7 +32,7 @@ def run(*command: object, cwd: Path, **variables: str) -> str:
         env=env | variables,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=timeout,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -92,3 +94,34 @@ def test_search_runs_from_the_installed_wheel(installed, tmp_path):
 
 def test_command_of_the_installed_wheel(installed, tmp_path):
     assert "devices" in run(installed.parent / "clgraph", "--help", cwd=tmp_path)
+
+
+def interpreter(version: str) -> str:
+    """Find a Python of a version, on the path or among those of pyenv, or skip the test."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    known = [*sorted(pyenv.glob(f"versions/{version}.*/bin/python")), f"python{version}"]
+    for name in map(str, known):
+        found = shutil.which(name)
+        said = found and subprocess.run(
+            [found, "-c", "import sys; print(sys.version)"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        if said and said.stdout.startswith(f"{version}."):
+            return str(found)
+    pytest.skip(f"there is no Python {version} here")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_pip_installs_it_and_searches_run_without_a_warning(version, wheel, tmp_path):
+    """Downloads the dependencies, some 100 MB."""
+    run(interpreter(version), "-m", "venv", tmp_path / "venv", cwd=tmp_path)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, *("-m", "pip", "install", "-q", f"{wheel}[cpu]"), cwd=tmp_path, timeout=600)
+    assert not run(python, "-W", "error", "-c", "import clgraph", cwd=tmp_path)
+    assert json.loads(run(python, "-W", "error", "-c", SEARCH, cwd=tmp_path))["distances"]
+    assert "portable" in run(tmp_path / "venv" / "bin" / "clgraph", "devices", cwd=tmp_path).lower()

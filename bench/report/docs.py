@@ -1,4 +1,4 @@
-"""``python -m bench.report.docs``: write docs/benchmarks.md from the records in bench/results.
+"""``python -m bench.report.docs``: write docs/benchmarks.md and its picture from bench/results.
 
 With ``--check`` nothing is written, and the exit status says whether the page is up to date.
 """
@@ -18,6 +18,7 @@ from ..runner.suites import SUITES
 from . import published, scc_page, searches_page
 from .findings import findings
 from .matrix import matrices
+from .overview import picture
 from .text import figure, graph_of, groups, results, rivals, unmeasured
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
+PICTURE = PAGE.with_name("overview.svg")
 PROFILED = "bfs/kron22/auto"
 LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
 TITLES = {
@@ -331,12 +333,14 @@ def _levels(case: Record) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the page, or with --check only look whether it is up to date."""
+    """Write page and picture, or with --check only look whether they are up to date."""
     tables = "".join(part.section(part.recorded(RESULTS)) for part in (scc_page, searches_page))
-    text = page(recorded(), tables)
+    written = {PAGE: page(recorded(), tables), PICTURE: picture(recorded())}
     if "--check" in argv:
-        return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
-    PAGE.write_text(text, encoding="utf-8")
+        same = (path.exists() and path.read_text("utf-8") == text for path, text in written.items())
+        return 0 if all(same) else 1
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

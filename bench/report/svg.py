@@ -215,7 +215,9 @@ class Range:
     style: str
 
 
-def ranges(title: str, rows: Sequence[Range], axis: Axis) -> str:
+def ranges(
+    title: str, rows: Sequence[Range], axis: Axis, *, width: int = 600, right: int = 70
+) -> str:
     """Draw a row per name.
 
     Parameters
@@ -226,6 +228,8 @@ def ranges(title: str, rows: Sequence[Range], axis: Axis) -> str:
         From top to bottom.
     axis : Axis
         The scale.
+    width, right : int
+        Pixels of the picture, and of the texts at its right.
 
     Returns
     -------
@@ -233,8 +237,8 @@ def ranges(title: str, rows: Sequence[Range], axis: Axis) -> str:
         An SVG element.
     """
     longest = max((len(row.name) for row in rows), default=0)
-    left, right, step = max(150, round(longest * LABEL_WIDTH_PER_LETTER) + 16), 70, 22
-    width, height = 600, TOP + step * len(rows) + BOTTOM
+    left, step = max(150, round(longest * LABEL_WIDTH_PER_LETTER) + 16), 22
+    height = TOP + step * len(rows) + BOTTOM
 
     def across(value: float) -> float:
         return left + axis.place(value) * (width - left - right)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from clgraph.cli.text import plain
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.formats.writing import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +21,9 @@ SCHEMA = "clgraph-bench/1"
 
 
 def save(record: Record, path: str | Path) -> None:
-    """Write a record under a temporary name and rename it: a reader never sees half of one."""
-    target = Path(path)
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        aside.write_text(_layout(plain(record)) + "\n", encoding="utf-8")
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write a record whole: a reader never sees half of one."""
+    with written(path, compress=False) as file:
+        file.write((_layout(plain(record)) + "\n").encode("utf-8", "backslashreplace"))
 
 
 def _layout(record: Record) -> str:

@@ -1,67 +1,78 @@
 """The kernels of every preset as they are rendered, to show that a change leaves them as they were.
 
 ``python -m bench.studies.renderings OUT.json`` writes them for PoCL, for Intel's runtime and for
-an H200, whose traits are recorded here; nothing is compiled.  ``--against BEFORE.json`` compares
-them with those of an earlier checkout: the texts are the same if they differ in nothing but
-comments, white space and a one-to-one renaming of identifiers.
+an H200, whose traits are recorded; nothing is compiled.  ``--against BEFORE.json`` compares them
+with those of an earlier checkout: the texts are the same if they differ in nothing but comments,
+white space and a one-to-one renaming of identifiers.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import re
 import sys
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest import mock
 
-import numpy as np
-
 import clgraph as cg
-from clgraph.device import DeviceTraits, program
+from clgraph.device import program
 from clgraph.device.lazy import cl
+from clgraph.device.nvidia import KernelUse
 from clgraph.errors import ClgraphError
 
+from .plans import plans
+from .recorded import RECORDED
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from clgraph import Device, Graph
+    from clgraph import Device
 
-__all__ = ["H200", "canonical", "main", "renderings"]
+__all__ = ["Rendered", "canonical", "main", "on_device", "rendered", "renderings"]
 
-H200 = DeviceTraits(
-    lanes=32,
-    lane_ops="ptx",
-    memory_ops="ptx",
-    grid_barrier=True,
-    compute_units=132,
-    max_group_size=1024,
-    local_bytes=49152,
-    cache_bytes=62914560,
-    global_bytes=150_000_000_000,
-    max_alloc_bytes=37_500_000_000,
-    threads_per_unit=2048,
-    registers_per_unit=65536,
-    compute_capability=(9, 0),
-    int64_atomics=True,
-    fp64=True,
-    is_cpu=False,
-    build_options=("-cl-nv-verbose",),
-)
+DEVICES = ("pocl", "intel", "h200")
+MOST_LAUNCHES = 200  # of what is run; what it waits for never comes
 TOKENS = re.compile(r"[A-Za-z_]\w*|\d\w*(?:\.\w*)?|\S")
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class _EnoughError(Exception):
+    """What runs would go on for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A program's text.
+
+    Attributes
+    ----------
+    label : str
+        File of the kernel, or "refused".
+    source : str
+        OpenCL C, or why not.
+    kernels : list of str
+        Entry points that were asked for.
+    """
+
+    label: str
+    source: str
+    kernels: list[str]
 
 
 class _Kernel:
     """Stands for a kernel that nobody built: small, and done as soon as it is launched."""
 
+    launches = 0  # of all of them
     checks = None
     registers = 32
     spill_bytes = 0
     local_bytes = 0
+    use = KernelUse(registers, 0, spill_bytes, local_bytes)
 
     def __init__(self, name: str, device: Device) -> None:
         self.name = name
@@ -69,10 +80,11 @@ class _Kernel:
         self.max_group_size = device.traits.max_group_size
 
     def launch(self, *_: object) -> cl.Event:
-        """Give an event that is complete."""
-        event = cl.UserEvent(self.device.context)
-        event.set_status(cl.command_execution_status.COMPLETE)
-        return event
+        """Give an event of nothing."""
+        _Kernel.launches += 1
+        if _Kernel.launches > MOST_LAUNCHES:
+            raise _EnoughError
+        return cl.enqueue_marker(self.device.queue)
 
 
 class _Program:
@@ -87,8 +99,10 @@ class _Program:
         self.label = label
         self.source = source
         self.source_hash = hashlib.sha256(source.encode()).hexdigest()
+        self.rendered = Rendered(label, source, [])
 
     def kernel(self, name: str, device: Device | None = None) -> _Kernel:
+        self.rendered.kernels.append(name)
         """Give an entry point."""
         return _Kernel(name, device or self.device)
 
@@ -114,54 +128,69 @@ def canonical(text: str) -> str:
     return " ".join(tokens)
 
 
-def _graphs() -> dict[str, Graph]:
-    rng = np.random.default_rng(3)
-    kron = cg.generate.kron(9, seed=1)
-    grid = cg.generate.grid2d(40, 40)
-    arrows = cg.from_edges(rng.integers(0, 900, 3000), rng.integers(0, 900, 3000), n=900)
-    return {"kron": kron, "grid": grid, "arrows": arrows, "star": cg.generate.star(5000)}
+def rendered(make: Callable[[Device], object], device: Device) -> list[Rendered]:
+    """Give every program that something builds on a device, without building it.
+
+    Parameters
+    ----------
+    make : callable
+        What builds; whatever it launches is done at once and does nothing.
+    device : Device
+        Where; its traits may be those of another.
+
+    Returns
+    -------
+    list of Rendered
+        In order; a refusal is the last of them.
+    """
+    found: list[Rendered] = []
+
+    def obtain(on: Device, source: str, label: str, _: str) -> _Program:
+        program = _Program(on, label, source)
+        found.append(program.rendered)
+        return program
+
+    with (
+        mock.patch.object(program, "_obtain", obtain),
+        mock.patch.object(program, "_programs", {}),
+        mock.patch.object(_Kernel, "launches", 0),
+        contextlib.suppress(_EnoughError),
+    ):
+        try:
+            make(device)
+        except ClgraphError as error:
+            if not _Kernel.launches:  # afterwards it is about results that nobody computed
+                found.append(Rendered("refused", str(error), []))
+    return found
 
 
-def _weighted(graph: Graph, kind: type[np.generic]) -> Graph:
-    pairs = graph.indices.astype(np.int64) + np.repeat(np.arange(graph.n), graph.degrees)
-    weights = (1 + pairs % 97).astype(kind)
-    return cg.Graph(graph.indptr, graph.indices, weights, directed=graph.directed)
+def on_device(spec: str) -> Device:
+    """Give a device that is there, or one with the traits of one that is not.
+
+    Parameters
+    ----------
+    spec : str
+        As `clgraph.device` takes it, or a name of `bench.recorded`.
+    """
+    if spec not in RECORDED:
+        return cg.device(spec)
+    there = cg.device("pocl")
+    device = cg.Device(there.cl, there.index)
+    device.__dict__["traits"] = RECORDED[spec]
+    return device
 
 
-def _plans() -> Iterator[tuple[str, partial[Any]]]:
-    """Give what builds each plan, by name."""
-    for shape, graph in _graphs().items():
-        for preset in cg.BFSConfig.presets():
-            for trees in (False, True):
-                yield (
-                    f"bfs {preset} {shape} {'trees' if trees else 'distances'}",
-                    partial(cg.BFS, graph, predecessors=trees, config=preset),
-                )
-        for kind in (np.uint32, np.float32, np.int64):
-            weighted = _weighted(graph, kind)
-            for preset in cg.SSSPConfig.presets():
-                yield (
-                    f"sssp {preset} {shape} {np.dtype(kind).name}",
-                    partial(cg.SSSP, weighted, predecessors=True, config=preset),
-                )
-        for preset in cg.SCCConfig.presets():
-            yield (
-                f"scc {preset} {shape}",
-                partial(cg.SCC, graph, config=preset),
-            )
-        yield (
-            f"components {shape}",
-            partial(cg.ConnectedComponents, graph),
-        )
-
-
-def renderings(devices: Sequence[str] = ("pocl", "intel", "h200")) -> dict[str, str]:
+def renderings(
+    devices: Sequence[str] = DEVICES, algorithms: Sequence[str] | None = None
+) -> dict[str, str]:
     """Render the kernels of every preset, algorithm and graph.
 
     Parameters
     ----------
     devices : sequence of str
-        Devices that are there, and "h200".
+        As `on_device` takes them.
+    algorithms : sequence of str, optional
+        Names in `bench.plans`; default all.
 
     Returns
     -------
@@ -170,25 +199,10 @@ def renderings(devices: Sequence[str] = ("pocl", "intel", "h200")) -> dict[str, 
     """
     found: dict[str, str] = {}
     for spec in devices:
-        device = cg.device("pocl" if spec == "h200" else spec).beside()
-        if spec == "h200":
-            device.__dict__["traits"] = H200
-        for name, make in _plans():
-            sources: list[str] = []
-
-            def obtain(on: Any, source: str, label: str, _: str, into: Any = sources) -> _Program:
-                into.append(source)
-                return _Program(on, label, source)
-
-            with (
-                mock.patch.object(program, "_obtain", obtain),
-                mock.patch.object(program, "_programs", {}),
-            ):
-                try:
-                    make(device=device)
-                except ClgraphError as error:
-                    sources.append(f"refused: {error}")
-            found.update({f"{spec} {name} {k}": text for k, text in enumerate(sources)})
+        device = on_device(spec)
+        for plan in plans(algorithms):
+            for k, what in enumerate(rendered(plan.build, device)):
+                found[f"{spec} {plan.name} {k}"] = what.source
     return found
 
 
@@ -197,9 +211,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench.studies.renderings", description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--against", type=Path, help="what an earlier checkout wrote")
-    parser.add_argument("--device", action="append", help="pocl, intel or h200; default all three")
+    parser.add_argument("--device", action="append", help=f"repeatable; default {DEVICES}")
+    parser.add_argument("--algorithm", action="append", help="repeatable; default all")
     options = parser.parse_args(arguments)
-    now = renderings(options.device or ("pocl", "intel", "h200"))
+    now = renderings(options.device or DEVICES, options.algorithm)
     options.out.write_text(json.dumps(now), encoding="utf-8")
     print(f"{len(now)} renderings, {len(set(now.values()))} different")
     if options.against is None:

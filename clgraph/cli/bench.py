@@ -171,7 +171,7 @@ def _run(args: argparse.Namespace) -> Record:
         record = interrupted.record
     if args.html is not None:
         page = load_runner("report.html").page([record])
-        args.html.write_text(page, encoding="utf-8")
+        _write(args.html, page)
     return record
 
 
@@ -194,8 +194,15 @@ def _words(args: argparse.Namespace) -> Record:
     else:
         told = _compare(args)
     if file is not None:
-        file.write_text(as_json(told) + "\n", encoding="utf-8")
+        _write(file, as_json(told) + "\n")
     return told
+
+
+def _write(path: Path, text: str) -> None:
+    from clgraph.graph.formats.writing import written
+
+    with written(path, compress=False) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _json_file(args: argparse.Namespace) -> Path | None:

@@ -36,7 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     import clgraph
 
     config = wanted(
@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace) -> Record:
     if args.source_label is not None:
         args.source = searching.labelled(graph, args.source_label)
     began = time.perf_counter()
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         plan = clgraph.BFS(
             graph,
             predecessors=args.predecessors,

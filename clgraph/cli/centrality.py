@@ -55,7 +55,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    check_output(args.output)
+    check_output(args.output, args.file)
     if args.output is not None and args.measure in NO_OUTPUT:
         raise InvalidArgumentError(f"--output has no value per vertex to write of {args.measure}.")
     for option, given, measures in (

@@ -35,7 +35,7 @@ def _run(args: argparse.Namespace) -> Record:
     from clgraph.graph.formats.registry import format_of
 
     format_of(args.output, args.to)  # before a graph is read that has no place
-    check_place(args.output)
+    check_place(args.output, args.file)
     with Progress() as progress:
         graph = clgraph.read(
             args.file,

@@ -21,6 +21,7 @@ NO_DEVICE = (
 )
 LANE_OPS = {
     "ptx": "native lane instructions",
+    "amdgcn": "wave instructions",
     "khr": "sub-group functions",
     "scalar": "scalar",
     "local": "emulated with local memory",
@@ -39,6 +40,8 @@ def describe(device: Device) -> Record:
         "driver": device.driver,
         "is_gpu": device.is_gpu,
         "is_simulator": device.is_simulator,
+        "built_for": device.built_for,
+        "trouble": device.trouble,
         "traits": {name: getattr(traits, name) for name in traits.__dataclass_fields__},
     }
 
@@ -77,6 +80,11 @@ def device_lines(found: Record, *, default: bool) -> list[str]:
     ]
     able += ["64-bit atomics"] if traits["int64_atomics"] else []
     able += ["double precision"] if traits["fp64"] else []
+    remarks = []
+    if found["built_for"]:
+        remarks.append(f"unknown to this PoCL, which builds for {found['built_for']}")
+    if found["trouble"]:
+        remarks.append(f"not used, for it cannot build kernels: {found['trouble']}")
     return [
         f"{'*' if default else ' '} {found['index']}  {found['name']}",
         f"       {found['platform']}, {found['platform_version']}, driver {found['driver']}",
@@ -85,6 +93,7 @@ def device_lines(found: Record, *, default: bool) -> list[str]:
         f"({count_bytes(traits['max_alloc_bytes'])} at once), "
         f"{count_bytes(traits['local_bytes'])} local",
         f"       {', '.join(able)}",
+        *(f"       {remark}" for remark in remarks),
     ]
 
 
@@ -94,13 +103,24 @@ def left_out_lines(record: Record) -> list[str]:
 
 
 def _render(record: Record) -> str:
+    from clgraph.device.choosing import OTHER_DRIVERS
+
     lines = [NO_DEVICE] if not record["devices"] else []
     for found in record["devices"]:
         lines += device_lines(found, default=found["index"] == record["default"])
     lines += left_out_lines(record)
+    if record["devices"] and _status(record):
+        lines.append(OTHER_DRIVERS)
     if record["default"] is not None:
         lines.append("* is used unless --device or CLGRAPH_DEVICE says otherwise")
     return "\n".join(lines)
+
+
+def _status(record: Record) -> int:
+    """Give 3 where there is no device, or none but simulators can build kernels."""
+    real = [found for found in record["devices"] if not found["is_simulator"]]
+    broken = bool(real) and all(found["trouble"] for found in real)
+    return 3 if broken or not record["devices"] else 0
 
 
 COMMAND = Command(
@@ -109,5 +129,5 @@ COMMAND = Command(
     lambda _: None,
     _run,
     _render,
-    status=lambda record: 0 if record["devices"] else 3,
+    status=_status,
 )

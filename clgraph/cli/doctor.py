@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.cli.command import Command, Record
 from clgraph.cli.devices import NO_DEVICE, device_lines, inventory_record, left_out_lines
-from clgraph.cli.text import count_bytes, pairs
+from clgraph.cli.text import count_bytes, pairs, version_of
 
 if TYPE_CHECKING:
     import argparse
@@ -24,13 +24,13 @@ MODULES = ("numpy", "scipy", "mako", "pyopencl", "nvidia-ml-py")
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--no-self-test", action="store_true", help="do not build and run anything on the devices"
+        "--no-self-test",
+        action="store_true",
+        help="do not run the lane vocabulary; whether a device builds a line is always tried",
     )
 
 
 def _run(args: argparse.Namespace) -> Record:
-    import importlib.metadata
-
     from clgraph.device.report import discovery_report
 
     report = discovery_report()
@@ -38,7 +38,7 @@ def _run(args: argparse.Namespace) -> Record:
     for found, device in zip(record["devices"], report.inventory.devices, strict=True):
         found["meter"] = _meter(device)
         found["self_test"] = None if args.no_self_test else _self_test(device)
-    versions = {name: importlib.metadata.version(name) for name in ("clgraph", *MODULES)}
+    versions = {name: version_of(name) for name in ("clgraph", *MODULES)}
     return {
         "python": sys.version.split()[0],
         "system": platform.platform(),
@@ -119,9 +119,11 @@ def _verdict(test: Record | None) -> str:
 
 
 def _status(record: Record) -> int:
-    tests = [found["self_test"] for found in record["devices"]]
-    healthy = record["devices"] and all(test is None or test["passed"] for test in tests)
-    return 0 if healthy else 3
+    healthy = [
+        not found["trouble"] and (found["self_test"] is None or found["self_test"]["passed"])
+        for found in record["devices"]
+    ]
+    return 0 if healthy and all(healthy) else 3
 
 
 COMMAND = Command(

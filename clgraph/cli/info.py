@@ -23,7 +23,7 @@ def _run(args: argparse.Namespace) -> Record:
     statistics = graph.statistics()
     record: Record = {
         "file": args.file,
-        "size_bytes": Path(args.file).stat().st_size,
+        "size_bytes": Path(args.file).stat().st_size if Path(args.file).is_file() else None,
         "stored_edges": graph.m,
         **statistics.as_dict(),
     }
@@ -39,8 +39,9 @@ def _run(args: argparse.Namespace) -> Record:
 
 def _render(record: Record) -> str:
     kind = "directed" if record["directed"] else "undirected"
+    size = record["size_bytes"]
     lines = [
-        ("file", f"{record['file']}, {record['size_bytes']:,} bytes"),
+        ("file", record["file"] + (f", {size:,} bytes" if size is not None else "")),
         ("graph", f"{kind}, {'weighted' if record['weighted'] else 'unweighted'}"),
         ("vertices", f"{record['vertices']:,}, of which {record['isolated']:,} isolated"),
         (

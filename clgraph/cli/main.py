@@ -18,10 +18,13 @@ from clgraph.cli import (
     doctor,
     generate,
     info,
+    match,
+    microbench,
+    mine,
     scc,
     sssp,
 )
-from clgraph.cli.text import as_json
+from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
     ClgraphError,
     DeviceMemoryError,
@@ -48,9 +51,12 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMMAND,
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
+    match.COMMAND,
+    mine.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,
+    microbench.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
@@ -105,6 +111,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         device trouble, 130 after Ctrl-C, 141 when whoever read the output has gone.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # Labels may have letters that a terminal's encoding has not.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(words)
     except SystemExit as leaving:  # --help
@@ -124,7 +134,7 @@ def _explain(error: Exception) -> int:
     """Say on one line what went wrong, and give the exit status for it."""
     pyopencl = sys.modules.get("pyopencl")
     if isinstance(error, KernelBuildError):
-        sys.stderr.write(f"clgraph: {error}\n")  # its lines show the rendered source
+        sys.stderr.write(f"clgraph: {printable(str(error))}\n")  # shows the rendered source
         return DEVICE_TROUBLE
     status, text = BAD_INPUT, str(error)
     # What a driver reports while a kernel runs has no class of its own.
@@ -155,9 +165,7 @@ def _run(argv: Sequence[str]) -> int:
     parser = build_parser()
     args = parser.parse_args(argv)
     if args.version:
-        import importlib.metadata
-
-        _print(f"clgraph {importlib.metadata.version('clgraph')}")
+        _print(f"clgraph {version_of('clgraph')}")
         return 0
     if args.command is None:
         parser.error("say which command to run")
@@ -171,7 +179,7 @@ def _run(argv: Sequence[str]) -> int:
 def _print(text: str) -> None:
     if sys.stdout is None:  # closed by whoever started this
         return
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
@@ -179,8 +187,16 @@ def _complain(problem: str, status: int) -> int:
     if sys.stderr is None:
         return status
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"clgraph: {' '.join(problem.split())}\n")
+        sys.stderr.write(f"clgraph: {printable(' '.join(problem.split()))}\n")
     return status
+
+
+class _Printable(logging.Formatter):
+    """Logs of what comes from files do nothing to a terminal either."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record for a terminal."""
+        return printable(super().format(record))
 
 
 @contextlib.contextmanager
@@ -188,7 +204,7 @@ def _logging(*, verbose: bool) -> Iterator[None]:
     """Show what the library logs: warnings, or with --verbose everything."""
     log = logging.getLogger("clgraph")
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("clgraph: %(message)s"))
+    handler.setFormatter(_Printable("clgraph: %(message)s"))
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG if verbose else logging.WARNING)

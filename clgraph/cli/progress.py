@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
+from clgraph.cli.text import printable
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -21,13 +22,19 @@ REDRAW_SECONDS = 0.1
 class Progress:
     """A context in which ``callback`` draws a bar, by tqdm where that is installed.
 
+    Parameters
+    ----------
+    what : str
+        What is shown at once, for a step that cannot tell how far it is; empty for nothing.
+
     Attributes
     ----------
     callback : callable or None
         Called with done, total and what; None where standard error is not a terminal.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "") -> None:
+        self._first = what
         self.callback: Callable[[int, int, str], None] | None = None
         self._bar: Any = None
         self._what = ""
@@ -38,6 +45,8 @@ class Progress:
         """Look whether anybody is watching."""
         if sys.stderr is not None and sys.stderr.isatty():
             self.callback = self._show
+            if self._first:
+                self._write(f"{self._first} ...")
         return self
 
     def __exit__(
@@ -51,6 +60,7 @@ class Progress:
 
     def _show(self, done: int, total: int, what: str) -> None:
         now = time.monotonic()
+        what = printable(what)
         if what != self._what:
             self._clear()
             self._what, self._began, self._drawn = what, now, 0.0
@@ -77,7 +87,9 @@ class Progress:
 
     def _draw(self, done: int, total: int, what: str) -> None:
         share = f"{100 * done / total:3.0f} %" if total else f"{done}"
-        text = f"{what}: {share}"
+        self._write(f"{what}: {share}")
+
+    def _write(self, text: str) -> None:
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)

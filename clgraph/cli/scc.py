@@ -33,7 +33,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     import clgraph
 
     strong = args.command == COMMAND.name
@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> Record:
     graph, read_s = searching.read_graph(args)
     began = time.perf_counter()
     plan: SCC | ConnectedComponents
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         if strong:
             plan = clgraph.SCC(graph, config=config, device=device, progress=progress.callback)
         else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import io
+import itertools
 import math
 import statistics
 import time
@@ -32,6 +34,7 @@ __all__ = [
     "amount",
     "check_output",
     "check_place",
+    "device_record",
     "energy_of",
     "joules_text",
     "labelled",
@@ -55,6 +58,9 @@ __all__ = [
 Run = TypeVar("Run", bound="Timed")
 
 OUTPUTS = (".npz", ".csv")
+ROWS_TOGETHER = 1 << 14
+# What makes a spreadsheet take the text of a cell for a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 SHOWN_LEVELS = 40
 ENERGY_SECONDS = 2.0
 
@@ -126,21 +132,43 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--levels", action="store_true", help="show every level of the search")
 
 
-def check_output(path: str | None) -> None:
-    """Refuse a file for results that is not of a kind that can be written, or has no place."""
+def check_output(path: str | None, *inputs: str) -> None:
+    """Refuse a file for results that is of no kind that can be written, has no place, or is read.
+
+    Parameters
+    ----------
+    path : str or None
+        The file.
+    *inputs : str
+        Files that the same command reads.
+    """
     if path is not None and Path(path).suffix not in OUTPUTS:
         raise InvalidArgumentError(
             f"--output {path} ends in neither {' nor '.join(OUTPUTS)}; name it so."
         )
-    check_place(path)
+    check_place(path, *inputs)
 
 
-def check_place(path: str | Path | None) -> None:
-    """Refuse a file that has no place, before the work whose result it is to hold."""
+def check_place(path: str | Path | None, *inputs: str) -> None:
+    """Refuse a file that has no place or is an input, before the work whose result it is to hold.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    *inputs : str
+        Files that the same command reads.
+    """
     if path is not None and not Path(path).parent.is_dir():
         raise InvalidArgumentError(f"{path} cannot be written: its folder does not exist.")
     if path is not None and Path(path).is_dir():
         raise InvalidArgumentError(f"{path} cannot be written: it is a folder.")
+    for read in inputs:
+        with contextlib.suppress(OSError):  # one of them does not exist
+            if path is not None and Path(path).samefile(read):
+                raise InvalidArgumentError(
+                    f"{path} is the file that is read, {read}; write to another one."
+                )
 
 
 def labelled(graph: Graph, label: str) -> int:
@@ -164,12 +192,17 @@ def place_record(graph: Graph, device: Device) -> Record:
             "directed": graph.directed,
             "weighted": graph.weights is not None,
         },
-        "device": {
-            "index": f"{device.index[0]}:{device.index[1]}",
-            "name": device.name,
-            "platform": device.platform,
-            "driver": device.driver,
-        },
+        "device": device_record(device),
+    }
+
+
+def device_record(device: Device) -> Record:
+    """Tell which device it was."""
+    return {
+        "index": f"{device.index[0]}:{device.index[1]}",
+        "name": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
     }
 
 
@@ -185,7 +218,8 @@ def read_graph(args: argparse.Namespace) -> tuple[Graph, float]:
 
 def repeated(run: Callable[[], Run], times: int) -> tuple[Run, Record]:
     """Run a plan some times; give the last result and the record of its times."""
-    result = run()
+    with Progress("building and running kernels"):  # PoCL builds most of them at the first launch
+        result = run()
     kernel_ms, total_ms = [result.stats.kernel_ms], [result.stats.total_ms]
     for _ in range(times - 1):
         result = run()
@@ -295,21 +329,29 @@ def write_columns(
     """
     import numpy as np
 
-    if Path(path).suffix == ".npz":
-        known = {name: value for name, value in others.items() if value is not None}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, **known, **columns)
-        return
-    with Path(path).open("w", encoding="utf-8") as file:
-        file.write(",".join(["vertex", *names]) + "\n")
+    from clgraph.graph.formats.writing import written
+
+    with written(path) as file:
+        if Path(path).suffix == ".npz":
+            known = {name: value for name, value in others.items() if value is not None}
+            archive = io.BytesIO()
+            np.savez_compressed(archive, **known, **columns)
+            file.write(archive.getbuffer())
+            return
+        file.write((",".join(["vertex", *names]) + "\n").encode())
         ids = vertex_names(graph)
         rows = zip(ids.tolist(), *(column.tolist() for column in columns.values()), strict=True)
-        file.writelines(",".join(map(_cell, row)) + "\n" for row in rows)
+        while text := "".join(
+            ",".join(map(_cell, row)) + "\n" for row in itertools.islice(rows, ROWS_TOGETHER)
+        ):
+            file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _cell(value: object) -> str:
-    """One field of a CSV file, quoted where it must be."""
+    """One field of a CSV file: quoted where it must be, and never what a spreadsheet would run."""
     text = str(value)
+    if isinstance(value, str) and text.startswith(FORMULA_STARTS):
+        text = "'" + text
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -50,8 +50,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
-    check_trace(args.trace)
+    searching.check_output(args.output, args.file)
+    check_trace(args.trace, args.file)
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> Record:
         args.source = [searching.labelled(graph, args.source_label)]
     args.source = args.source or [0]
     began = time.perf_counter()
-    with Progress() as progress:
+    with Progress("building kernels") as progress:
         plan = clgraph.SSSP(
             graph,
             predecessors=args.predecessors,

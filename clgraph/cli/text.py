@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["as_json", "count_bytes", "pairs", "plain", "table"]
+__all__ = ["as_json", "count_bytes", "pairs", "plain", "printable", "table", "version_of"]
+
+# Everything that moves a cursor, changes a terminal's state or the order of letters.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Make visible what would make a terminal do something: file names, labels, file contents."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def plain(value: Any) -> Any:
@@ -28,6 +40,14 @@ def plain(value: Any) -> Any:
 def as_json(record: dict[str, Any]) -> str:
     """One JSON object; what is not a finite number is null."""
     return json.dumps(plain(record), indent=2, allow_nan=False)
+
+
+def version_of(package: str) -> str:
+    """Say which version of a package is installed; a checkout may be used without being so."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

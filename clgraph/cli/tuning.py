@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from clgraph.cli.searching import check_place
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.formats.writing import written
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +58,7 @@ def tuned_settings(args: argparse.Namespace) -> list[str]:
     return ["method=self-tuning", *given]
 
 
-def check_trace(path: str | None) -> None:
+def check_trace(path: str | None, *inputs: str) -> None:
     """Refuse a picture that cannot be drawn, before anything is run."""
     if path is None:
         return
@@ -64,7 +66,7 @@ def check_trace(path: str | None) -> None:
         raise InvalidArgumentError(
             f"--trace {path} ends in none of {', '.join(PICTURES)}; name it so."
         )
-    check_place(path)
+    check_place(path, *inputs)
     if importlib.util.find_spec("matplotlib") is None:
         raise InvalidArgumentError(
             "--trace needs matplotlib, which is not installed; install clgraph[plot]."
@@ -117,8 +119,11 @@ def draw_profiles(
         _draw(profile, density, edges, title, set_point)
     rows[1][0].set_xlabel("step")
     rows[1][1].set_xlabel("steps")
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=150, format=Path(path).suffix[1:])
     try:
-        figure.savefig(path, dpi=150)
+        with written(path, compress=False) as file:
+            file.write(drawn.getbuffer())
     except OSError as error:
         raise InvalidArgumentError(f"{path} cannot be written: {error}.") from error
 

@@ -66,6 +66,12 @@ class DividedFindings:
         self._parts: Sequence[Part] = parts
         self._tree = tree
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what is on the host, after everything has been read; no graph."""
+        self.detach()
+        _ = self.edges_by_level
+        return self.__dict__ | {"_graph": None}
+
     def detach(self) -> None:
         """Read everything, so that the devices' memory is free for the next search."""
         _ = self.distances, self.predecessors

@@ -1,6 +1,7 @@
 """OpenCL devices: which there are, what they can do, and how programs and data get onto them."""
 
-from clgraph.device.discovery import Device, device, devices
+from clgraph.device.choosing import device
+from clgraph.device.discovery import Device, devices
 from clgraph.device.kernel import Kernel
 from clgraph.device.memory import Allocation, Memory
 from clgraph.device.mirror import Mirror, Pinned

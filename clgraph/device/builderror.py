@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import tempfile
 from pathlib import Path
@@ -12,13 +13,24 @@ from clgraph.device.folders import cache_root, private_folder, write_atomically
 from clgraph.errors import KernelBuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from _typeshed import DataclassInstance
+
     from clgraph.device.discovery import Device
 
-__all__ = ["build_error", "error_lines", "excerpt", "inserted_parts", "keep_source"]
+__all__ = [
+    "build_error",
+    "differences",
+    "error_lines",
+    "excerpt",
+    "first_error",
+    "inserted_parts",
+    "keep_source",
+]
 
 CONTEXT_LINES = 2
-SHOWN_ERRORS = 3
-SHOWN_LOG_CHARACTERS = 4000
+SHOWN_CHARACTERS = 160
 # clang's "file:line:column: error: text", PoCL's "error: file:line:column: text".
 _CLANG = re.compile(r"(?P<file>.*?):?(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$")
 _POCL = re.compile(r"error: (?P<file>.*?):(?P<line>\d+):\d+: (?P<text>.*)$")
@@ -88,24 +100,83 @@ def excerpt(source: str, line: int) -> str:
     )
 
 
-def keep_source(source: str, label: str, source_hash: str) -> Path | None:
-    """Write a rendered source to the cache folder, or a temporary one; None if neither works."""
+def keep_source(source: str, build_log: str, label: str, source_hash: str) -> Path | None:
+    """Write a rendered source, and beside it what the compiler said of it, to disk.
+
+    Returns
+    -------
+    pathlib.Path or None
+        The source, in the cache folder or a temporary one; the log has ``.log`` behind its name.
+        None where neither folder can be written to.
+    """
     name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', label)}-{source_hash[:12]}.cl"
-    with contextlib.suppress(OSError):
-        path = private_folder(cache_root() / "failed") / name
-        write_atomically(path, source.encode())
-        return path
-    with contextlib.suppress(OSError):
-        path = Path(tempfile.mkdtemp(prefix="clgraph-failed-")) / name
-        write_atomically(path, source.encode())
-        return path
+    for folder in (_cache_folder, _temporary_folder):
+        with contextlib.suppress(OSError):
+            path = folder() / name
+            write_atomically(path, source.encode())
+            write_atomically(path.with_name(f"{name}.log"), build_log.encode())
+            return path
     return None
+
+
+def _cache_folder() -> Path:
+    return private_folder(cache_root() / "failed")
+
+
+def _temporary_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="clgraph-failed-"))
+
+
+def first_error(build_log: str) -> str:
+    """Give the first complaint of a compiler on one line, without its place."""
+    complaints = _complaints(build_log)
+    if complaints:
+        return complaints[0][2]
+    lines = [line.strip() for line in build_log.splitlines() if line.strip()]
+    wrong = [line for line in lines if "error" in line.casefold() or "fatal" in line.casefold()]
+    text = next(iter(wrong or lines), "the compiler gave no reason")
+    return text.removeprefix("error: ")[:SHOWN_CHARACTERS]
+
+
+def differences(values: Mapping[str, object]) -> str:
+    """Say on less than a line which values were asked for.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        Parameters by name. A configuration among them stands for its fields that do not have their
+        defaults; numbers, texts and switches for themselves; anything else is left out.
+
+    Returns
+    -------
+    str
+        "name=value, name=value", cut after `SHOWN_CHARACTERS`.
+    """
+    text = ", ".join(_differing(values))
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    return text[: text.rindex(", ", 0, SHOWN_CHARACTERS) if ", " in text else 0] + ", ..."
+
+
+def _differing(values: Mapping[str, object]) -> Iterator[str]:
+    for name, value in values.items():
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            yield from _differing(dict(_changed_fields(value)))
+        elif isinstance(value, bool | int | float | str) and name.islower():
+            yield f"{name}={value}"
+
+
+def _changed_fields(config: DataclassInstance) -> Iterator[tuple[str, object]]:
+    for field in dataclasses.fields(config):
+        default, now = field.default, getattr(config, field.name)
+        if default is not dataclasses.MISSING and now != default:
+            yield field.name, now
 
 
 def build_error(
     device: Device, label: str, config: str, source: str, source_hash: str, build_log: str
 ) -> KernelBuildError:
-    """Describe a failed build.
+    """Describe a failed build: a sentence, the rendered lines around the error, where the rest is.
 
     Parameters
     ----------
@@ -114,29 +185,33 @@ def build_error(
     label : str
         File of the kernel.
     config : str
-        What it was rendered with, empty if nothing.
+        What it was rendered with, as `differences` says it; empty if nothing.
     source, source_hash : str
         The rendered text, which is kept on disk.
     build_log : str
-        What the compiler said.
+        What the compiler said, which is kept beside it.
 
     Returns
     -------
     KernelBuildError
         Ready to be raised.
     """
-    kept = keep_source(source, label, source_hash)
+    kept = keep_source(source, build_log, label, source_hash)
     with_config = f" with {config}" if config else ""
-    parts = [f"{label} did not compile on {device.name} (driver {device.driver}){with_config}:"]
     complaints = _complaints(build_log)
     inserted = inserted_parts(source)
-    for file, line, text in complaints[:SHOWN_ERRORS]:
-        of_file = f" of {file}" if file in inserted else ""
-        parts += [f"line {line}{of_file}: {text}", excerpt(inserted.get(file, source), line)]
-    if len(complaints) > SHOWN_ERRORS:
-        parts.append(f"... and {len(complaints) - SHOWN_ERRORS} more errors")
-    if not complaints:
-        parts.append(build_log.strip()[-SHOWN_LOG_CHARACTERS:] or "the compiler gave no reason")
+    where, lines = "", ""
+    if complaints:
+        file, line, _ = complaints[0]
+        where = f" (line {line}{f' of {file}' if file in inserted else ''})"
+        lines = excerpt(inserted.get(file, source), line)
+    parts = [
+        f"{label} did not compile on {device.name} (driver {device.driver}){with_config}: "
+        f"{first_error(build_log)}{where}",
+        lines,
+    ]
+    more = f"{len(complaints) - 1} more errors, the " if len(complaints) > 2 else "The "
+    more = "Another error, the " if len(complaints) == 2 else more
     if kept is not None:
-        parts.append(f"The rendered source is in {kept}")
-    return KernelBuildError("\n".join(parts))
+        parts.append(f"{more}rendered source and the compiler's log are in {kept} and .log")
+    return KernelBuildError("\n".join(part for part in parts if part))

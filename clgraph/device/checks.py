@@ -41,14 +41,17 @@ class Checks:
         words = TABLE["sizes"] + 2 * source.arrays
         self._words = np.zeros(words, np.uint64)
         self.table = Memory(device).upload("checks", self._words)
+        self._written = True  # whether the table is known to hold these words and no finding
 
     def prepare(self, args: tuple[object, ...]) -> None:
         """Write down how large the arguments of the next launch are."""
         sizes = np.array([_size_bytes(arg) for arg in args], np.uint64)
         place = slice(TABLE["sizes"], TABLE["sizes"] + sizes.size)
-        if not np.array_equal(self._words[place], sizes):
+        if not (self._written and np.array_equal(self._words[place], sizes)):
+            self._written = False
             self._words[place] = sizes
             self.table.write(self._words)
+        self._written = False
 
     def examine(self, event: cl.Event) -> None:
         """Wait for a launch, and raise what its checks found.
@@ -61,8 +64,8 @@ class Checks:
         wait(event)
         words = self.table.read(TABLE["waste"])
         if not words[TABLE["taken"]]:
+            self._written = True
             return
-        self.table.write(self._words)
         line = int(words[TABLE["line"]]) - self._source.extra_lines
         index, bound = int(words[TABLE["index"]].astype(np.int64)), int(words[TABLE["bound"]])
         names = self._source.arguments[self._kernel]

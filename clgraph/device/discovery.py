@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
-import os
-import re
 import threading
 from dataclasses import dataclass
+from typing import Literal
 
 from clgraph.device.drivers import announced, one_thread_a_processor
+from clgraph.device.forks import check_process, watch_forks
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
+from clgraph.device.processor import name_unknown_processor
+from clgraph.device.selftest import build_trouble
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
-from clgraph.errors import ClgraphError, DeviceNotFoundError, InvalidArgumentError
+from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
-__all__ = ["Device", "Inventory", "LeftOut", "device", "devices", "inventory"]
-
-log = logging.getLogger("clgraph")
+__all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]
 
 POCL_PLATFORM = "portable computing language"
-PROCESSOR_MAKERS = frozenset({"intel", "amd", "arm", "apple", "ibm", "nvidia"})
-HOW_TO_INSTALL = (
-    "Install a driver: 'pip install clgraph[cpu]' brings PoCL for the processor, "
-    "'pip install clgraph[intel]' Intel's CPU runtime; a GPU needs its vendor's OpenCL driver. "
-    "'clgraph doctor' says what was tried."
-)
+EmulatedOps = Literal["local", "amdgcn"]
+EMULATED_LANES: dict[str, tuple[int, ...]] = {"local": (2, 4, 8, 16, 32, 64), "amdgcn": (32, 64)}
 
 
 class Device:
@@ -42,6 +37,8 @@ class Device:
         Whether it only simulates a device; such a device is used only when it is named.
     index : tuple of int
         Position of the platform, and of the device within it.
+    built_for : str or None
+        The processor that PoCL 3.0 is told to build for because it does not know this one.
     cl : pyopencl.Device
         The device itself.
     """
@@ -53,7 +50,9 @@ class Device:
         *,
         real: Device | None = None,
         lanes: int = 0,
+        flavour: EmulatedOps = "local",
         own_queue: bool = False,
+        built_for: str | None = None,
     ) -> None:
         platform = handle.platform
         self.cl = handle
@@ -66,8 +65,10 @@ class Device:
         self.driver = handle.driver_version.strip()
         self.is_simulator = is_simulator(self.platform)
         self.is_gpu = bool(handle.type & cl.device_type.GPU) and not self.is_simulator
+        self.built_for: str | None = built_for if real is None else real.built_for
         self._real = real
         self._lanes = lanes
+        self._flavour: EmulatedOps = flavour
         self._own_queue = own_queue
 
     @functools.cached_property
@@ -80,10 +81,18 @@ class Device:
         return dataclasses.replace(
             self._real.traits,
             lanes=self._lanes,
-            lane_ops="local",
-            memory_ops="plain",
+            lane_ops=self._flavour,
+            memory_ops="plain" if self._flavour == "local" else self._flavour,
             grid_barrier=False,
+            emulated=True,
         )
+
+    @functools.cached_property
+    def trouble(self) -> str | None:
+        """Why it cannot build kernels, None if it can; found out once, see `build_trouble`."""
+        if self._real is not None:
+            return self._real.trouble
+        return build_trouble(self)
 
     @functools.cached_property
     def context(self) -> cl.Context:
@@ -105,29 +114,40 @@ class Device:
             return self._real.ledger
         return Ledger(self.traits.global_bytes, shared_with_host=self.traits.is_cpu)
 
-    def emulating(self, lanes: int) -> Device:
+    def emulating(self, lanes: int, flavour: EmulatedOps = "local") -> Device:
         """Give the same hardware in a test mode that emulates lanes with local memory.
 
         Parameters
         ----------
         lanes : int
             2, 4, 8, 16, 32 or 64.
+        flavour : {"local", "amdgcn"}
+            "amdgcn" renders what AMD's waves of 32 or 64 lanes get, with its instructions emulated.
 
         Returns
         -------
         Device
-            With the context, queue and memory of this one, ``traits.lane_ops`` "local" and
-            ``traits.lanes`` as asked; a work-group of it must be exactly that many work-items.
+            With the context, queue and memory of this one, ``traits.emulated`` set and
+            ``traits.lanes`` and ``traits.lane_ops`` as asked; a work-group of it must be exactly
+            that many work-items.
 
         Raises
         ------
         InvalidArgumentError
-            For another number of lanes.
+            For another number of lanes, or another flavour.
         """
-        if lanes not in {2, 4, 8, 16, 32, 64}:
-            raise InvalidArgumentError(f"cannot emulate {lanes} lanes; use 2, 4, 8, 16, 32 or 64.")
+        if flavour not in EMULATED_LANES:
+            raise InvalidArgumentError(
+                f"cannot emulate {flavour!r}; use {' or '.join(map(repr, EMULATED_LANES))}."
+            )
+        possible = EMULATED_LANES[flavour]
+        if lanes not in possible:
+            *most, last = map(str, possible)
+            raise InvalidArgumentError(
+                f"cannot emulate {lanes} lanes; use {', '.join(most)} or {last}."
+            )
         real = self if self._real is None else self._real
-        return Device(self.cl, self.index, real=real, lanes=lanes)
+        return Device(self.cl, self.index, real=real, lanes=lanes, flavour=flavour)
 
     def beside(self) -> Device:
         """Give the same device with a command queue of its own, for work beside other work.
@@ -139,11 +159,18 @@ class Device:
             has no order.
         """
         real = self if self._real is None else self._real
-        return Device(self.cl, self.index, real=real, lanes=self._lanes, own_queue=True)
+        return Device(
+            self.cl,
+            self.index,
+            real=real,
+            lanes=self._lanes,
+            flavour=self._flavour,
+            own_queue=True,
+        )
 
     @property
-    def _key(self) -> tuple[tuple[int, int], int]:
-        return (self.index, self._lanes)
+    def _key(self) -> tuple[tuple[int, int], int, str]:
+        return (self.index, self._lanes, self._flavour)
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same device in the same mode."""
@@ -155,7 +182,8 @@ class Device:
 
     def __repr__(self) -> str:
         """Show index, name, platform and mode."""
-        mode = f", emulating {self._lanes} lanes" if self._lanes else ""
+        of = "" if self._flavour == "local" else f" of {self._flavour}"
+        mode = f", emulating {self._lanes} lanes{of}" if self._lanes else ""
         return f"<Device {self.index[0]}:{self.index[1]} {self.name} ({self.platform}){mode}>"
 
 
@@ -202,6 +230,8 @@ def inventory() -> Inventory:
     DeviceNotFoundError
         If pyopencl itself cannot be imported.
     """
+    check_process()
+    watch_forks()
     with _looking:
         return _inventory()
 
@@ -231,7 +261,8 @@ def _inventory() -> Inventory:
         for position, handle in enumerate(handles):
             reason = _unusable(handle)
             if reason is None:
-                found.append(Device(handle, (number, position)))
+                built_for = name_unknown_processor(handle)
+                found.append(Device(handle, (number, position), built_for=built_for))
             else:
                 left_out.append(LeftOut(f"{handle.name} ({platform.name})", reason))
     return Inventory(
@@ -278,101 +309,3 @@ def devices() -> list[Device]:
     The first call loads the drivers: 0.05 to 0.5 s.
     """
     return list(inventory().devices)
-
-
-def device(spec: str | Device | None = None) -> Device:
-    """Choose a device.
-
-    Parameters
-    ----------
-    spec : str or Device, optional
-        Part of the name of a platform, vendor or device ("nvidia", "pocl", "intel"); "gpu"; "cpu";
-        or "platform:device" by index, as ``clgraph devices`` shows it. "+lanes8" or "+lanes32"
-        behind any of these asks for the test mode of `Device.emulating`. Default is
-        ``$CLGRAPH_DEVICE``, else the first GPU, else PoCL, else any device.
-
-    Returns
-    -------
-    Device
-        The best that fits. A simulator is given only where its own name or index asks for it.
-
-    Raises
-    ------
-    DeviceNotFoundError
-        If nothing fits: a GPU that was asked for is never replaced by a CPU.
-    InvalidArgumentError
-        If what follows "+" is not a number of lanes.
-    """
-    if isinstance(spec, Device):
-        return spec
-    origin = ""
-    if spec is None:
-        spec = os.environ.get("CLGRAPH_DEVICE", "")
-        origin = " (from CLGRAPH_DEVICE)" if spec else ""
-    if not isinstance(spec, str):
-        raise InvalidArgumentError(f"device is {spec!r}; it must be a Device, a string or None.")
-    wanted, plus, mode = spec.strip().casefold().partition("+")
-    chosen = _select(wanted.strip())
-    if chosen is None:
-        raise DeviceNotFoundError(_not_found(spec, origin))
-    if not plus:
-        return chosen
-    lanes = re.fullmatch(r"lanes(\d{1,3})", mode.strip())
-    if lanes is None:
-        raise InvalidArgumentError(
-            f"device {spec!r}{origin} ends in '+{mode}'; only '+lanes8' and the like can follow."
-        )
-    return chosen.emulating(int(lanes[1]))
-
-
-def _select(wanted: str) -> Device | None:
-    everything = devices()
-    real = [found for found in everything if not found.is_simulator]
-    if not wanted:
-        return next(iter(real), None)
-    if wanted == "gpu":
-        return next((found for found in real if found.is_gpu), None)
-    if wanted == "cpu":
-        return next((found for found in real if found.traits.is_cpu), None)
-    if re.fullmatch(r"\d+:\d+", wanted):
-        index = tuple(int(part) for part in wanted.split(":"))
-        return next((found for found in everything if found.index == index), None)
-    for names in (_platform_names, _device_names):
-        for found in everything:
-            if not any(wanted in name.casefold() for name in names(found)):
-                continue
-            if found.is_simulator and wanted not in found.platform.casefold():
-                continue
-            if not _is_processor_maker(wanted, found):
-                return found
-    return None
-
-
-def _platform_names(found: Device) -> tuple[str, ...]:
-    return (found.platform, found.platform_vendor)
-
-
-def _device_names(found: Device) -> tuple[str, ...]:
-    return (found.vendor, found.name)
-
-
-def _is_processor_maker(wanted: str, found: Device) -> bool:
-    """Whether a name only fits because PoCL calls its device after the processor it runs on."""
-    return wanted in PROCESSOR_MAKERS and POCL_PLATFORM in found.platform.casefold()
-
-
-def _not_found(spec: str, origin: str) -> str:
-    try:
-        everything = devices()
-    except ClgraphError as error:
-        return str(error)
-    if not everything:
-        hidden = os.environ.get("OCL_ICD_VENDORS")
-        why = f" with OCL_ICD_VENDORS={hidden}, which hides other drivers" if hidden else ""
-        return f"there is no OpenCL device on this machine{why}. {HOW_TO_INSTALL}"
-    listing = "; ".join(
-        f"{found.index[0]}:{found.index[1]} {found.name} ({found.platform})" for found in everything
-    )
-    if not spec:
-        return f"there is only a simulator here: {listing}. {HOW_TO_INSTALL}"
-    return f"no OpenCL device fits {spec!r}{origin}; there are: {listing}. {HOW_TO_INSTALL}"

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clgraph.device.folders import cache_root, is_private, is_writable, private_folder
+from clgraph.device.folders import cache_root, is_private, private_folder
 from clgraph.device.lazy import metadata
 
 if TYPE_CHECKING:
@@ -220,20 +220,33 @@ def _holds(folder: Path, entries: list[Registration]) -> bool:
     return folder.is_dir() and not folder.is_symlink() and is_private(status) and present == wanted
 
 
+def _can_hold_files(folder: Path) -> bool:
+    """Try it: permissions do not tell of every file system."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
 def give_pocl_a_cache() -> None:
     """Point PoCL at a temporary kernel cache where its own cannot be written.
 
     PoCL reports a platform without devices then.
     """
-    if os.environ.get("POCL_CACHE_DIR"):
-        return
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
-    if base is None:
-        return
-    below = "pocl" if os.environ.get("XDG_CACHE_HOME") else ".cache/pocl"
-    if is_writable(Path(base) / below / "kcache"):
+    chosen = os.environ.get("POCL_CACHE_DIR")
+    if chosen is None:
+        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
+        if base is None:
+            return
+        folder = Path(base) / ("pocl" if os.environ.get("XDG_CACHE_HOME") else ".cache/pocl")
+    else:
+        folder = Path(chosen)
+    # PoCL takes an empty name for a folder too, and cannot make one there.
+    if chosen != "" and _can_hold_files(folder / "kcache" if chosen is None else folder):
         return
     temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     os.environ["POCL_CACHE_DIR"] = temporary
-    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", Path(base) / below)
+    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", chosen or folder)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["cache_root", "is_private", "is_writable", "private_folder", "write_atomically"]
+__all__ = ["cache_root", "is_private", "private_folder", "write_atomically"]
 
 
 def cache_root() -> Path:
@@ -76,14 +76,6 @@ def private_folder(path: Path) -> Path:
     if not is_private(status):
         raise PermissionError(f"{path} belongs to another user or others can write to it")
     return path
-
-
-def is_writable(path: Path) -> bool:
-    """Whether a folder, or the nearest of its parents that exists, can be written to."""
-    for folder in (path, *path.parents):
-        if folder.exists():
-            return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    return False
 
 
 def write_atomically(path: Path, data: bytes) -> None:

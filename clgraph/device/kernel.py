@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation
 from clgraph.device.native import KernelHandle, NativeError
@@ -35,8 +36,10 @@ class Kernel:
         Name of the function.
     device : Device
         What it was built for.
+    use : KernelUse or None
+        What the compiler says that it takes, where it says so.
     registers, spill_bytes : int or None
-        Registers of a work-item, and bytes it spills, from NVIDIA's build log; None elsewhere.
+        Registers of a work-item, and bytes it spills, from the same.
     local_bytes : int
         Local memory that the kernel itself declares, per work-group.
     max_group_size : int
@@ -50,6 +53,7 @@ class Kernel:
         self.name = name
         self.device = device
         self.checks: Checks | None = None
+        self.use = use
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
         self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
@@ -98,6 +102,7 @@ class Kernel:
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
                 f"{group_size}; the first must be a multiple of the second, and both positive."
             )
+        check_process()
         checks = self.checks
         if checks is not None:
             checks.prepare(args)
@@ -133,10 +138,12 @@ class Kernel:
         for index, arg in enumerate(args):
             if isinstance(arg, Allocation):
                 if arg.token is not last[index]:
+                    last[index] = None  # an exception may come before the driver has been told
                     self._handle.set_bytes(index, _address(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
                 if arg is not last[index]:
+                    last[index] = None
                     self._handle.set_bytes(index, arg.tobytes())
                     last[index] = arg
             else:

@@ -9,11 +9,13 @@ import os
 import re
 import threading
 import weakref
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
@@ -34,6 +36,12 @@ PIECE_BYTES = 64 << 20
 RESERVE_SHARE, RESERVE_LIMIT_BYTES = 1 / 32, 512 << 20
 
 
+class Booking:
+    """Bytes of a device that somebody holds; they are free again when this is gone."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Ledger:
     """The bytes that this process holds on one device.
 
@@ -47,10 +55,33 @@ class Ledger:
 
     def __init__(self, global_bytes: int, *, shared_with_host: bool) -> None:
         self.global_bytes = global_bytes
-        self.used_bytes = 0
         self._shared_with_host = shared_with_host
-        # Reentrant: a collection during take() may run the finalizer of another allocation here.
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # reentrant: a collection may end up here again
+        # Bookings end by a callback that is not Python: in one that is, Ctrl-C would get lost. They
+        # are the truth; their sum is kept, and made anew where an exception came in between.
+        self._booked: dict[weakref.ref[Booking], int] = {}
+        self._ended: deque[weakref.ref[Booking]] = deque()
+        self._sum: int | None = 0
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that are taken."""
+        with self._lock:
+            while self._ended:
+                ended = self._ended[0]
+                self._change(ended, -self._booked.get(ended, 0))
+                self._ended.popleft()
+            if self._sum is None:
+                self._sum = sum(self._booked.values())
+            return self._sum
+
+    def _change(self, booking: weakref.ref[Booking], size_bytes: int) -> None:
+        known, self._sum = self._sum, None
+        if size_bytes > 0:
+            self._booked[booking] = size_bytes
+        else:
+            self._booked.pop(booking, None)
+        self._sum = None if known is None else known + size_bytes
 
     @property
     def free_bytes(self) -> int:
@@ -66,18 +97,14 @@ class Ledger:
                 free = min(free, available - reserve)
         return max(free, 0)
 
-    def take(self, size_bytes: int) -> bool:
-        """Book bytes; False if they are not free."""
+    def take(self, size_bytes: int) -> Booking | None:
+        """Book bytes for as long as what this gives is alive; None if they are not free."""
         with self._lock:
             if size_bytes > self.free_bytes:
-                return False
-            self.used_bytes += size_bytes
-            return True
-
-    def give_back(self, size_bytes: int) -> None:
-        """Book bytes out."""
-        with self._lock:
-            self.used_bytes -= size_bytes
+                return None
+            booking = Booking()
+            self._change(weakref.ref(booking, self._ended.append), size_bytes)
+            return booking
 
 
 def _limit_bytes() -> int | None:
@@ -119,9 +146,9 @@ class Allocation:
 
     __slots__ = (
         "__weakref__",
+        "_booking",
         "_buffer",
         "_device",
-        "_finalizer",
         "count",
         "dtype",
         "name",
@@ -130,7 +157,12 @@ class Allocation:
     )
 
     def __init__(
-        self, device: Device, name: str, count: int, dtype: np.dtype[Any], buffer: cl.Buffer
+        self,
+        device: Device,
+        name: str,
+        count: int,
+        dtype: np.dtype[Any],
+        held: tuple[Booking, cl.Buffer],
     ) -> None:
         self.name = name
         self.count = count
@@ -138,10 +170,9 @@ class Allocation:
         self.size_bytes = allocated_bytes(count, dtype)
         self.token = object()
         self._device = device
-        self._buffer: cl.Buffer | None = buffer
-        self._finalizer = weakref.finalize(self, _book_out, buffer, device.ledger, self.size_bytes)
-        # At exit the driver frees everything, and may be gone before this could.
-        self._finalizer.atexit = False
+        self._booking: Booking | None
+        self._buffer: cl.Buffer | None
+        self._booking, self._buffer = held
 
     @property
     def buffer(self) -> cl.Buffer:
@@ -152,6 +183,7 @@ class Allocation:
         InvalidArgumentError
             After `release`.
         """
+        check_process()
         if self._buffer is None:
             raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
         return self._buffer
@@ -220,11 +252,22 @@ class Allocation:
                 progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
             )
 
+    def clear(self) -> cl.Event:
+        """Enqueue setting every byte to 0.
+
+        Returns
+        -------
+        pyopencl.Event
+            Give it to `wait`, or to nobody: the queue keeps its order.
+        """
+        zero = np.zeros(1, np.uint32)
+        return cl.enqueue_fill_buffer(self._device.queue, self.buffer, zero, 0, self.size_bytes)
+
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""
-        self._buffer = None
         self.token = object()
-        self._finalizer()
+        self._buffer = None
+        self._booking = None
 
     def _check(self, count: int, what: str, preposition: str) -> None:
         if not 0 <= count <= self.count:
@@ -232,12 +275,6 @@ class Allocation:
                 f"cannot {what} {count} elements {preposition} {self.name!r}, which has "
                 f"{self.count}."
             )
-
-
-def _book_out(_buffer: cl.Buffer, ledger: Ledger, size_bytes: int) -> None:
-    # The memory goes with the last reference to the buffer, of which the finalizer held one:
-    # releasing it outright would crash whoever still had the other.
-    ledger.give_back(size_bytes)
 
 
 # Copies that were interrupted. Letting go of one would wait for it, deaf to Ctrl-C.
@@ -311,6 +348,7 @@ class Memory:
             If the array is larger than one allocation may be, the budget is spent, or the driver
             has no room: it is made to commit the memory here, so that it does not fail in a kernel.
         """
+        check_process()
         count, element = operator.index(count), np.dtype(dtype)
         if count < 0:
             raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")
@@ -324,19 +362,21 @@ class Memory:
                 "with more memory",
             )
         ledger = self.device.ledger
-        if not ledger.take(size_bytes):
+        booking = ledger.take(size_bytes)
+        if booking is None:
             # Plans and graphs that refer to each other wait for the collector.
             gc.collect()
-            if not ledger.take(size_bytes):
+            booking = ledger.take(size_bytes)
+            if booking is None:
                 self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
         try:
             buffer = self._commit(size_bytes)
         except BaseException as error:
-            ledger.give_back(size_bytes)
+            booking = None  # which the traceback would keep
             if isinstance(error, (cl.Error, ClgraphError)):
                 self._refuse(name, size_bytes, f"the driver has no room ({error})", error)
             raise
-        return Allocation(self.device, name, count, element, buffer)
+        return Allocation(self.device, name, count, element, (booking, buffer))
 
     def upload(
         self, name: str, array: ArrayLike, *, progress: Progress | None = None
@@ -375,12 +415,12 @@ class Memory:
                 # It never fails late, but takes a buffer of which the host wrote a part for one
                 # that kernels never initialise.
                 zeros = np.zeros(size_bytes, np.uint8)
-                wait(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
+                finish_copy(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
             else:
                 zero = np.zeros(1, np.uint32)
                 wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
         except BaseException:
-            buffer.release()
+            buffer.release()  # a traceback would keep it
             raise
         return buffer
 

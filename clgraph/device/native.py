@@ -12,7 +12,9 @@ import functools
 import importlib
 import re
 import sys
+import threading
 import weakref
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KernelHandle",
     "NativeError",
+    "execution_units",
     "loader_library",
     "loader_version",
     "sub_group_sizes",
@@ -31,6 +34,8 @@ __all__ = [
 
 # Numbers from the headers of OpenCL and of its extensions.
 DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
+DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL = 0x4254
+DEVICE_NUM_THREADS_PER_EU_INTEL = 0x4255
 KERNEL_NUM_ARGS = 0x1191
 KERNEL_WORK_GROUP_SIZE = 0x11B0
 KERNEL_LOCAL_MEM_SIZE = 0x11B2
@@ -76,6 +81,24 @@ def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
     return tuple(sorted(sizes))
 
 
+def execution_units(device: cl.Device) -> tuple[int, int]:
+    """Ask an Intel GPU how many execution units run a work-group together, and their threads.
+
+    Returns
+    -------
+    units, threads : int
+        Units of a sub-slice and hardware threads of a unit; zeros where it does not say.
+    """
+    ask = _function("clGetDeviceInfo", _pointer, _uint, _size, _pointer, _pointer)
+    answers = []
+    for what in (DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL, DEVICE_NUM_THREADS_PER_EU_INTEL):
+        value = _uint(0)
+        status = ask(device.int_ptr, what, ctypes.sizeof(value), ctypes.byref(value), None)
+        answers.append(value.value if status == 0 else 0)
+    units, threads = answers
+    return (units, threads) if units and threads else (0, 0)
+
+
 def loader_library() -> str:
     """Find the file of the OpenCL loader in this process; empty where that cannot be told."""
     _library()
@@ -111,8 +134,26 @@ def wait_for_event(event: int) -> None:
     _function("clWaitForEvents", _uint, _pointer)(1, ctypes.byref(place))
 
 
+# Kernels by their handles, and the handles that are gone. Python code in a finalizer would swallow
+# Ctrl-C, so this one only notes; who makes the next kernel releases.
+_owned: dict[weakref.ref[KernelHandle], int] = {}
+_ended: deque[weakref.ref[KernelHandle]] = deque()
+_releasing = threading.Lock()
+
+
+def _release_ended() -> None:
+    release = _function("clReleaseKernel", _pointer)
+    with _releasing:
+        while _ended:
+            # Forgotten first: interrupted in between it is never released, and not twice.
+            address = _owned.pop(_ended[0], None)
+            if address is not None:
+                release(address)
+            _ended.popleft()
+
+
 class KernelHandle:
-    """An OpenCL kernel object, released with this one.
+    """An OpenCL kernel object, released some time after this one is gone.
 
     Parameters
     ----------
@@ -135,8 +176,8 @@ class KernelHandle:
         self.address = create(program, name.encode(), ctypes.byref(status))
         if status.value != 0 or not self.address:
             raise NativeError("clCreateKernel", status.value)
-        release = _function("clReleaseKernel", _pointer)
-        weakref.finalize(self, release, self.address).atexit = False
+        _release_ended()
+        _owned[weakref.ref(self, _ended.append)] = self.address
         self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
         self._enqueue = _function(
             "clEnqueueNDRangeKernel",

@@ -67,12 +67,16 @@ UNITS: tuple[tuple[tuple[int, int], UnitLimits], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """What the compiler says one kernel takes: registers per work-item, and bytes."""
+    """What the compiler says one kernel takes.
+
+    Registers per work-item, bytes, and scalar registers of a wave where there are such.
+    """
 
     registers: int
     stack_bytes: int
     spill_bytes: int
     local_bytes: int
+    scalars: int = 0
 
 
 def compute_capability(device: cl.Device) -> tuple[int, int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clgraph.device import amd
 from clgraph.device.nvidia import unit_limits
 
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
     from clgraph.device.kernel import Kernel
+    from clgraph.device.traits import DeviceTraits
 
 __all__ = ["groups_per_unit", "largest_group", "resident_groups"]
 
@@ -16,6 +18,9 @@ LANES_PER_WARP = 32
 PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
 REGISTER_GRANULE = 256  # registers are handed to a warp in multiples of this
 LOCAL_GRANULE_BYTES = 128
+# Intel's GPUs: barriers of the execution units that run a work-group together, of the generation
+# that has fewest.
+GROUPS_TOGETHER = 16
 
 
 def groups_per_unit(
@@ -103,9 +108,30 @@ def resident_groups(device: Device, kernel: Kernel, group_size: int, local_bytes
     local_bytes += kernel.local_bytes
     if group_size > kernel.max_group_size or local_bytes > traits.local_bytes:
         return 0
+    if traits.units_together > 1:
+        return _groups_together(traits, group_size, local_bytes)
     per_unit = 1
     if traits.compute_capability is not None and kernel.registers is not None:
         per_unit = groups_per_unit(
             traits.compute_capability, kernel.registers, group_size, local_bytes
         )
+    elif traits.graphics_ip is not None and kernel.use is not None:
+        limits = amd.unit_limits(traits.graphics_ip)
+        simds = traits.threads_per_unit // (limits.waves * traits.lanes)
+        granule = limits.local_granule
+        room = traits.local_bytes // (max(-(-local_bytes // granule), 1) * granule)
+        per_unit = amd.groups_per_unit(limits, simds, traits.lanes, kernel.use, group_size, room)
     return per_unit * traits.compute_units
+
+
+def _groups_together(traits: DeviceTraits, group_size: int, local_bytes: int) -> int:
+    """Compute the resident groups of a GPU whose compute units run a group together.
+
+    Its compiler keeps to the registers of a hardware thread, so threads and local memory, which is
+    handed out in powers of two, are what groups share.
+    """
+    threads = traits.threads_per_unit * traits.units_together // traits.lanes
+    limits = [GROUPS_TOGETHER, threads // -(-group_size // traits.lanes)]
+    if local_bytes:
+        limits.append(traits.local_bytes // (1 << (local_bytes - 1).bit_length()))
+    return min(limits) * (traits.compute_units // traits.units_together)

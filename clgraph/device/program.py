@@ -10,15 +10,19 @@ import logging
 import operator
 import os
 import platform
+import re
+import secrets
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clgraph.device import nvidia
-from clgraph.device.builderror import build_error
+from clgraph.device import amd, nvidia
+from clgraph.device.builderror import build_error, differences, first_error
 from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.forks import check_process
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
+from clgraph.device.linker import POCL_PLATFORM, check_linker
 from clgraph.device.native import NativeError
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
@@ -27,11 +31,10 @@ if TYPE_CHECKING:
     from clgraph.device.checked import CheckedSource
     from clgraph.device.discovery import Device
 
-__all__ = ["Program", "build", "load"]
+__all__ = ["Program", "build", "cache_key", "load", "try_building"]
 
 log = logging.getLogger("clgraph")
 
-POCL_PLATFORM = "Portable Computing Language"
 NO_OPTIMISING = "-cl-opt-disable"
 
 
@@ -68,6 +71,8 @@ class Program:
         self.checked: CheckedSource | None = None
         self._built = built
         self._uses = nvidia.parse_build_log(cached.build_log)
+        if device.traits.graphics_ip is not None:
+            self._uses = amd.parse_binary(cached.binary)
 
     def kernel(self, name: str, device: Device | None = None) -> Kernel:
         """Give an entry point.
@@ -90,15 +95,34 @@ class Program:
         KernelBuildError
             If the program has no such kernel.
         """
+        where = device or self.device
         try:
-            kernel = Kernel(device or self.device, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
-            raise KernelBuildError(
-                f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
-            ) from error
+            if not self._build_anew(name):
+                raise KernelBuildError(
+                    f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
+                ) from error
+            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
         if self.checked is not None:
             kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
+
+    def _build_anew(self, name: str) -> bool:
+        """Build again where PoCL's own cache may have lost a kernel; False where it has not."""
+        text = self.checked.text if self.checked else self.source
+        if self.device.platform != POCL_PLATFORM or not re.search(rf"\b{name}\s*\(", text):
+            return False
+        log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
+        # Its cache goes by the text without comments, so another one is not found there.
+        another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
+        built, _ = _from_source(self.device, another, self.label, "", keep=False)
+        self._built = built
+        return True
+
+    def binary(self) -> bytes:
+        """Give what the driver made of it; of NVIDIA's this is the assembler's text."""
+        return bytes(self._built.binaries[0])
 
 
 _programs: dict[tuple[Device, tuple[str, ...], str, bool], Program] = {}
@@ -106,7 +130,13 @@ _building = threading.Lock()
 
 
 def load(
-    device: Device, name: str, /, *, folders: tuple[Path, ...] = (), **params: object
+    device: Device,
+    name: str,
+    /,
+    *,
+    folders: tuple[Path, ...] = (),
+    asked: object = None,
+    **params: object,
 ) -> Program:
     """Render a kernel file for a device and build it, or take it from a cache.
 
@@ -118,6 +148,8 @@ def load(
         Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     folders : tuple of pathlib.Path
         Folders that are searched before ``kernels_cl/`` and ``templates/``.
+    asked : object, optional
+        The configuration as the user wrote it, for errors; default is the parameters themselves.
     **params : object
         What the file is rendered with, beside ``traits`` (the device's `DeviceTraits`) and
         ``check`` (True where ``CLGRAPH_CHECK=1`` asks for bounds checks). A name without a value is
@@ -141,7 +173,7 @@ def load(
     pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
-    config = ", ".join(f"{key}={value}" for key, value in params.items())
+    config = differences(params if asked is None else {"config": asked})
     return build(device, source, label=name, config=config)
 
 
@@ -172,6 +204,7 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
     With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see `clgraph.device.checked`. With
     ``CLGRAPH_NO_OPTIMISING=1`` compilers do not optimise and take a tenth of the time.
     """
+    check_process()
     check = _checking()
     place = (device, _options(device), source, check)
     with _building:
@@ -179,8 +212,9 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
         if program is None:
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
-            program = _programs[place] = _obtain(device, text, label, config)
+            program = _obtain(device, text, label, config)
             program.source, program.checked = source, rewritten
+            _programs[place] = program
     return program
 
 
@@ -198,7 +232,7 @@ def _options(device: Device) -> tuple[str, ...]:
 
 def _obtain(device: Device, source: str, label: str, config: str) -> Program:
     cache = default_cache() if _gains_from_disk(device) else None
-    key = _cache_key(device, source)
+    key = cache_key(device, source)
     cached = cache.load(key) if cache else None
     if cached is not None:
         try:
@@ -235,7 +269,8 @@ def _from_source(
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, config, source, _sha256(source), text) from error
     built = cl.Program(handle)
-    binary = bytes(built.binaries[0]) if keep else b""
+    tells = device.traits.graphics_ip is not None  # what kernels take is said in the binary
+    binary = bytes(built.binaries[0]) if keep or tells else b""
     text = _build_log(device, handle)
     if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
         text = _assembler_log(device, binary or bytes(built.binaries[0]))
@@ -253,6 +288,21 @@ def _assembler_log(device: Device, binary: bytes) -> str:
     return _build_log(device, handle)
 
 
+def try_building(device: Device, source: str) -> None:
+    """Build a source and forget it.
+
+    Raises
+    ------
+    KernelBuildError
+        If the compiler refuses it; the text is its first complaint.
+    """
+    handle = _raw_program()(device.context, source)
+    try:
+        _compile(device, handle)
+    except cl.Error as error:
+        raise KernelBuildError(first_error(_build_log(device, handle) or str(error))) from error
+
+
 def _from_binary(device: Device, binary: bytes) -> cl.Program:
     handle = _raw_program()(device.context, [device.cl], [binary])
     _compile(device, handle)
@@ -268,6 +318,7 @@ def _raw_program() -> type[cl._cl._Program]:
 
 
 def _compile(device: Device, handle: cl._cl._Program) -> None:
+    check_linker(device.platform, is_cpu=device.traits.is_cpu)
     options = " ".join(_options(device)).encode()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", options, [device.cl])(handle)
@@ -281,7 +332,8 @@ def _build_log(device: Device, handle: cl._cl._Program) -> str:
     return str(text or "").strip("\0\n ")
 
 
-def _cache_key(device: Device, source: str) -> str:
+def cache_key(device: Device, source: str) -> str:
+    """Give the name under which a program is kept, which no other device or driver has."""
     parts = [
         source,
         *_options(device),

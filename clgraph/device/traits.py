@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from clgraph.device import native, nvidia
+from clgraph.device import amd, native, nvidia
 from clgraph.device.lazy import cl
 
 __all__ = ["DeviceTraits", "LaneOps", "MemoryOps", "is_simulator", "probe_traits"]
 
-LaneOps = Literal["ptx", "khr", "scalar", "local"]
-MemoryOps = Literal["ptx", "c11", "plain"]
+LaneOps = Literal["ptx", "amdgcn", "khr", "scalar", "local"]
+MemoryOps = Literal["ptx", "amdgcn", "c11", "plain"]
 
 # What the khr flavour of the lane vocabulary is written with. Intel's CPU runtime leaves
 # cl_khr_subgroups itself out of its list although it has sub-groups, so that is not asked for.
@@ -31,9 +32,9 @@ class DeviceTraits:
     ----------
     lanes : int
         Work-items that execute together and can exchange values; 1 where none can.
-    lane_ops : {"ptx", "khr", "scalar", "local"}
+    lane_ops : {"ptx", "amdgcn", "khr", "scalar", "local"}
         Flavour of the lane vocabulary; ``local`` emulates lanes with local memory, for tests.
-    memory_ops : {"ptx", "c11", "plain"}
+    memory_ops : {"ptx", "amdgcn", "c11", "plain"}
         Flavour of ordered loads and stores.
     grid_barrier : bool
         Whether work-groups that are resident together are known to make progress together.
@@ -51,6 +52,13 @@ class DeviceTraits:
         Work-items and 32-bit registers of one compute unit; 0 where unknown.
     compute_capability : tuple of int or None
         NVIDIA's (major, minor).
+    graphics_ip : tuple of int or None
+        AMD's (major, minor, stepping): gfx90a is (9, 0, 10).
+    units_together : int
+        Compute units that run a work-group together and share its local memory: one, but for
+        Intel's GPUs, whose execution units are many to a core.
+    emulated : bool
+        Whether a work-group of exactly `lanes` work-items plays a SIMD group, for tests.
     int64_atomics, fp64 : bool
         Whether there are 64-bit atomics, and double precision.
     is_cpu : bool
@@ -76,6 +84,19 @@ class DeviceTraits:
     fp64: bool
     is_cpu: bool
     build_options: tuple[str, ...]
+    graphics_ip: tuple[int, int, int] | None = None
+    units_together: int = 1
+    emulated: bool = False
+
+    def group_of(self, wanted: int) -> int:
+        """Give the work-items of a group that is to have so many, if the device allows as many.
+
+        Parameters
+        ----------
+        wanted : int
+            Work-items; whole SIMD groups of them are given, at least one.
+        """
+        return max(min(wanted, self.max_group_size) // self.lanes, 1) * self.lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,30 +131,57 @@ def probe_traits(device: cl.Device) -> DeviceTraits:
     capability = nvidia.compute_capability(device) if nvidia.QUERY in extensions else None
     dialect = _dialect(device, extensions, capability)
     cache_bytes = int(device.global_mem_cache_size)
-    limits = None
     if capability is not None:
-        limits = nvidia.unit_limits(capability)
         # The driver reports some 4 MB through OpenCL for a card that has 50.
         cache_bytes = max(cache_bytes, nvidia.cache_bytes(device))
+    unit = _unit(device, dialect, capability)
+    together = unit.threads * unit.together
     return DeviceTraits(
         lanes=dialect.lanes,
         lane_ops=dialect.lane_ops,
         memory_ops=dialect.memory_ops,
-        grid_barrier=capability is not None,
+        # Known where it is computed how many work-groups are resident: those of a GPU all run.
+        grid_barrier=dialect.lane_ops in {"ptx", "amdgcn"},
         compute_units=int(device.max_compute_units),
-        max_group_size=int(device.max_work_group_size),
+        max_group_size=min(int(device.max_work_group_size), together or sys.maxsize),
         local_bytes=int(device.local_mem_size),
         cache_bytes=cache_bytes,
         global_bytes=int(device.global_mem_size),
         max_alloc_bytes=int(device.max_mem_alloc_size),
-        threads_per_unit=limits.threads if limits else 0,
-        registers_per_unit=limits.registers if limits else 0,
+        threads_per_unit=unit.threads,
+        registers_per_unit=unit.registers,
         compute_capability=capability,
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         fp64="cl_khr_fp64" in extensions,
         is_cpu=bool(device.type & cl.device_type.CPU) and not is_simulator(device.platform.name),
         build_options=dialect.build_options,
+        graphics_ip=amd.architecture(device) if dialect.lane_ops == "amdgcn" else None,
+        units_together=unit.together,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What a compute unit holds, and how many of them run a work-group together."""
+
+    threads: int = 0
+    registers: int = 0
+    together: int = 1
+
+
+def _unit(device: cl.Device, dialect: _Dialect, capability: tuple[int, int] | None) -> _Unit:
+    if capability is not None:
+        unit = nvidia.unit_limits(capability)
+        return _Unit(unit.threads, unit.registers)
+    version = amd.architecture(device) if dialect.lane_ops == "amdgcn" else None
+    if version is not None:
+        limits, simds = amd.unit_limits(version), amd.simds_per_unit(device)
+        of_wave = simds * dialect.lanes
+        return _Unit(of_wave * limits.waves, of_wave * limits.registers)
+    if dialect.lane_ops == "khr" and device.type & cl.device_type.GPU:
+        units, threads = native.execution_units(device)
+        return _Unit(threads * dialect.lanes, 0, units) if units else _Unit()
+    return _Unit()
 
 
 def _dialect(
@@ -144,6 +192,10 @@ def _dialect(
     if is_simulator(device.platform.name):
         # LLVM's loop arithmetic on odd integer widths is beyond Oclgrind.
         return _Dialect(build_options=("-cl-opt-disable",))
+    if amd.QUERY in extensions and device.platform.name.strip() == amd.PLATFORM:
+        lanes = amd.lanes(device, amd.architecture(device))
+        if lanes > 1:
+            return _Dialect(lanes, "amdgcn", "amdgcn", ("-cl-std=CL2.0",))
     if extensions.issuperset(SUB_GROUP_EXTENSIONS):
         sizes = native.sub_group_sizes(device)
         for lanes in PREFERRED_SUB_GROUP_SIZES:

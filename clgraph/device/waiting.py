@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from clgraph.device.lazy import cl
 from clgraph.device.native import wait_for_event
@@ -23,6 +24,7 @@ BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
 LONGEST_DEAFNESS_S = 0.1
+THREAD = "clgraph-wait"
 
 
 def wait(events: cl.Event | Iterable[cl.Event]) -> None:
@@ -87,21 +89,22 @@ def _poll(event: cl.Event) -> int:
     return status
 
 
-class _Helper(threading.Thread):
-    """A thread that blocks in the driver, so that the one it helps can be interrupted."""
+class _Helper:
+    """A thread that blocks in the driver, so that the one it helps can be interrupted.
+
+    The thread ends when this is gone, wherever an exception came from, once what it waits for has
+    ended.
+    """
 
     def __init__(self) -> None:
-        super().__init__(name="clgraph-wait", daemon=True)
-        self._events: SimpleQueue[cl.Event | None] = SimpleQueue()
+        self._events: SimpleQueue[object] = SimpleQueue()
         self._ended = threading.Lock()
         self._ended.acquire()
-        self.start()
-
-    def run(self) -> None:
-        while (event := self._events.get()) is not None:
-            wait_for_event(event.int_ptr)
-            del event
-            self._ended.release()
+        # What the queue is given when this is gone is no event.
+        self._end = weakref.ref(self, self._events.put)
+        threading.Thread(
+            target=_serve, args=(self._events, self._ended, self._end), name=THREAD, daemon=True
+        ).start()
 
     def block(self, event: cl.Event) -> None:
         self._events.put(event)
@@ -109,11 +112,15 @@ class _Helper(threading.Thread):
         while not self._ended.acquire(timeout=LONGEST_DEAFNESS_S):
             pass
 
-    def leave(self) -> None:
-        """Have the thread end, once what it waits for has."""
-        self._events.put(None)
+
+def _serve(events: SimpleQueue[object], ended: threading.Lock, end: object) -> None:
+    while (event := events.get()) is not end:
+        wait_for_event(cast("cl.Event", event).int_ptr)
+        del event
+        ended.release()
 
 
+# Each is waited for by one thread at a time, and none that an exception left before its end.
 _idle_helpers: list[_Helper] = []
 
 
@@ -122,9 +129,5 @@ def _block(event: cl.Event) -> None:
         helper = _idle_helpers.pop()
     except IndexError:
         helper = _Helper()
-    try:
-        helper.block(event)
-    except BaseException:
-        helper.leave()
-        raise
+    helper.block(event)
     _idle_helpers.append(helper)

@@ -9,7 +9,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from clgraph.device.lazy import cl
-from clgraph.energy.readings import MeterError, Reading, Source
+from clgraph.energy.readings import Conditions, MeterError, Reading, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,6 +206,25 @@ class NvmlMeter:
         except self._nvml.NVMLError as error:
             raise MeterError(f"NVML stopped answering: {error}.") from None
         return Reading(energy, power)
+
+    def conditions(self) -> Conditions:
+        """Look at clocks, temperature and limits; nothing is changed."""
+        nvml, card = self._nvml, self._card
+
+        def ask(name: str, *words: str) -> int | None:
+            try:
+                return int(getattr(nvml, name)(card, *(getattr(nvml, word) for word in words)))
+            except (nvml.NVMLError, AttributeError):
+                return None
+
+        limit_mw = ask("nvmlDeviceGetEnforcedPowerLimit")
+        return Conditions(
+            sm_clock_mhz=ask("nvmlDeviceGetClockInfo", "NVML_CLOCK_SM"),
+            memory_clock_mhz=ask("nvmlDeviceGetClockInfo", "NVML_CLOCK_MEM"),
+            temperature_c=ask("nvmlDeviceGetTemperature", "NVML_TEMPERATURE_GPU"),
+            power_limit_w=None if limit_mw is None else limit_mw * 1e-3,
+            slowed_by=ask("nvmlDeviceGetCurrentClocksThrottleReasons"),
+        )
 
     def close(self) -> None:
         """Give NVML back."""

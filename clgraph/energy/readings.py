@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from clgraph.errors import ClgraphError
 
-__all__ = ["Meter", "MeterError", "Reading", "Source"]
+__all__ = ["Conditions", "Meter", "MeterError", "MeterOfACard", "Reading", "Source"]
 
 Source = Literal["nvml-counter", "nvml-power", "rapl", "none"]
 
@@ -28,6 +28,28 @@ class Reading(NamedTuple):
 
     energy_j: float | None
     power_w: float | None
+
+
+class Conditions(NamedTuple):
+    """What a card was like when its power was read; None where it does not say.
+
+    Attributes
+    ----------
+    sm_clock_mhz, memory_clock_mhz : int or None
+        Clocks of the multiprocessors and of the memory.
+    temperature_c : int or None
+        Of the chip.
+    power_limit_w : float or None
+        What the driver keeps the power below.
+    slowed_by : int or None
+        NVML's mask of reasons why clocks are lower than they could be.
+    """
+
+    sm_clock_mhz: int | None
+    memory_clock_mhz: int | None
+    temperature_c: int | None
+    power_limit_w: float | None
+    slowed_by: int | None
 
 
 class Meter(Protocol):
@@ -56,4 +78,13 @@ class Meter(Protocol):
 
     def close(self) -> None:
         """Let go of the meter."""
+        ...
+
+
+@runtime_checkable
+class MeterOfACard(Protocol):
+    """A meter that also knows the conditions under which its card draws power."""
+
+    def conditions(self) -> Conditions:
+        """Look at clocks, temperature and limits; nothing is changed."""
         ...

@@ -163,6 +163,10 @@ class Trace:
         last = interpolate_counter(times, joules, end)
         return None if first is None or last is None else last - first
 
+    def joules_by_power(self, start: float, end: float) -> float | None:
+        """Energy of a window from power alone: what a counter can be checked against."""
+        return integrate_power(np.array(self._times), np.array(self._watts), start, end)
+
     def peak_watts(self, start: float, end: float) -> float | None:
         """Highest power in a window: the highest reading, else the steepest rise of the counter."""
         times, watts = np.array(self._times), np.array(self._watts)

@@ -10,7 +10,7 @@ from clgraph.energy.trace import Sampler, Timebase
 if TYPE_CHECKING:
     from clgraph.energy.readings import Meter, Source
 
-__all__ = ["RESOLVED_UPDATES", "Measurement", "Window"]
+__all__ = ["PATIENCE_UPDATES", "RESOLVED_UPDATES", "Measurement", "Window"]
 
 RESOLVED_UPDATES = 2  # a shorter window would share out an average over time outside of it
 PATIENCE_UPDATES = 20  # an H200's counter, changed every 0.1 s, can stand still for over 0.5 s

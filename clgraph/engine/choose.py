@@ -31,6 +31,7 @@ __all__ = [
     "distribution_of",
     "group_size_of",
     "hub_degree_of",
+    "most_items",
     "resolve",
     "usual_group_size",
     "usual_launch_work",
@@ -44,8 +45,14 @@ FEW_EDGES = 8
 ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 # Entries beyond those of a queue that branch-free appends may touch.
 QUEUE_SLACK = 64
-# Local memory that a full-sized group with the largest entries takes.
-GROUP_LOCAL_BYTES = 40 << 10
+# Local memory that a work-item takes in a group with the largest entries, and where a published
+# form has tables beside its queues; and what its filters take for each SIMD group.
+ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
+# Work-items of a group on a GPU of which nothing is known: its SIMD groups are as wide or narrower.
+NEUTRAL_GROUP = 64
+# Entries that a lane on its own collects before it reserves room for them: on a processor many, as
+# its local memory is no scarcer than the rest; among others that share theirs few.
+ALONE_BUFFER, ONE_LANE_BUFFER = 512, 8
 # Room for the duplicates that filters overlook, in percent of what exact claims need.
 INEXACT_PERCENT = 130
 
@@ -243,7 +250,7 @@ def decisions(
 ) -> dict[str, Any]:
     """Give every attribute of `Resolved`, for that or what has more."""
     lanes = traits.lanes
-    scalar, emulated = lanes == 1, traits.lane_ops == "local"
+    scalar, emulated = lanes == 1, traits.emulated
     group_size = group_size_of(config, traits)
     alone = group_size == 1
     frontier = (config.frontier or VertexQueue()).resolved(traits, group_size)
@@ -331,7 +338,7 @@ def decisions(
         "kernels": kernels,
         "held": held,
         "entry": entry,
-        "buffer": mechanics.buffer or (512 if scalar else 2 * lanes),
+        "buffer": mechanics.buffer or (ALONE_BUFFER if alone else max(2 * lanes, ONE_LANE_BUFFER)),
         "word_bits": 64 if alone else 32,
         "wide_offsets": m >= 2**32,
         "wide": wide if wide is not None else pick(mechanics.wide, usual_wide),
@@ -377,8 +384,7 @@ def group_size_of(config: TraversalConfig, traits: DeviceTraits) -> int:
 
 def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
     """Give the work-items of a group where the configuration does not say."""
-    # Lane groups have buffers in local memory, which a simulator or an unknown GPU has little of.
-    if traits.is_cpu or traits.lane_ops == "local" or traits.local_bytes < GROUP_LOCAL_BYTES:
+    if traits.is_cpu or traits.emulated:
         return traits.lanes
     frontier = config.frontier or VertexQueue()
     published = (
@@ -387,7 +393,20 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or config.rules == "helix"
         or (config.balance is not None and config.balance.scope != "lanes")
     )
-    return min(256 if published else 1024, traits.max_group_size) // traits.lanes * traits.lanes
+    # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
+    most, each = 1024, ITEM_BYTES
+    if published:
+        most, each = 256, PUBLISHED_ITEM_BYTES + FILTER_BYTES // traits.lanes
+    room = most_items(traits, each)
+    if traits.lanes == 1:
+        roomy = room >= NEUTRAL_GROUP and traits.local_bytes >= 1024 * ITEM_BYTES
+        return traits.group_of(NEUTRAL_GROUP) if roomy else 1
+    return traits.group_of(min(most, room))
+
+
+def most_items(traits: DeviceTraits, each: int) -> int:
+    """Give the largest power of two of work-items whose local memory fits, of `each` bytes."""
+    return 1 << (max(traits.local_bytes // each, 1).bit_length() - 1)
 
 
 def hub_degree_of(
@@ -413,7 +432,7 @@ def hub_degree_of(
     """
     frontier, chosen = config.frontier or VertexQueue(), config.balance or balance
     serves = (
-        traits.lane_ops != "local"
+        not traits.emulated
         and frontier.name == "vertex"
         and distribution_of(config, group_size_of(config, traits)) == "static"
         and (chosen is None or chosen.scope != "grid")
@@ -460,7 +479,7 @@ def _schedule(asked: Schedule | None, traits: DeviceTraits) -> Schedule:
     if type(asked) is not Schedule:
         return asked
     # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
-    return (Stepped if traits.lane_ops == "local" else Persistent)(**asked.given())
+    return (Stepped if traits.emulated else Persistent)(**asked.given())
 
 
 def distribution_of(config: TraversalConfig, group_size: int) -> str:

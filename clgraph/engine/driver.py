@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -81,6 +81,10 @@ class Outcome:
         self.counters = {name: words(COUNTERS_AT + k) for k, name in enumerate(COUNTERS)}
         self._events = events
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the time that the events tell, and not these."""
+        return self.__dict__ | {"_events": None, "kernel_ms": self.kernel_ms}
+
     @property
     def events(self) -> tuple[cl.Event, cl.Event]:
         """Of the first launch and of the last."""
@@ -121,6 +125,7 @@ class Driver:
                 f"{device.traits.local_bytes}; choose a smaller one."
             )
         self._state = Memory(device).upload("state", initial_state())
+        self._is_initial = True  # whether the state is known to be as a search begins
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         # The same objects in every launch, so that they are handed over once.
         self._limits = (
@@ -172,6 +177,7 @@ class Driver:
         ClgraphError
             If the driver reports a failure.
         """
+        self._begin()
         if self._config.synchronisation == "persistent":
             outcome = self._persistent(args, between)
             if outcome is not None:
@@ -186,6 +192,7 @@ class Driver:
             )
             if restart is not None:
                 restart()
+            self._begin()
         return self._stepped(args, order, between)
 
     def _persistent(
@@ -196,25 +203,22 @@ class Driver:
         if config.membership == "open":
             flags |= FLAG_OPEN
         launches = 1
-        try:
-            first = last = self._launch(args, 0, flags)
-            while True:
-                self._mirror.refresh()
-                if self._word(_ABORTED):
-                    self._reset()
-                    return None
-                status = self._word(_STATUS)
-                if status == STATUS_DONE:
-                    return self._outcome("persistent", (first, last), launches)
-                if status != STATUS_PAUSED:
-                    self._raise_unfinished()
-                if between:
-                    between()
-                last = self._launch(args, launches, flags)
-                launches += 1
-        except BaseException:
-            self._reset()
-            raise
+        first = last = self._launch(args, 0, flags)
+        while True:
+            self._mirror.refresh()
+            if self._word(_ABORTED):
+                return None
+            status = self._word(_STATUS)
+            if status == STATUS_DONE:
+                outcome = self._outcome("persistent", (first, last), launches)
+                self._is_initial = True  # the kernel has left it so
+                return outcome
+            if status != STATUS_PAUSED:
+                self._raise_unfinished()
+            if between:
+                between()
+            last = self._launch(args, launches, flags)
+            launches += 1
 
     def _stepped(
         self,
@@ -224,23 +228,20 @@ class Driver:
     ) -> Outcome:
         flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
         launches = 1
-        try:
-            first = self._launch(args, 0, flags)
-            for place in order:
-                self._launch(args, launches, flags, self._kernels[place])
-                launches += 1
-            while True:
-                for _ in range(STEPS_AHEAD):
-                    for kernel in self._kernels:
-                        last = self._launch(args, launches, flags, kernel)
-                        launches += 1
-                self._mirror.refresh()
-                if self._word(_STATUS) == STATUS_DONE:
-                    return self._outcome("stepped", (first, last), launches)
-                if between:
-                    between()
-        finally:
-            self._reset()
+        first = self._launch(args, 0, flags)
+        for place in order:
+            self._launch(args, launches, flags, self._kernels[place])
+            launches += 1
+        while True:
+            for _ in range(STEPS_AHEAD):
+                for kernel in self._kernels:
+                    last = self._launch(args, launches, flags, kernel)
+                    launches += 1
+            self._mirror.refresh()
+            if self._word(_STATUS) == STATUS_DONE:
+                return self._outcome("stepped", (first, last), launches)
+            if between:
+                between()
 
     def _launch(
         self, args: tuple[Argument, ...], launch: int, flags: int, kernel: Kernel | None = None
@@ -259,8 +260,11 @@ class Driver:
     def _word(self, index: int) -> int:
         return int(self._mirror.words[index - _SEEN.start])
 
-    def _reset(self) -> None:
-        self._state.write(initial_state())
+    def _begin(self) -> None:
+        """Write the initial state, unless the search before ended where it is just that."""
+        if not self._is_initial:
+            self._state.write(initial_state())
+        self._is_initial = False
 
     def _raise_unfinished(self) -> NoReturn:
         raise KernelTimeoutError(
@@ -271,7 +275,6 @@ class Driver:
 
     def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
         if self._word(STATE_WORDS["OVERFLOWED"]):
-            self._reset()
             raise QueueOverflowError(
                 f"{self._kernel.name} found more than its queues of "
                 f"{self._config.limits.queue_percent} percent can hold; choose a larger "

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import DTypeLike, NDArray
 
     from clgraph.device import Memory
@@ -50,6 +53,10 @@ class SearchBuffers:
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
         self.owner: weakref.ref[Findings] | None = None
 
+    def living(self) -> Findings | None:
+        """Whose result is here."""
+        return self.owner() if self.owner is not None else None
+
 
 class BufferPool:
     """The buffers of one plan: one set from the start, more while results are alive.
@@ -79,36 +86,39 @@ class BufferPool:
         self._memory = memory
         self._shape = (n, level_capacity)
         self._kinds: dict[str, Any] = {"predecessors": predecessors, "dtype": dtype}
-        # Weakly, so that buffers which Ctrl-C loses on their way to a result are freed.
-        self._all: weakref.WeakSet[SearchBuffers] = weakref.WeakSet()
-        self._free: list[SearchBuffers] = []
-        self._free.append(self._new())
+        self._all: list[SearchBuffers] = []
+        self._new()
 
     def _new(self) -> SearchBuffers:
         buffers = SearchBuffers(self._memory, *self._shape, **self._kinds)
-        self._all.add(buffers)
+        self._all.append(buffers)
         return buffers
 
     def take(self) -> SearchBuffers:
-        """Buffers that no living result needs: used ones, else new ones, else a result's."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            pass
+        """Buffers that no living result needs: used ones, else new ones, else a result's.
+
+        They are the caller's until `Findings` of them are gone, and anybody's if there never are
+        any: a search that an exception ends has nothing to clear up. One search at a time may run.
+        """
+        for buffers in self._all:
+            if buffers.living() is None:
+                return buffers
         try:
             return self._new()
         except DeviceMemoryError:
-            for buffers in list(self._all):
-                found = buffers.owner() if buffers.owner else None
-                if found is not None:
-                    found.detach()
-            if not self._free:
+            if not self._all:
                 raise
-            return self._free.pop()
+        for buffers in self._all:
+            found = buffers.living()
+            if found is not None:
+                found.detach()
+        return self._all[0]
 
-    def give_back(self, buffers: SearchBuffers) -> None:
-        """Keep buffers for the next search."""
-        self._free.append(buffers)
+
+class Degrees(NamedTuple):
+    """What stands for a graph in results that were copied or came from another process."""
+
+    degrees: NDArray[Any]
 
 
 class Findings:
@@ -122,58 +132,70 @@ class Findings:
         What was searched.
     buffers : SearchBuffers
         What the search wrote.
-    pool : BufferPool
-        Where `buffers` go when they are not needed any more.
     rows : int
         Level records that the search wrote, unless their buffer was too short.
     """
 
-    _buffers: SearchBuffers | None = None  # also where Ctrl-C comes before __init__ is over
-
-    def __init__(self, graph: Graph, buffers: SearchBuffers, pool: BufferPool, rows: int) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, buffers: SearchBuffers, rows: int) -> None:
+        self._graph: Graph | Degrees = graph
         self._rows = rows
-        self._pool = pool
-        self._buffers = buffers
+        self._host: dict[str, Any] = {}
+        # A thread that reads must not be overtaken by one whose search wants the buffers.
+        self._reading = threading.RLock()
+        self._buffers: SearchBuffers | None = buffers
         buffers.owner = weakref.ref(self)
 
-    def __del__(self) -> None:
-        """Give the buffers back."""
-        self._give_back()
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what is on the host, after everything has been read; no graph."""
+        self.detach()
+        return self.__dict__ | {"_graph": Degrees(self._graph.degrees), "_reading": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Have a lock of one's own."""
+        self.__dict__.update(state)
+        self._reading = threading.RLock()
 
     def detach(self) -> None:
-        """Read everything and give the buffers back."""
-        if self._buffers is not None:
-            _ = self.distances, self.predecessors, self.levels
-            self._give_back()
+        """Read everything and let go of the buffers."""
+        _ = self.distances, self.predecessors, self.levels
+        with self._reading:
+            buffers = self._buffers
+            if buffers is not None and buffers.living() is self:
+                buffers.owner = None
+            self._buffers = None
 
-    def _give_back(self) -> None:
-        buffers, self._buffers = self._buffers, None
-        if buffers is not None:
-            self._pool.give_back(buffers)
+    def _read(self, name: str, read: Callable[[SearchBuffers], Any]) -> Any:
+        """Give an array, from the device the first time."""
+        with self._reading:
+            if name not in self._host:
+                if self._buffers is None:
+                    raise RuntimeError("detach() lets go of buffers whose every array is read")
+                self._host[name] = read(self._buffers)
+            return self._host[name]
 
-    def _held(self) -> SearchBuffers:
-        if self._buffers is None:
-            raise RuntimeError("detach() has read every array before it let go of the buffers")
-        return self._buffers
-
-    @cached_property
+    @property
     def distances(self) -> NDArray[Any]:
         """As the search wrote them [n]."""
-        return self._held().distances.read()
+        found: NDArray[Any] = self._read("distances", lambda held: held.distances.read())
+        return found
 
-    @cached_property
+    @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n], -1 where unreached; None if no tree was labelled."""
-        tree = self._held().predecessors
-        return None if tree is None else tree.read()
+        found: NDArray[np.int32] | None = self._read(
+            "predecessors", lambda held: held.predecessors and held.predecessors.read()
+        )
+        return found
 
-    @cached_property
+    @property
     def levels(self) -> NDArray[np.uint32]:
         """uint32 [levels, 4]: frontier, edges or nothing, direction, clock."""
-        words = self._held().levels
-        rows = min(self._rows, words.count // 4)
-        return words.read(4 * rows).reshape(-1, 4)
+        found: NDArray[np.uint32] = self._read("levels", self._level_rows)
+        return found
+
+    def _level_rows(self, held: SearchBuffers) -> NDArray[Any]:
+        rows = min(self._rows, held.levels.count // 4)
+        return held.levels.read(4 * rows).reshape(-1, 4)
 
 
 class HopFindings(Findings):
@@ -181,14 +203,14 @@ class HopFindings(Findings):
 
     Parameters
     ----------
-    graph, buffers, pool
+    graph, buffers
         As for `Findings`.
     depth : int
         Largest distance.
     """
 
-    def __init__(self, graph: Graph, buffers: SearchBuffers, pool: BufferPool, depth: int) -> None:
-        super().__init__(graph, buffers, pool, depth + 2)
+    def __init__(self, graph: Graph, buffers: SearchBuffers, depth: int) -> None:
+        super().__init__(graph, buffers, depth + 2)
         self._depth = depth
 
     @cached_property

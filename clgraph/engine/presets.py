@@ -11,12 +11,13 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Configuration"]
+__all__ = ["Configuration", "Presets"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Configuration(Strategy):
-    """Base of configurations: strategies with names, of which `PRESETS` holds the keywords."""
+class Presets:
+    """Base of what has names: `PRESETS` holds the keywords of each."""
+
+    __slots__ = ()
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"auto": {}}
 
@@ -58,3 +59,8 @@ class Configuration(Strategy):
         raise InvalidArgumentError(
             f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Configuration(Presets, Strategy):
+    """Base of configurations that are trees of strategies."""

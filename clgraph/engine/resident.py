@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["ResidentGraph", "offsets_dtype", "resident", "unreachable_words"]
-
-_copies: WeakKeyDictionary[Graph, dict[Device, ResidentGraph]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ def resident(graph: Graph, device: Device, progress: Progress | None = None) -> 
             f"the graph has {graph.n} vertices, but kernels number vertices with 32 bits; "
             f"use fewer than {2**32 - 64}."
         )
-    held = _copies.setdefault(graph, {})
+    held: dict[Device, ResidentGraph] = graph.kept.setdefault(resident, {})
     if device not in held:
         memory = Memory(device)
         indptr = memory.upload(

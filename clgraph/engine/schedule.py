@@ -31,7 +31,7 @@ def check_group_size(group_size: int, traits: DeviceTraits) -> int:
             f"group_size={group_size} exceeds the {traits.max_group_size} work-items that this "
             "device allows."
         )
-    if traits.lane_ops == "local" and group_size != traits.lanes:
+    if traits.emulated and group_size != traits.lanes:
         raise InvalidArgumentError(
             f"group_size={group_size} is not possible with emulated lanes; it must be "
             f"{traits.lanes}."

@@ -18,6 +18,7 @@ __all__ = [
     "first_unsorted",
     "index_dtype",
     "row_ids",
+    "simple_matrix",
     "sorted_rows",
     "transpose_csr",
 ]
@@ -180,3 +181,18 @@ def drop_duplicates(indptr: Array, indices: Array, weights: Array | None) -> CSR
     kept = np.searchsorted(first, indptr).astype(indptr.dtype)
     lightest = None if weights is None else np.minimum.reduceat(weights, first)
     return kept, indices[first], lightest
+
+
+def simple_matrix(indptr: Array, indices: Array) -> Any:
+    """Adjacency matrix for ``scipy.sparse.csgraph``, with one entry for parallel edges.
+
+    What has several entries in one place it mistreats: its strong components are wrong, or never
+    found (scipy 1.17). Rows must be sorted. O(n + m).
+    """
+    pointers, heads, _ = drop_duplicates(indptr, indices, None)
+    n = len(pointers) - 1
+    matrix = module("scipy.sparse").csr_matrix(
+        (np.ones(len(heads)), heads, pointers), shape=(n, n), copy=True
+    )
+    matrix.has_canonical_format = True
+    return matrix

@@ -237,7 +237,7 @@ def road(
     kept = rng.random(len(src)) >= drop
     src, dst = src[kept], dst[kept]
     arrays = csr.edges_to_csr(grid.n, *with_reverses(src, dst, None)[:2], None)
-    matrix = Graph.trusted(arrays, directed=False).to_scipy()
+    matrix = csr.simple_matrix(arrays[0], arrays[1])
     _, component = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
     inside = component == np.bincount(component).argmax()
     number = (np.cumsum(inside) - 1).astype(src.dtype)

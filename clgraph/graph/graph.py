@@ -128,7 +128,9 @@ class Graph:
         self._directed = directed
         self._labels = None if labels is None else frozen(labels)
         self._permutation = None if permutation is None else frozen(permutation)
-        self._resident: dict[Any, Any] = {}  # device copies, kept by the engine
+        # What others worked out about this graph, each under a key of its own: device copies, say.
+        # Here and not in weak dictionaries, in whose finalizers Ctrl-C would get lost.
+        self.kept: dict[Any, Any] = {}
 
     @property
     def n(self) -> int:
@@ -278,7 +280,8 @@ class Graph:
         -------
         scipy.sparse.csr_array [n, n]
             A copy; entries are the weights, or int32 ones. Parallel edges stay separate entries,
-            which most scipy operations add up.
+            which most scipy operations add up, and ``scipy.sparse.csgraph`` mistreats: its strong
+            components may never end. Call ``sum_duplicates()`` on the matrix before.
         """
         data = np.ones(self.m, np.int32) if self._weights is None else self._weights.copy()
         arrays = (data, self._indices.copy(), self._indptr.copy())

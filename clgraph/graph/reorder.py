@@ -1,11 +1,9 @@
 """Orders of the vertices that bring neighbours, or the busiest vertices, close together."""
 
-from typing import Any
-
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.csr import Array, transpose_csr
+from clgraph.graph.csr import Array, simple_matrix, transpose_csr
 from clgraph.graph.modules import module
 
 __all__ = ["ORDERS", "vertex_order"]
@@ -53,19 +51,13 @@ def _hubs_first(indptr: Array, indices: Array, _directed: bool) -> Array:
 
 
 def _reverse_cuthill_mckee(indptr: Array, indices: Array, directed: bool) -> Array:
-    sparse, csgraph = module("scipy.sparse"), module("scipy.sparse.csgraph")
-    n = len(indptr) - 1
-    if n == 0:
+    csgraph = module("scipy.sparse.csgraph")
+    if len(indptr) == 1:
         return np.empty(0, np.int64)
-
-    def pattern(pointers: Array, heads: Array) -> Any:
-        data = np.ones(len(heads), np.int8)
-        return sparse.csr_matrix((data, heads.copy(), pointers.copy()), shape=(n, n))
-
-    matrix = pattern(indptr, indices)
+    matrix = simple_matrix(indptr, indices)
     if directed:
         reverse_indptr, reverse_indices, _ = transpose_csr(indptr, indices, None)
-        matrix = matrix.maximum(pattern(reverse_indptr, reverse_indices))
+        matrix = matrix.maximum(simple_matrix(reverse_indptr, reverse_indices))
     permutation: Array = csgraph.reverse_cuthill_mckee(matrix.tocsr(), symmetric_mode=True)
     return permutation.astype(np.int64)
 

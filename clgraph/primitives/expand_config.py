@@ -244,7 +244,7 @@ def usual_balancer(mean: float, deviation: float, traits: DeviceTraits) -> Balan
 
 
 def _group_size(traits: DeviceTraits) -> int:
-    if traits.lanes == 1 or traits.lane_ops == "local":
+    if traits.lanes == 1 or traits.emulated:
         return traits.lanes
     wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
-    return min(wanted, traits.max_group_size // traits.lanes * traits.lanes)
+    return traits.group_of(wanted)

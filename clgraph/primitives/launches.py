@@ -66,7 +66,7 @@ class Run:
 
 def group_size(traits: DeviceTraits) -> int:
     """Work-items that a work-group of the primitives has on a device."""
-    if traits.lanes == 1 or traits.lane_ops == "local":
+    if traits.lanes == 1 or traits.emulated:
         return traits.lanes
     wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
-    return min(wanted, traits.max_group_size // traits.lanes * traits.lanes)
+    return traits.group_of(wanted)

@@ -26,7 +26,7 @@
 
 <%def name="vocabulary(group_size)">\
 <%
-    if group_size % traits.lanes or (traits.lane_ops == "local" and group_size != traits.lanes):
+    if group_size % traits.lanes or (traits.emulated and group_size != traits.lanes):
         raise ValueError(f"a work-group of {group_size} does not fit {traits.lanes} {traits.lane_ops} lanes")
     lane_groups = group_size // traits.lanes
     several = lane_groups > 1

@@ -1,6 +1,7 @@
 """Each subcommand on small inputs, in this process."""
 
 import csv
+import importlib.metadata
 import inspect
 import json
 
@@ -89,6 +90,16 @@ def test_doctor(run, pocl):
     assert status == 0
     for word in ("loader", "driver", "cache", "meter: ", "self-test: not run"):
         assert word in out
+
+
+def test_doctor_works_in_a_checkout_that_is_not_installed(run, monkeypatch):
+    def nothing(package):
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(importlib.metadata, "version", nothing)
+    status, out, _ = run("doctor", "--no-self-test")
+    assert status == 0
+    assert "clgraph (not installed)" in out
 
 
 def test_doctor_reports_a_device_that_computes_wrongly(run, monkeypatch):

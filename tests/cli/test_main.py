@@ -296,6 +296,19 @@ def test_progress_draws_what_takes_long_and_leaves_a_clean_line(monkeypatch, has
     assert terminal.text.rstrip(" ").endswith("\r")
 
 
+def test_a_step_that_cannot_tell_how_far_it_is_is_named_at_once(monkeypatch, capsys):
+    with Progress("building kernels"):
+        pass
+    assert capsys.readouterr().err == ""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with Progress("building kernels") as progress:
+        assert terminal.text == "\rbuilding kernels ..."
+        progress.callback(1, 2, "upload")
+        assert terminal.text.endswith("\r")
+    assert terminal.text.rstrip(" ").endswith("\r")
+
+
 def test_text_helpers():
     assert pairs([("a", "1"), ("long", "")]) == "a     1\nlong"
     assert table(["n", "what"], [["1,000", "x"]]) == "    n  what\n1,000     x"

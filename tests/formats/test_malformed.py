@@ -27,7 +27,14 @@ HUGE = 10**18
 # format -> what is wrong -> (text, line, words of the message)
 TEXT = {
     "mtx": {
-        "no banner": ("3 3 1\n1 2\n", 1, "banner"),
+        "no banner, no size": ("1 2\n2 3\n", 1, 'format="edges"'),
+        "no banner, but words": ("one two three\n", 1, 'format="edges"'),
+        "no banner, rectangular": ("3 4 1\n1 2\n", 1, 'format="edges"'),
+        "no banner, too few": ("3 3 2\n1 2\n", 2, 'format="edges"'),
+        "no banner, too many": ("3 3 1\n1 2\n2 3\n", 3, 'format="edges"'),
+        "no banner, from 0": ("3 3 2\n1 2\n0 1\n", 3, 'format="edges"'),
+        "no banner, id above n": ("3 3 2\n1 2\n2 4\n", 3, 'format="edges"'),
+        "no banner, comments only": ("% here\n% there\n", 2, 'format="edges"'),
         "short banner": ("%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n", 1, "banner"),
         "array": ("%%MatrixMarket matrix array real general\n1 1\n1\n", 1, "coordinate"),
         "complex": (MTX + "complex general\n1 1 1\n1 1 1 1\n", 1, "complex"),
@@ -71,6 +78,7 @@ TEXT = {
         "negative": ("# c\n0 1\n-1 2\n", 3, "negative"),
         "huge id": (f"0 1\n1 {HUGE}\n", 2, "max_vertices"),
         "overflowing id": (f"0 1\n1 {10**40}\n", 2, "max_vertices"),
+        "id of 20 digits": (f"0 1\n1 {2**64 + 1}\n", 2, "max_vertices"),
         "nan": ("0 1 2.5\n1 2 NaN\n", 2, "finite"),
         "huge count": (f"# Nodes: {HUGE} Edges: 1\n0 1\n", 1, "max_vertices"),
         "trailing comment": ("0 1 # one\n", 1, "no"),
@@ -104,6 +112,7 @@ TEXT = {
         "one number": ("3\n\n\n\n", 1, "header"),
         "negative": ("-3 2\n", 1, "header"),
         "huge n": (f"{HUGE} 0\n", 1, "declared"),
+        "20 digits": (f"{10**19} 0\n", 1, "header"),
         "huge m": (f"2 {HUGE}\n2\n1\n", 1, "declared"),
         "bad fmt": ("2 1 7\n2\n1\n", 1, "fmt"),
         "long fmt": ("2 1 0001\n2\n1\n", 1, "fmt"),
@@ -123,6 +132,9 @@ TEXT = {
         "comments only": ("% one\n% two\n", 2, "header"),
     },
     "koblenz": {
+        "left side": ("% bip unweighted\n% 1 1 2\n2 1\n", 3, "beyond the 1 "),
+        "right side": ("% bip unweighted\n% 1 2 1\n1 2\n", 3, "beyond the 1 "),
+        "other digits": ("% sym unweighted\n% \N{ARABIC-INDIC DIGIT ONE} 2 2\n1 2\n1 x\n", 4, "x"),
         "comments only": ("% sym unweighted\n", 1, "no edges"),
         "id 0": ("% sym unweighted\n0 1\n", 2, "below 1"),
         "id above n": ("% sym unweighted\n% 1 2 2\n1 3\n", 3, "beyond the 2"),
@@ -283,6 +295,18 @@ def npy(header: str, body: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
 
 
+def damaged_lzma() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as file:
+        for name in ("indptr", "indices"):
+            member = io.BytesIO()
+            np.save(member, np.arange(3))
+            file.writestr(f"{name}.npy", member.getvalue())
+    content = bytearray(buffer.getvalue())
+    content[50:90] = bytes(40)
+    return bytes(content)
+
+
 INDPTR, INDICES = np.array([0, 1, 2]), np.array([1, 0], np.int32)
 NPZ = {
     "no indices": npz(indptr=INDPTR),
@@ -312,6 +336,16 @@ NPZ = {
         ),
         indices=npy("{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }"),
     ),
+    "scalar": npz(indptr=np.int64(0), indices=INDICES),
+    "structured": npz(
+        indptr=INDPTR, indices=INDICES, directed=np.zeros(1, [("a", "?"), ("b", "i4")])
+    ),
+    "giant header": archive(indptr=b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b" " * 9000, indices=b""),
+    "giant elements": archive(
+        indptr=npy("{'descr': '|V2147483647', 'fortran_order': False, 'shape': (2,), }"),
+        indices=npy("{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }"),
+    ),
+    "damaged lzma": damaged_lzma(),
     "pickle": archive(indptr=pickle.dumps([0, 1]), indices=pickle.dumps([0])),
     "rectangular": npz(
         indptr=INDPTR,

@@ -53,6 +53,26 @@ def test_matrix_market_symmetries(read) -> None:
     assert skew.weights.dtype == np.float64
 
 
+def test_matrix_market_without_a_banner(read, caplog) -> None:
+    """As Network Repository has some: sizes, then pairs that count from 1."""
+    with caplog.at_level("WARNING", "clgraph"):
+        graph = read("4 4 3\n1 2\n2 3\n4 1\n", "a.mtx")
+    assert graph.n == 4
+    assert arcs(graph) == [(0, 1), (1, 2), (3, 0)]
+    assert graph.directed
+    assert graph.weights is None
+    (record,) = caplog.records
+    assert "3 entries of a 4 x 4 matrix" in record.getMessage()
+    assert "directed=False" in record.getMessage()
+    both = read("% a comment\n\n4 4 3\n1 2\n2 3\n4 1\n", "a.mtx", directed=False)
+    assert arcs(both) == [(0, 1), (0, 3), (1, 0), (1, 2), (2, 1), (3, 0)]
+    assert read("2 2 1\n1 2 7\n", "a.mtx").weights.tolist() == [7]
+    assert read("2 2 1\n1 2 7\n", "a.mtx", weighted=False).weights is None
+    assert read("2 2 0\n", "a.mtx").m == 0
+    pairs = read("4 4 3\n1 2 9\n2 3 9\n", "a.mtx", format="edges")
+    assert pairs.m == 3
+
+
 def test_matrix_market_spelling(read) -> None:
     text = (
         "%%matrixmarket MATRIX Coordinate Pattern GENERAL\r\n% c\r\n\r\n2 2 1\r\n\r\n 1\t2 \r\n\r\n"

@@ -1,6 +1,6 @@
 """Importing clgraph is quick and touches no device."""
 
-from runtimes import run_python
+from runtimes import clean_environment, run_python
 
 IMPORT_LIMIT_S = 0.4
 MEASURE = """
@@ -79,3 +79,19 @@ def test_the_logger_is_silent_unless_it_is_asked():
         script.replace("import clgraph", "import clgraph; logging.basicConfig()")
     ).stderr
     assert "nobody asked for this" in shown
+
+
+def test_import_and_first_builds_say_nothing(tmp_path):
+    """Neither Python nor the compilers of the drivers warn of anything."""
+    assert run_python(OPENED, env=clean_environment(PYTHONWARNINGS="error")).stderr == ""
+    script = """
+    import clgraph as cg
+    graph = cg.generate.grid2d(6, 5, weights=(1, 9))
+    for device in cg.devices():
+        if not device.is_simulator:
+            assert cg.sssp(graph, 0, device=device).distances.max() < 99
+    """
+    fresh = {name: str(tmp_path / name) for name in ("CLGRAPH_CACHE_DIR", "POCL_CACHE_DIR")}
+    env = clean_environment(PYTHONWARNINGS="error", **fresh)
+    done = run_python(script, env=env)
+    assert (done.stdout, done.stderr) == ("", "")

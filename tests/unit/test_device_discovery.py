@@ -5,12 +5,13 @@ import os
 import stat
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from runtimes import INTEL, OCLGRIND, POCL, clean_environment, driver_library, run_python
 
+from clgraph.device import choosing, devices, discovery, discovery_report, drivers
 from clgraph.device import device as find_device
-from clgraph.device import devices, discovery, discovery_report, drivers
 from clgraph.device.drivers import Registration
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
@@ -61,12 +62,15 @@ SIMULATOR = FakeHandle(
 def machine(monkeypatch):
     """A function that replaces the devices of this machine by others."""
 
-    def install(*handles, left_out=()):
+    def install(*handles, left_out=(), broken=MappingProxyType({})):
         found = [discovery.Device(handle, (i, 0)) for i, handle in enumerate(handles)]
         found.sort(key=discovery._rank)
         there = discovery.Inventory(tuple(found), (), tuple(left_out))
         monkeypatch.setattr(discovery, "inventory", lambda: there)
         monkeypatch.setattr(discovery.Device, "traits", property(_traits_of))
+        monkeypatch.setattr(
+            discovery.Device, "trouble", property(lambda found: broken.get(found.cl))
+        )
 
     monkeypatch.delenv("CLGRAPH_DEVICE", raising=False)
     return install
@@ -125,6 +129,42 @@ def test_device_by_name(machine, spec, chosen):
 def test_intel_means_its_own_runtime_and_not_pocl_on_its_processor(machine):
     machine(POCL_ON_INTEL, INTEL_CPU)
     assert find_device("intel").cl is INTEL_CPU
+
+
+BROKEN = MappingProxyType({POCL_ON_INTEL: "unknown target CPU 'generic'"})
+
+
+@pytest.mark.parametrize(
+    ("spec", "chosen"),
+    [(None, INTEL_CPU), ("cpu", INTEL_CPU), ("xeon", INTEL_CPU), ("intel", INTEL_CPU)],
+)
+def test_a_device_that_cannot_build_is_passed_over(machine, spec, chosen, caplog, monkeypatch):
+    monkeypatch.setattr(choosing, "_passed_over", set())
+    machine(SIMULATOR, INTEL_CPU, POCL_ON_INTEL, broken=BROKEN)
+    assert find_device(spec).cl is chosen
+    assert find_device(spec).cl is chosen
+    said = [record.message for record in caplog.records]
+    assert len(said) == (spec != "intel")
+    assert all("Portable" in text and "unknown target CPU 'generic'" in text for text in said)
+
+
+@pytest.mark.parametrize("spec", [None, "cpu", "pocl", "1:0", "pocl+lanes8"])
+def test_where_none_can_build_two_sentences_say_what_to_install(machine, spec):
+    machine(SIMULATOR, POCL_ON_INTEL, broken=BROKEN)
+    with pytest.raises(DeviceNotFoundError) as caught:
+        find_device(spec)
+    wrong, install = str(caught.value).split("generic'. ")
+    assert wrong.startswith("no kernel can be built for pthread-Intel(R) Xeon(R) (Portable")
+    for way in ("clgraph[intel]", "Debian's pocl-opencl-icd", "conda-forge"):
+        assert way in install
+    assert install.count(". ") == 0
+
+
+def test_a_gpu_that_cannot_build_is_not_replaced_where_one_was_asked_for(machine):
+    machine(NVIDIA, POCL_ON_INTEL, broken={NVIDIA: "no assembler"})
+    assert find_device().cl is POCL_ON_INTEL
+    with pytest.raises(DeviceNotFoundError, match="no assembler"):
+        find_device("gpu")
 
 
 @pytest.mark.parametrize("maker", ["intel", "Intel"])

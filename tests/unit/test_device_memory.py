@@ -232,9 +232,11 @@ def test_budget_keeps_a_reserve():
     assert small.free_bytes == (1 << 30) - (1 << 25)
     large = Ledger(150 << 30, shared_with_host=False)
     assert large.free_bytes == (150 << 30) - (512 << 20)
-    assert large.take(100 << 30)
-    assert not large.take(50 << 30)
-    large.give_back(100 << 30)
+    booking = large.take(100 << 30)
+    assert large.take(50 << 30) is None
+    assert large.used_bytes == 100 << 30
+    del booking
+    assert large.used_bytes == 0
     assert large.take(149 << 30)
 
 

@@ -1,5 +1,6 @@
 """Rendering, building, the caches of built programs, and what a failed build says."""
 
+import dataclasses
 import json
 import logging
 import os
@@ -12,6 +13,7 @@ import pyopencl as cl
 import pytest
 from runtimes import clean_environment, run_python
 
+import clgraph as cg
 from clgraph.device import Memory, builderror, cache, load, program, sources, wait
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.errors import KernelBuildError
@@ -123,8 +125,8 @@ def test_pocl_keeps_its_binaries_itself(pocl, empty_cache, forget):
 
 
 def test_other_options_and_other_devices_have_other_entries(pocl, intel, any_device):
-    keys = {program._cache_key(device, ADD) for device in (pocl, intel)}
-    keys.add(program._cache_key(any_device, ADD + " "))
+    keys = {program.cache_key(device, ADD) for device in (pocl, intel)}
+    keys.add(program.cache_key(any_device, ADD + " "))
     assert len(keys) == 3
 
 
@@ -240,7 +242,7 @@ def test_entry_of_another_user_is_not_used(intel, forget, caplog, monkeypatch):
 
 def test_binary_that_the_driver_refuses_is_rebuilt(intel, empty_cache, forget, caplog):
     empty_cache.parent.mkdir()
-    key = program._cache_key(intel, ADD)
+    key = program.cache_key(intel, ADD)
     BinaryCache(empty_cache).store(key, CachedBinary(b"not a program" * 100, ""), {})
     with caplog.at_level(logging.INFO, "clgraph"):
         built = program.build(intel, ADD, label="add.cl")
@@ -393,22 +395,24 @@ def test_build_error_shows_the_rendered_lines(device, empty_cache, tmp_path):
     with pytest.raises(KernelBuildError) as caught:
         load(device, "broken.cl", folders=(tmp_path,), balance="item_per_vertex", group_size=64)
     message = str(caught.value)
-    first, second, *rest = message.splitlines()
+    first, *lines, last = message.splitlines()
     assert first == (
         f"broken.cl did not compile on {device.name} (driver {device.driver}) "
-        "with balance=item_per_vertex, group_size=64:"
+        "with balance=item_per_vertex, group_size=64: "
+        "use of undeclared identifier 'undeclared_thing' (line 5)"
     )
-    assert second.startswith("line 5: use of undeclared identifier 'undeclared_thing'")
-    assert rest[:5] == [
+    assert lines == [
         "       3 | }",
         "       4 | __kernel void broken(__global uint *a) {",
         "  >    5 |     a[0] = undeclared_thing;",
         "       6 |     a[1] = 2;",
         "       7 | }",
     ]
-    (kept,) = (empty_cache.parent / "failed").iterdir()
-    assert str(kept) in rest[-1]
+    kept, said = sorted((empty_cache.parent / "failed").iterdir())
+    assert str(kept) in last
     assert kept.read_text() == BROKEN
+    assert said == kept.with_name(f"{kept.name}.log")
+    assert "undeclared_thing" in said.read_text()
     assert kept.name.startswith("broken.cl-")
 
 
@@ -425,7 +429,7 @@ def test_build_error_under_oclgrind(tmp_path):
             print(error)
         """
     )
-    assert "line 5: use of undeclared identifier" in done.stdout
+    assert "use of undeclared identifier 'undeclared_thing' (line 5)\n" in done.stdout
     assert "  >    5 |     a[0] = undeclared_thing;" in done.stdout
 
 
@@ -460,9 +464,67 @@ def test_excerpt_at_the_edges_of_a_source():
 def test_build_error_without_line_shows_the_log(pocl, empty_cache):
     error = builderror.build_error(pocl, "a/../b.cl", "", "text", "0" * 64, "ptxas fatal : no room")
     assert "ptxas fatal : no room" in str(error)
-    assert [path.name for path in (empty_cache.parent / "failed").iterdir()] == [
-        f"a_.._b.cl-{'0' * 12}.cl"
-    ]
+    name = f"a_.._b.cl-{'0' * 12}.cl"
+    kept = {path.name for path in (empty_cache.parent / "failed").iterdir()}
+    assert kept == {name, f"{name}.log"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Strategy:
+    threshold: int = 8
+    name: str = "even"
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    lanes: int
+    balance: Strategy = Strategy()
+    group_size: int | None = None
+    table: dict[str, int] | None = None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, ""),
+        ({"config": Wish(32)}, ""),
+        ({"config": Wish(32, group_size=64)}, "group_size=64"),
+        ({"config": Wish(32, Strategy(threshold=9), 64)}, "threshold=9, group_size=64"),
+        ({"config": Wish(32, table={"a": 1}), "words": (1, 2), "UNREACHED": -1}, ""),
+        ({"items": 1, "smallest": True}, "items=1, smallest=True"),
+    ],
+)
+def test_only_parameters_that_differ_from_their_defaults_are_named(given, said):
+    assert builderror.differences(given) == said
+
+
+def test_parameters_never_take_more_than_a_line():
+    said = builderror.differences({f"parameter_{n}": n for n in range(99)})
+    assert len(said) <= builderror.SHOWN_CHARACTERS + 5
+    assert said.startswith("parameter_0=0, parameter_1=1, ")
+    assert said.endswith(", ...")
+    assert builderror.differences({"text": "x" * 999}) == ", ..."
+
+
+def test_a_build_error_of_a_search_names_what_the_user_asked_for(pocl, monkeypatch, empty_cache):
+    """And not the hundred parameters that were chosen."""
+    assert empty_cache
+    render = program.render
+    monkeypatch.setattr(program, "render", lambda *given: "#error no luck\n" + render(*given))
+    graph = cg.generate.path(4, weights=(1, 9))
+    for plan, config in (
+        (cg.BFS, cg.BFSConfig(pull=cg.pull.ByEdges(alpha=7))),
+        (cg.SSSP, cg.SSSPConfig(schedule=cg.schedule.Schedule(solo=False))),
+    ):
+        with pytest.raises(KernelBuildError) as caught:
+            plan(graph, config=config, device=pocl)
+        first, *lines = str(caught.value).splitlines()
+        asked = "alpha=7" if plan is cg.BFS else "solo=False"
+        assert f"(driver {pocl.driver}) with {asked}: no luck (line 1)" in first
+        assert len(lines) == 4
+        with pytest.raises(KernelBuildError) as caught:
+            plan(graph, device=pocl)
+        assert f"(driver {pocl.driver}): no luck" in str(caught.value)
 
 
 def test_the_environment_keeps_compilers_from_optimising(device, empty_cache, monkeypatch):

@@ -1,5 +1,6 @@
 """Waiting: Ctrl-C is answered, failures are told, and little time is lost."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -149,19 +150,20 @@ def test_interrupted_helper_leaves(spin, monkeypatch):
         def acquire(self, **_):
             raise Interrupted
 
-        def release(self):
-            pass
-
+    before = set(threading.enumerate())
     helper = waiting._Helper()
-    monkeypatch.setattr(helper, "_ended", Lock())
+    (thread,) = set(threading.enumerate()) - before
+    helper._ended = Lock()
     monkeypatch.setattr(waiting, "_idle_helpers", [helper])
+    del helper
     monkeypatch.setattr(waiting, "SPIN_S", 0.0)
     event = spin(20_000_000)
     with pytest.raises(Interrupted):
         wait(event)
     assert waiting._idle_helpers == []
-    helper.join(timeout=20)
-    assert not helper.is_alive()
+    gc.collect()  # the traceback
+    thread.join(timeout=20)
+    assert not thread.is_alive()
     assert event.command_execution_status == 0
 
 

@@ -122,6 +122,7 @@ class BFS:
             load(
                 self.device,
                 "bfs/bfs.cl",
+                asked=self._wanted,
                 **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
             )
             for names in together
@@ -205,15 +206,11 @@ class BFS:
             try:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
             except QueueOverflowError:
-                self._buffers.pool.give_back(buffers)
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
                 return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
-            except BaseException:
-                self._buffers.pool.give_back(buffers)
-                raise
             told = self._buffers.tell()
-            found = HopFindings(self.graph, buffers, self._buffers.pool, outcome.depth)
+            found = HopFindings(self.graph, buffers, outcome.depth)
         total_ms = 1e3 * (time.perf_counter() - start)
         if verify:
             verify_search(

@@ -69,17 +69,15 @@ class OrderedBetweenness:
         self.graph = graph
         traits = device.traits
         one_lane = traits.lanes == 1
-        small_groups = traits.is_cpu or traits.lane_ops == "local" or one_lane
-        size = group_size or (
-            traits.lanes if small_groups else min(GROUP_SIZE, traits.max_group_size)
-        )
+        small_groups = traits.is_cpu or traits.emulated or one_lane
+        size = group_size or (traits.lanes if small_groups else traits.group_of(GROUP_SIZE))
         self.config = OrderedConfig(
             lanes=traits.lanes,
             group_size=size,
             wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
             real="double" if dtype == np.float64 else "float",
             wide_row=2**31 - 1 if one_lane else 2 * traits.lanes,
-            batch=1 if one_lane or traits.lane_ops == "local" else BATCH,
+            batch=1 if one_lane or traits.emulated else BATCH,
         )
         n = graph.n
         states = {

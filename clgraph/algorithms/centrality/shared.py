@@ -92,16 +92,16 @@ class SharedBetweenness:
         self._memory = memory = Memory(device)
         traits = device.traits
         one_lane = traits.lanes == 1
-        small_groups = traits.is_cpu or traits.lane_ops == "local" or one_lane
+        small_groups = traits.is_cpu or traits.emulated or one_lane
         self.config = SharedConfig(
             lanes=traits.lanes,
-            group_size=traits.lanes if small_groups else GROUP_SIZE,
+            group_size=traits.lanes if small_groups else traits.group_of(GROUP_SIZE),
             wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
             width=WIDTH,
             real="double" if dtype == np.float64 else "float",
             part_edges=1 << 16 if one_lane else 512,
             tile=64 if one_lane else 1,
-            batch=1 if one_lane or traits.lane_ops == "local" else 2,
+            batch=1 if one_lane or traits.emulated else 2,
         )
         program = load(device, "centrality/betweenness.cl", config=self.config)
         self._kernels = {

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import COMPONENT_KNOWN, Sweeper
 from clgraph.device import load
+from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.components.launch import SweepLog
     from clgraph.device import Allocation, Device, Memory
+    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["Numbering"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import Sweeper, SweepLog
 from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import Memory, load
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
 

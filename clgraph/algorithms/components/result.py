@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.components.launch import SweepLog
     from clgraph.device import Allocation
+    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["ComponentStats", "ComponentsResult"]
 
@@ -119,6 +119,7 @@ class ComponentsResult:
         self, labels: Allocation | None, n: int, count: int, stats: ComponentStats
     ) -> None:
         self._device_labels = labels
+        self._labels = np.zeros(n if labels is None else 0, np.int32)
         self._n = n
         self.count = count
         self.stats = stats
@@ -127,11 +128,19 @@ class ComponentsResult:
         """Tell how many components there are."""
         return f"{type(self).__name__}(count={self.count})"
 
-    @cached_property
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the labels, and not the device's memory."""
+        _ = self.labels
+        return self.__dict__ | {"_device_labels": None}
+
+    @property
     def labels(self) -> NDArray[np.int32]:
         """Component of each vertex, int32 [n]: 0 .. count - 1, numbered by smallest member."""
-        held, self._device_labels = self._device_labels, None
-        return np.zeros(self._n, np.int32) if held is None else held.read()
+        held = self._device_labels
+        if held is not None:
+            self._labels = held.read()
+            self._device_labels = None  # not before: a copy may be interrupted
+        return self._labels
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

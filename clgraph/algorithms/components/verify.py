@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import SweepLog
 from clgraph.algorithms.scc.config import SCCConfig
 from clgraph.algorithms.scc.sequential import SequentialSearch
 from clgraph.algorithms.scc.steps import Steps
 from clgraph.device import Memory
 from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import VerificationError
 from clgraph.graph import from_edges
 from clgraph.graph.csr import row_ids

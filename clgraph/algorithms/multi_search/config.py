@@ -163,10 +163,8 @@ def resolve_search(
         If the device cannot run the configuration, or it keeps no levels where some are asked for.
     """
     lanes = traits.lanes
-    small_groups = traits.is_cpu or traits.lane_ops == "local" or lanes == 1
-    group_size = config.group_size or (
-        lanes if small_groups else min(GROUP_SIZE, traits.max_group_size)
-    )
+    small_groups = traits.is_cpu or traits.emulated or lanes == 1
+    group_size = config.group_size or (lanes if small_groups else traits.group_of(GROUP_SIZE))
     check_group_size(group_size, traits)
     queued = config.method != "all-edges"
     if keep_levels and not queued:
@@ -184,7 +182,7 @@ def resolve_search(
         threshold = float(config.threshold)
     elif config.threshold == "auto" and queued and lanes > 1:
         threshold = auto_threshold(graph.degrees, lanes)
-    emulated = traits.lane_ops == "local"
+    emulated = traits.emulated
     usual_wide = 0 if emulated else 2 * lanes
     wide = config.balance.wide if isinstance(config.balance, WarpSearch) else None
     balance = config.balance or (WarpSearch() if search else ItemThread())

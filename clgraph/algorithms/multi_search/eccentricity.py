@@ -14,6 +14,7 @@ from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
+from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
 from clgraph.progress import tell
 
@@ -179,7 +180,8 @@ def diameter(
 def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
     connection = "strong" if graph.directed else "weak"
     components = module("scipy.sparse.csgraph").connected_components
-    count, labels = components(graph.to_scipy(), directed=True, connection=connection)
+    matrix = simple_matrix(graph.indptr, graph.indices)
+    count, labels = components(matrix, directed=True, connection=connection)
     return int(count), labels
 
 

@@ -117,6 +117,7 @@ class BitParallel:
         }
         self._kernels["settle"] = settling.kernel("ms_bfs_settle")
         self._arrays: dict[str, Allocation] = {}
+        self._prepared = False
         self._nothing = self._memory.allocate("counts", 1, np.uint32)
         self.passes = self.levels = 0
         self.kernel_ms = 0.0
@@ -211,7 +212,7 @@ class BitParallel:
         return out
 
     def _prepare(self) -> None:
-        if "seen" in self._arrays:
+        if self._prepared:
             return
         graph, config, memory = self.graph, self.config, self._memory
         back = self._transpose
@@ -233,6 +234,7 @@ class BitParallel:
             memory.upload("part_vertices", long_rows[owners].astype(np.uint32)),
             memory.upload("part_begins", begins.astype(offsets_dtype(graph.m))),
         )
+        self._prepared = True
 
     def _search(
         self,

@@ -145,23 +145,21 @@ def ms_bfs_config(
     """
     lanes = traits.lanes
     one_lane = lanes == 1
-    small_groups = (
-        (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.lane_ops == "local" or one_lane
-    )
+    small_groups = (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.emulated or one_lane
     if lanes & (lanes - 1):
         raise InvalidArgumentError(f"{lanes} lanes are not a power of two.")
     return BitParallelConfig(
         lanes=lanes,
-        group_size=lanes if small_groups else GROUP_SIZE,
+        group_size=lanes if small_groups else traits.group_of(GROUP_SIZE),
         wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
         row_words=row_words,
         part_edges=1024 if not one_lane else 1 << 16,
         tile=64 if one_lane else 1,
-        batch=1 if one_lane or traits.lane_ops == "local" else 4,
+        batch=1 if one_lane or traits.emulated else 4,
         output=output,
         ctype=OUTPUTS[output],
         real="double" if traits.fp64 and traits.int64_atomics else "float",
-        settle_size=1 if one_lane else lanes if small_groups else GROUP_SIZE,
+        settle_size=lanes if small_groups else traits.group_of(GROUP_SIZE),
         kept_levels=KEPT_LEVELS,
         settle_tile=16 if one_lane else 1,
     )

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clgraph.errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -60,10 +62,17 @@ class MultiSearchResult:
         sources: NDArray[np.int64],
         stats: MultiSearchStats,
     ) -> None:
-        self._on_device = dict(arrays)
+        self._on_device: dict[str, tuple[Allocation, tuple[int, ...]] | None] = dict(arrays)
         self._arrays: dict[str, NDArray[Any]] = {}
         self.sources = sources
         self.stats = stats
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the arrays, and not the device's memory."""
+        return self.__dict__ | {
+            "_arrays": {name: self[name] for name in self},
+            "_on_device": dict.fromkeys(self),
+        }
 
     def __iter__(self) -> Iterator[str]:
         """Names of the arrays."""
@@ -72,10 +81,15 @@ class MultiSearchResult:
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Give an array: [k, size] where every search has one, [size] where they share it."""
         if name not in self._arrays:
-            allocation, shape = self._on_device[name]
-            self._arrays[name] = allocation.read(math.prod(shape)).reshape(shape)
+            _, shape = self._on_device[name] or (None, ())
+            self._arrays[name] = self.allocation(name).read(math.prod(shape)).reshape(shape)
         return self._arrays[name]
 
     def allocation(self, name: str) -> Allocation:
         """Give an array where it is, in device memory."""
-        return self._on_device[name][0]
+        held = self._on_device[name]
+        if held is None:
+            raise InvalidArgumentError(
+                f"this result is a copy, of which {name!r} is in host memory only; read it there."
+            )
+        return held[0]

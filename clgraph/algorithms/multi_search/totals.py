@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,9 +39,6 @@ LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
 # vertices: 2.1 against 2.6; grid, 22,500: 0.8 against 0.5).
 LEVEL_COST = 10
 SINGLE_SIZE = 150_000  # vertices and edges
-
-# Depth of a search from the busiest vertex of a graph.
-_depths: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +209,10 @@ class Searcher:
 
     def depth(self) -> int:
         """Tell how deep a search from the busiest vertex is; searched for once a graph."""
-        depth = _depths.get(self.graph)
+        depth: int | None = self.graph.kept.get(Searcher.depth)
         if depth is None:
             busiest = np.array([np.argmax(self.graph.degrees)])
-            depth = _depths[self.graph] = int(self._own_totals(busiest).farthest[0])
+            depth = self.graph.kept[Searcher.depth] = int(self._own_totals(busiest).farthest[0])
         return depth
 
     def _bits(self, output: str, searches: int) -> BitParallel:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import SweepLog
 from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.plan import ConnectedComponents, check_size
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
@@ -21,6 +20,7 @@ from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError
 from clgraph.graph import as_graph
 

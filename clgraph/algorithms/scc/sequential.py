@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import COMPONENT_KNOWN, Sweeper
 from clgraph.device import Mirror, load
+from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.components.launch import SweepLog
     from clgraph.device import Allocation, Device, Memory
     from clgraph.engine.resident import ResidentGraph
+    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["SequentialSearch"]
 

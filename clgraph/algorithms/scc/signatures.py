@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.components.launch import COMPONENT_KNOWN, Sweeper
 from clgraph.algorithms.scc.stages import (
     ROUND_WORK,
     StageLog,
@@ -15,15 +14,16 @@ from clgraph.algorithms.scc.stages import (
     scan_limit,
 )
 from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.components.launch import SweepLog
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
+    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["MOST_EDGES", "Signatures"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.algorithms.sssp.method import Asynchronous, NearFar
-from clgraph.engine.choose import Mechanics, usual_group_size
+from clgraph.engine.choose import Mechanics, most_items, usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ BUCKETS, REACH, RINGS, FEW_RINGS = 16, 4, 128, 4
 PERIOD = 8
 # Groups of 256, one for each compute unit: 198 or 264 of them were 2 and 13 percent slower.
 GROUP_SIZE = 256
+ITEM_BYTES = 180  # of local memory for a work-item of such a group, with the widest keys
 # Edges out of a vertex that are as long as a bucket is wide. 10 and 20 took 8.5 and 7.5 ms on a
 # road network, 6.8 and 6.5 on a mesh; 5 took 12.6 and 10.9. Few groups had better keep in order.
 BROAD, SLIM = 10.0, 8.0
@@ -69,7 +70,7 @@ def settled_method(
     if isinstance(asked, Asynchronous):
         tuned = set(asked.given()) - {"adapt"}
         return NearFar(drift=DRIFT) if hubs and not tuned else asked
-    able = traits.int64_atomics and traits.lane_ops != "local"
+    able = traits.int64_atomics and not traits.emulated
     if asked is None and able and not hubs and graph.mean_degree <= MOST_EDGES:
         return Asynchronous()
     return asked
@@ -119,8 +120,14 @@ def asynchronous_part(
             f"{balance!r} is not made for; choose one of {', '.join(BUCKET_BALANCERS)}."
         )
     lanes, buckets = traits.lanes, method.buckets or BUCKETS
-    buffer = 4 * lanes if lanes > 1 else 64
-    large = not traits.is_cpu and usual_group_size(engine, traits) > GROUP_SIZE
+    usual = usual_group_size(engine, traits)
+    largest = min(GROUP_SIZE, most_items(traits, ITEM_BYTES))
+    large = not traits.is_cpu and usual > largest
+    group_size = (engine.schedule and engine.schedule.group_size) or (
+        traits.group_of(largest) if large else usual
+    )
+    # What one lane on its own holds; others share local memory with their whole group.
+    buffer = 4 * lanes if lanes > 1 else 64 if group_size == 1 else 8
     return AsynchronousPart(
         replace(
             method,
@@ -131,14 +138,14 @@ def asynchronous_part(
             # 10.9; one lane keeps what fits the mean degree.
             keep=min(method.keep or lanes // 4, buffer // 2) or None,
         ),
-        group_size=GROUP_SIZE if large else None,
+        group_size=group_size,
         groups=traits.compute_units if traits.grid_barrier else None,
         mechanics=Mechanics(entry="full", buffer=buffer, batch=1, wide=0),
         more={
             "rings": RINGS if traits.grid_barrier else FEW_RINGS,
             # Of a few groups, how many idle says little.
             "period": PERIOD if method.adapt and traits.grid_barrier else 0,
-            "ahead": 4 * lanes if lanes > 1 else 64,
+            "ahead": buffer,
             # A fraction of a second, after which a launch may pause and groups that left return.
             "turns": 1 << 16 if traits.is_cpu else 1 << 17,
             "waits": 1 << 10 if traits.is_cpu else 1 << 16,

@@ -205,10 +205,11 @@ def check_overflow(
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     out = np.flatnonzero(reached[tails] & ~reached[graph.indices])
     if out.size:
+        holds = np.finfo(weights.dtype).max if weights.real else weights.unreached - 1
         raise OverflowError(
             f"a path over edge {tails[out[0]]} -> {graph.indices[out[0]]} is longer than "
-            f"{weights.dtype} holds ({weights.unreached - 1}); use wider weights, such as int64 or "
-            "float64, or pass a max_distance below that."
+            f"{weights.dtype} holds ({holds}); use wider weights, such as int64 or float64, or "
+            "pass a max_distance below that."
         )
 
 

@@ -120,10 +120,10 @@ class SSSP:
     ) -> None:
         self.graph = as_graph(graph, weighted=True)
         self.with_predecessors = bool(predecessors)
-        wanted = SSSPConfig.of(config)
+        self._wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
         self.device = find_device(device)
-        self.config = resolve_paths(wanted, self.device.traits, self.graph, self._weights)
+        self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
         self._lock = threading.Lock()
         self._compile()
         if self.graph.n:
@@ -150,6 +150,7 @@ class SSSP:
             load(
                 self.device,
                 "sssp/sssp.cl",
+                asked=self._wanted,
                 **kernel_parameters(
                     config,
                     keys,
@@ -218,18 +219,14 @@ class SSSP:
             refuse_tree(max_distance, wanted=self.with_predecessors or verify)
         with self._lock:
             buffers = self._buffers.pool.take()
-            try:
-                control = self._host_control()
-                order = control.order(self._places) if control else ()
-                outcome = self._search(sources, end, last, buffers, order)
-            except BaseException:
-                self._buffers.pool.give_back(buffers)
-                raise
+            control = self._host_control()
+            order = control.order(self._places) if control else ()
+            outcome = self._search(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
         total_ms = 1e3 * (time.perf_counter() - start)
-        # Only integers go beyond their type; a limit above it does not tell them from what is near.
+        # A limit above what the type holds does not tell what is beyond it from what is near.
         if outcome.remark & REMARK_BEYOND and (
-            max_distance is None or max_distance >= int(self.unreached)
+            max_distance is None or max_distance >= self.unreached
         ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
         if self.with_predecessors and self._weights.negative and self._weights.real:
@@ -269,7 +266,7 @@ class SSSP:
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
     ) -> PathFindings:
-        kept = self.graph, buffers, self._buffers.pool, outcome.depth, self._weights.unreached
+        kept = self.graph, buffers, outcome.depth, self._weights.unreached
         if self.config.method.name == "self-tuning":
             return TunedFindings(*kept, control.rows if control else None)
         return PathFindings(*kept)

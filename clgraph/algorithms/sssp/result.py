@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.arguments import vertex_number
-from clgraph.engine.findings import BufferPool, Findings
+from clgraph.engine.findings import Findings
 from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
 from clgraph.errors import InvalidArgumentError
 
@@ -30,7 +30,7 @@ class PathFindings(Findings):
 
     Parameters
     ----------
-    graph, buffers, pool
+    graph, buffers
         As for `Findings`.
     stages : int
         Frontiers that were expanded, and piles that were split.
@@ -38,10 +38,8 @@ class PathFindings(Findings):
         What stands for no distance.
     """
 
-    def __init__(
-        self, graph: Graph, buffers: SearchBuffers, pool: BufferPool, stages: int, unreached: Any
-    ) -> None:
-        super().__init__(graph, buffers, pool, stages + 1)
+    def __init__(self, graph: Graph, buffers: SearchBuffers, stages: int, unreached: Any) -> None:
+        super().__init__(graph, buffers, stages + 1)
         self._unreached = unreached
 
     @cached_property

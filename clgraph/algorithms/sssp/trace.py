@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import BufferPool, SearchBuffers
+    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
 __all__ = ["ROW", "ROW_QUADS", "TRACE_RECORD", "TunedFindings", "TunedStats"]
@@ -43,7 +43,7 @@ class TunedFindings(PathFindings):
 
     Parameters
     ----------
-    graph, buffers, pool, steps, unreached
+    graph, buffers, steps, unreached
         As for `PathFindings`.
     rows : array, optional
         The trace, where the host has kept it.
@@ -53,12 +53,11 @@ class TunedFindings(PathFindings):
         self,
         graph: Graph,
         buffers: SearchBuffers,
-        pool: BufferPool,
         steps: int,
         unreached: Any,
         rows: NDArray[np.uint32] | None = None,
     ) -> None:
-        super().__init__(graph, buffers, pool, ROW_QUADS * steps - 1, unreached)
+        super().__init__(graph, buffers, ROW_QUADS * steps - 1, unreached)
         self._host_rows = rows
 
     @cached_property

@@ -132,6 +132,7 @@ class Tuning:
             self._set_point = self.power.look()
         wanted = self._set_point
         if wanted != self._handed_over:
+            self._handed_over = math.nan  # equal to none, in case the writing is interrupted
             self._aim.write(np.array([wanted]).view(np.uint64))
             self._handed_over = wanted
 

@@ -134,7 +134,7 @@ class Weights:
             bits=bits,
             real=self.real,
             signed=self.negative,
-            guarded=not self.real and self._may_overflow,
+            guarded=self._may_overflow,
             sign=sign,
             none=none,
             least=least,
@@ -143,6 +143,8 @@ class Weights:
     @property
     def _may_overflow(self) -> bool:
         # Of n edges: beyond a path of n - 1 one more is looked at, and its sum must not wrap.
+        if self.real:
+            return float(self.largest) * self._graph.n >= float(np.finfo(self.dtype).max)
         return int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max
 
     def key(self, length: Any) -> int:
@@ -166,7 +168,13 @@ class Weights:
     @cached_property
     def mean(self) -> float:
         """Mean weight; 1 without edges."""
-        return float(self.values.mean(dtype=np.float64)) if self.values.size else 1.0
+        if not self.values.size:
+            return 1.0
+        if self.dtype != np.float64:
+            return float(self.values.mean(dtype=np.float64))
+        # The sum of doubles may be none.
+        scale = float(np.abs(self.values).max()) or 1.0
+        return float((self.values / scale).mean()) * scale
 
     @property
     def unit(self) -> float:

@@ -21,7 +21,7 @@ __all__ = [
     "with_ids_as_they_occur",
 ]
 
-_SIZE = re.compile(r"nodes:?\s*(\d{1,30})", re.IGNORECASE)
+_SIZE = re.compile(r"nodes:?\s*(\d{1,30})", re.IGNORECASE | re.ASCII)
 _UNDIRECTED = re.compile(r"\bundirected\b", re.IGNORECASE)
 _FLAGS_PER_EDGE = 64  # look ids up in an array while it is no more than this much longer than m
 

@@ -1,12 +1,12 @@
 """Files as a stream of lines and blocks: decompressed, bounded, and able to name a line."""
 
 import bz2
-import contextlib
-import errno
 import gzip
 import io
 import lzma
 import os
+import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,13 +17,15 @@ from typing import Any, NoReturn, Self
 from clgraph.errors import GraphFormatError
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by", "written"]
+__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
 
 Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 24
+_CEILING = 1 << 36
+STDIN = "-"
 _FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
 _EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
 _FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
@@ -105,7 +107,10 @@ class Source:
 
     def __post_init__(self) -> None:
         """Open the file."""
-        self._raw = io.BufferedReader(io.FileIO(self.path))
+        file = io.FileIO(0, closefd=False) if self.path == STDIN else io.FileIO(self.path)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file = self._spooled(file)
+        self._raw = io.BufferedReader(file)
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
         self.compression = compressed_by(self._raw.peek(8)[:8])
@@ -114,10 +119,24 @@ class Source:
         self._returned = b""
         ceiling = self.limits.max_bytes
         if ceiling is None:
-            ceiling = 1 << 36
+            ceiling = _CEILING
             if self.compression:
                 ceiling = min(ceiling, max(_FREE_BYTES, _EXPANSION * self.size_bytes))
         self._ceiling = ceiling
+
+    def _spooled(self, stream: io.FileIO) -> io.FileIO:
+        """Copy what cannot be read twice, such as a pipe, to a file without a name."""
+        most = self.limits.max_bytes or _CEILING
+        descriptor, name = tempfile.mkstemp(prefix="clgraph-")
+        kept = io.FileIO(descriptor, "r+")
+        os.unlink(name)  # noqa: PTH108 - a name, not a path
+        with stream:
+            while piece := stream.read(_PIECE_BYTES):
+                kept.write(piece)
+                if kept.tell() > most:
+                    self.fail(f"there are more than {most} bytes; pass max_bytes= if that is right")
+        kept.seek(0)
+        return kept
 
     def check_size(self) -> None:
         """Refuse an empty file, or one that is larger than allowed as it lies on disk."""
@@ -294,40 +313,3 @@ class Source:
         if self.compression is None:
             raise error
         self.fail(f"the {self.compression} data is damaged or cut off ({error})")
-
-
-@contextlib.contextmanager
-def written(path: str) -> Iterator[Any]:
-    """Open a file to write bytes to, compressed as its last extension says.
-
-    Bytes go to a temporary file beside it, which takes its name at the end, so that a failure
-    leaves what was there before. Devices and pipes are written to directly.
-    """
-    target = Path(path)
-    in_place = target.exists() and not target.is_file()
-    if target.is_symlink():
-        target = target.resolve()
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
-    beside = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with _compressing(beside, target.suffix.lower(), path) as stream:
-            yield stream
-        if not in_place:
-            beside.replace(target)
-    finally:
-        if not in_place:
-            beside.unlink(missing_ok=True)
-
-
-def _compressing(beside: Path, extension: str, path: str) -> Any:
-    if extension == ".gz":
-        return gzip.GzipFile(beside, "wb", compresslevel=6, mtime=0)
-    if extension == ".bz2":
-        return bz2.BZ2File(beside, "wb")
-    if extension == ".xz":
-        return lzma.LZMAFile(beside, "wb")
-    if extension == ".zst":
-        zstandard = module("zstandard", needed_for=f"writing {path}")
-        return zstandard.ZstdCompressor().stream_writer(beside.open("wb"), closefd=True)
-    return beside.open("wb")

@@ -17,7 +17,7 @@ __all__ = ["Heading", "heading", "read", "read_with_heading", "write"]
 _LAYOUT = Layout(columns=(2, 3, 4), base=1)
 _KINDS = {"sym": False, "asym": True, "bip": False}
 _NO_WEIGHTS = ("unweighted", "dynamic")
-_SIZES = re.compile(r"[%#]\s*(\d{1,19})\s+(\d{1,19})\s+(\d{1,19})\s*")
+_SIZES = re.compile(r"[%#]\s*(\d{1,19})\s+(\d{1,19})\s+(\d{1,19})\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,17 @@ def read_with_heading(
 ) -> Graph:
     """Read the edges that follow a heading."""
     edges: int | None = None
-    n, ids = None, None
+    n: int | None = None
+    ids: int | tuple[int, int] | None = None
     if said.sizes is not None:
         edges, first, second = said.sizes
         if said.weights == "positive":  # edges are then counted with their multiplicities
             edges = None
         else:
             source.check_rows(edges, 4, "edges", 1)
-        ids = max(first, second)
-        n = first + second if said.kind == "bip" else ids
+        sides = first, second
+        n = first + second if said.kind == "bip" else max(sides)
+        ids = sides if said.kind == "bip" else n
         source.check_vertices(n, 1)
     table = read_table(source, _LAYOUT, ids=ids, rows=edges)
     if not table.rows and n is None:

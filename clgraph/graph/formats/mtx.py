@@ -1,9 +1,11 @@
 """Matrix Market coordinate files: https://math.nist.gov/MatrixMarket/formats.html."""
 
+import logging
 from collections.abc import Iterator
 
 import numpy as np
 
+from clgraph.errors import GraphFormatError
 from clgraph.graph import csr
 from clgraph.graph.formats.assemble import choose_weights, from_listing
 from clgraph.graph.formats.files import Source
@@ -13,6 +15,8 @@ from clgraph.graph.graph import Graph
 
 __all__ = ["read", "write"]
 
+log = logging.getLogger("clgraph")
+
 _FIELDS = ("real", "double", "integer", "pattern", "complex")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
@@ -21,9 +25,14 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     """Read a square coordinate matrix: entry (i, j) is an edge from i - 1 to j - 1.
 
     Symmetric files are undirected by default, general ones directed; skew-symmetric ones are
-    directed unless weights are left out. Entries become weights unless the field is "pattern".
+    directed unless weights are left out. Entries become weights unless the field is "pattern". A
+    file without a banner, as Network Repository has some, is read where its sizes fit its lines.
     """
-    field, symmetry = _banner(source)
+    text = source.read_line()
+    if not _is_banner(text):
+        source.unread_line(text)
+        return _read_without_banner(source, directed=directed, weighted=weighted)
+    field, symmetry = _banner(source, text)
     source.header(b"%")
     n, entries = _size(source)
     layout = Layout(
@@ -57,12 +66,41 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     return from_listing(source, table, n, directed=not mirrored if directed is None else directed)
 
 
-def _banner(source: Source) -> tuple[str, str]:
-    text = source.read_line()
-    words = text[:200].decode("utf-8", "replace").lower().split()
+def _is_banner(text: bytes) -> bool:
     # Network Repository writes the banner with a single percent sign.
-    if not words or words[0].lstrip("%") != "matrixmarket" or not words[0].startswith("%"):
-        source.fail("the file does not begin with a %%MatrixMarket banner", 1)
+    return text.startswith(b"%") and text.lstrip(b"%")[:12].lower() == b"matrixmarket"
+
+
+def _read_without_banner(source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
+    source.header(b"%")
+    text = source.read_line()
+    try:
+        source.unread_line(text)
+        n, entries = _size(source)
+        layout = Layout(columns=(2, 3), base=1, comments=b"%")
+        table = read_table(source, layout, ids=n, rows=entries, what="entries")
+    except GraphFormatError as error:
+        raise GraphFormatError(
+            f"{error}; without a %%MatrixMarket banner the first line must be sizes that fit the "
+            'others: pass format="edges" if the file is a list of edges'
+        ) from None
+    directed = True if directed is None else directed
+    log.warning(
+        "%s has no %%%%MatrixMarket banner; it is read as %d entries of a %d x %d matrix, %s",
+        source.path,
+        entries,
+        n,
+        n,
+        "directed; pass directed=False if it is not" if directed else "undirected",
+    )
+    has = table.weights is not None
+    if not choose_weights(source, weighted, has=has, default=True):
+        table = EdgeTable(table.src, table.dst, None)
+    return from_listing(source, table, n, directed=directed)
+
+
+def _banner(source: Source, text: bytes) -> tuple[str, str]:
+    words = text[:200].decode("utf-8", "replace").lower().split()
     if len(words) != 5 or words[1] != "matrix":
         source.fail("the banner must read: %%MatrixMarket matrix coordinate FIELD SYMMETRY", 1)
     form, field, symmetry = words[2:]

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
-from clgraph.graph.formats.files import Limits, Progress, Source, written
+from clgraph.graph.formats.files import Limits, Progress, Source
+from clgraph.graph.formats.writing import written
 from clgraph.graph.graph import Graph
 from clgraph.progress import Progress as Report
 from clgraph.progress import tell
@@ -20,6 +21,7 @@ __all__ = ["FORMATS", "Format", "format_of", "read", "write"]
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _SNIFFED_BYTES = 4096
+_REPORTED_BYTES = 1 << 24
 
 
 class Reader(Protocol):
@@ -196,10 +198,12 @@ def write(
     done = 0
     with written(name) as stream:
         for piece in itertools.chain([first], pieces):
-            stream.write(piece)
-            done += len(piece)
-            if report is not None:
-                report(done, done, f"write {Path(name).name}")
+            for begin in range(0, len(piece), _REPORTED_BYTES):
+                part = memoryview(piece)[begin : begin + _REPORTED_BYTES]
+                stream.write(part)
+                done += len(part)
+                if report is not None:
+                    report(done, done, f"write {Path(name).name}")
 
 
 def _limit(name: str, value: int | None) -> int | None:
@@ -255,9 +259,13 @@ def _no_format(path: str) -> str:
 
 def _name(path: Any) -> str:
     try:
-        return os.fsdecode(path)
-    except TypeError:
+        name = os.fsdecode(path)
+        encoded = os.fsencode(name)
+    except (TypeError, UnicodeError):
         raise InvalidArgumentError(f"path={path!r} is not the name of a file") from None
+    if not encoded or b"\0" in encoded:
+        raise InvalidArgumentError(f"path={path!r} is not the name of a file")
+    return name
 
 
 def _reporter(progress: Report | None) -> Progress | None:

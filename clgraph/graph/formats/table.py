@@ -80,7 +80,7 @@ def read_table(
     source: Source,
     layout: Layout,
     *,
-    ids: int | None = None,
+    ids: int | tuple[int, int] | None = None,
     rows: int | None = None,
     what: str = "edges",
 ) -> EdgeTable:
@@ -92,8 +92,9 @@ def read_table(
         The file, behind its header.
     layout : Layout
         What lines look like.
-    ids : int, optional
-        Number of vertices the header declares; default is whatever the file's size allows.
+    ids : int or pair of int, optional
+        Number of vertices the header declares, or how many may stand at either end; default is
+        whatever the file's size allows.
     rows : int, optional
         Number of edges the header declares.
     what : str
@@ -139,9 +140,11 @@ def blank_comments(data: bytes, marks: bytes) -> bytes:
 class _TableReader:
     """Reads block after block; remembers the number of columns that the first line set."""
 
-    def __init__(self, layout: Layout, ids: int | None, rows: int | None, what: str) -> None:
+    def __init__(
+        self, layout: Layout, ids: int | tuple[int, int] | None, rows: int | None, what: str
+    ) -> None:
         self.layout = layout
-        self.ids = ids
+        self.ids = ids if isinstance(ids, tuple) else (ids, ids)
         self.rows = rows
         self.what = what
         self.found = 0
@@ -161,8 +164,8 @@ class _TableReader:
         ends = tokens.ends.reshape(-1, self.columns)
         if self.layout.marker:
             self._check_markers(block, tokens, starts, ends, begins)
-        src = self._ids(block, tokens, starts[:, 0], ends[:, 0])
-        dst = self._ids(block, tokens, starts[:, 1], ends[:, 1])
+        src = self._ids(block, tokens, starts[:, 0], ends[:, 0], self.ids[0])
+        dst = self._ids(block, tokens, starts[:, 1], ends[:, 1], self.ids[1])
         self._check_count(block, starts)
         column = self._weight_column()
         if column is None:
@@ -241,27 +244,30 @@ class _TableReader:
                 f"the file goes on after the {self.rows} {self.what} that its header declares",
             )
 
-    def _ids(self, block: Block, tokens: Tokens, starts: Array, ends: Array) -> Array:
+    def _ids(
+        self, block: Block, tokens: Tokens, starts: Array, ends: Array, ids: int | None
+    ) -> Array:
+        """Numbers below `ids`, counted from 0."""
         within = tokens.others_within(starts, ends)
         if within.any():
             row = int(np.argmax(within > 0))
-            self._refuse_id(block, int(starts[row]), int(ends[row]))
+            self._refuse_id(block, int(starts[row]), int(ends[row]), ids)
         try:
             numbers = tokens.integers(starts, ends)
         except IntegerOverflowError as error:
             row = error.args[0]
-            self._refuse_id(block, int(starts[row]), int(ends[row]))
+            self._refuse_id(block, int(starts[row]), int(ends[row]), ids)
         base = self.layout.base
-        most = self.ids if self.ids is not None else block.source.most_vertices()
+        most = ids if ids is not None else block.source.most_vertices()
         outside = (numbers < base) | (numbers >= most + base)
         if outside.any():
             row = int(np.argmax(outside))
-            self._refuse_id(block, int(starts[row]), int(ends[row]))
+            self._refuse_id(block, int(starts[row]), int(ends[row]), ids)
         if base:
             numbers -= base
         return numbers.astype(index_dtype(most), copy=False)
 
-    def _refuse_id(self, block: Block, start: int, end: int) -> None:
+    def _refuse_id(self, block: Block, start: int, end: int, ids: int | None) -> None:
         text = _shown(block, start, end)
         whole = block.data[Tokens.offset(start) : Tokens.offset(end)]
         base = self.layout.base
@@ -270,8 +276,8 @@ class _TableReader:
             problem = f"vertex id {text} {kind}; ids are integers from {base}"
         elif len(whole) <= _MAX_ID_DIGITS and int(whole) < base:
             problem = f"vertex id {text} is below {base}, where this format begins to count"
-        elif self.ids is not None:
-            problem = f"vertex id {text} is beyond the {self.ids} vertices that the header declares"
+        elif ids is not None:
+            problem = f"vertex id {text} is beyond the {ids} vertices that the header declares"
         else:
             most = block.source.most_vertices()
             problem = (

@@ -150,6 +150,7 @@ def parallel(copies, vertices):
     return cg.from_edges(np.zeros_like(heads), heads, n=vertices + 1)
 
 
+@pytest.mark.optimised  # lanes in lockstep
 @pytest.mark.parametrize("scope", [pytest.param("lanes", marks=pytest.mark.slow), "group"])
 def test_tables_find_duplicates(scope, intel):
     """bfs-4k F9: on lanes in step a table drops what would be queued twice; conflicts keep it."""

@@ -142,6 +142,7 @@ def queued(graph, device, **config):
     return int(result._found.levels[1, 0])
 
 
+@pytest.mark.optimised  # lanes in lockstep
 def test_checklist_9_warp_culling(intel):
     """Of equal vertices on lanes of a SIMD group one stays; a collision culls nothing."""
     lanes = intel.traits.lanes
@@ -154,6 +155,7 @@ def test_checklist_9_warp_culling(intel):
         assert found == 3 * lanes
 
 
+@pytest.mark.optimised  # lanes in lockstep
 def test_checklist_10_history_culling(intel):
     """What a group let pass goes when it comes again; a collision culls nothing."""
     lanes = intel.traits.lanes

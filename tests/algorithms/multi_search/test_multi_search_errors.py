@@ -22,7 +22,7 @@ def test_a_compiler_error_points_at_the_line_of_the_snippet(device):
             MIXED, state=HOPS, visit="int x = 1;\nhops[v] = nonsense;\nENQ(v);", device=device
         )
     text = str(raised.value)
-    assert "line 2 of visit: " in text
+    assert "(line 2 of visit)\n" in text
     assert "nonsense" in text
     assert ">    2 | hops[v] = nonsense;" in text
     with pytest.raises(cg.KernelBuildError, match="line 1 of finalize"):

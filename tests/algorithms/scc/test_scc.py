@@ -11,6 +11,7 @@ import scipy.sparse
 from digraphs import (
     MILLION,
     SMALL,
+    chain_of_cycles,
     check_components,
     cycle,
     dag,
@@ -141,6 +142,15 @@ def test_a_hundred_repeats_agree(preset, device):
         check_components(graph, plan.run())
 
 
+@pytest.mark.parametrize("preset", ["sequential", "signatures", "coloring", "forward-backward"])
+def test_labels_are_in_the_order_of_smallest_members(preset, intel):
+    """Numbered by other kernels than small graphs are, whose vertices one work-item counts."""
+    graph = chain_of_cycles(5000, 4, shuffle=1)
+    assert graph.n > 16_384
+    config = cg.SCCConfig(finish=preset, trim=0 if preset == "sequential" else None)
+    check_components(graph, cg.scc(graph, config=config, device=intel))
+
+
 def test_undirected_graphs_have_their_connected_components(any_device):
     """Scc checklist 22."""
     result = cg.scc(MIXED, device=any_device)
@@ -185,7 +195,6 @@ def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
     def given_up(args, *_):
         for launch in range(stages):
             driver._launch(args, launch, FLAG_STEPPED)
-        driver._reset()
 
     driver._persistent = given_up
     result = plan.run()

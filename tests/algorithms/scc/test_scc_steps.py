@@ -290,6 +290,19 @@ def test_colours(intel):
     assert rows[4][3] == graph.n - np.count_nonzero(gone)
 
 
+@on_both
+def test_colours_stay_in_their_range(device):
+    """Scc checklist 9: what one pivot parted is coloured in one round, whatever joins the parts."""
+    clique = np.nonzero(~np.eye(4, dtype=bool))
+    behind, ahead = np.array([4, 5, 6]), np.array([7, 8, 9])
+    graph = digraph(
+        np.r_[clique[0], behind, ahead, 7, 3, 8],
+        np.r_[clique[1], np.roll(behind, 1), np.roll(ahead, 1), 0, 4, 5],
+    )
+    rows = steps_of(graph, device, trim=0, forward_backward=1, finish="coloring")
+    assert [row[1] for row in rows].count("color") == 1
+
+
 def test_memory_and_limits(intel, monkeypatch):
     """Scc checklist 13 and 14: one reverse graph, packed words, a limit of vertices."""
     graph = random_digraph(1000, 3, 8)

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 LARGEST_GROUP = 1024  # work-items of the one group that runs small frontiers alone
+LARGEST_ENTRY_BYTES = 16  # two queues of them share its local memory with the table
 REGISTER_QUEUE = 16  # at least K7, or vertices would never be stored side by side
 SHARE = 0.0015  # of the vertices, at most, that are left to the whole grid
 TILES_PAY = 2048  # the largest degree from which they are
@@ -103,11 +104,12 @@ class Knobs:
         stores to put side by side, so its vertices wait in local memory.
         """
         alone = traits.lanes == 1
-        group_size = None if alone else max(self.k6 // traits.lanes, 1) * traits.lanes
-        if traits.lane_ops == "local":
+        group_size = None if alone else traits.group_of(self.k6)
+        if traits.emulated:
             group_size = traits.lanes
         threshold = degree_threshold(graph.degrees, self.k2)
         slots = hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048)
+        largest = min(LARGEST_GROUP, traits.local_bytes * 2 // 3 // (2 * LARGEST_ENTRY_BYTES))
         return {
             "frontier": VertexQueue(
                 visited="plain",
@@ -125,7 +127,7 @@ class Knobs:
             "pull": Never(),
             "schedule": Schedule(group_size=group_size, solo=self.k5 > 0),
             "limits": Limits(
-                solo_capacity=None if alone or not self.k5 else LARGEST_GROUP * self.k5,
+                solo_capacity=None if alone or not self.k5 else largest * self.k5,
                 solo_edges=2**31 - 1,
             ),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.device import wait
 from clgraph.primitives import group_size
@@ -34,12 +34,22 @@ class SweepLog:
         self.launches = 0
         self._first: cl.Event | None = None
         self._last: cl.Event | None = None
+        self._known_ms = 0.0  # where there are no events
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the time that the events tell, and not these."""
+        return self.__dict__ | {"_first": None, "_last": None, "_known_ms": self.kernel_ms}
 
     def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
         """Note launches, the first and the last of which have these events."""
         self._first = self._first or first
         self._last = last
         self.launches += launches
+
+    def add_all(self, other: SweepLog) -> None:
+        """Note the launches of another log."""
+        if other._first is not None and other._last is not None:
+            self.add(other._first, other._last, other.launches)
 
     def wait(self) -> None:
         """Wait for the last launch.
@@ -56,7 +66,7 @@ class SweepLog:
     def kernel_ms(self) -> float:
         """Device time from the start of the first launch to the end of the last, milliseconds."""
         if self._first is None or self._last is None:
-            return 0.0
+            return self._known_ms
         return float(self._last.profile.end - self._first.profile.start) / 1e6
 
 

@@ -1,0 +1,302 @@
+"""Subgraph matching on real interaction networks: the bars, scaling, joules and quality.
+
+``python -m bench.studies.matching --data FOLDER --device nvidia --output record.json`` reads
+``ppi-yeast-human.npz.xz`` and ``hprd-labelled.npz.xz`` from FOLDER; ``--quick`` leaves out what
+takes long on a CPU. A digest of the maps of each timed case tells whether two devices found the
+same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import lzma
+import statistics
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import SubgraphMatching, energy
+from clgraph.algorithms.matching.quality import perturbed_query, planted_query
+from clgraph.cli.text import table
+
+from ..runner import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph import Device, Graph
+
+__all__ = ["main"]
+
+SIZES, KS, LABELS = (4, 8, 16, 32, 64, 128, 254), (10, 100, 1000, 10_000), (32, 64, 250)
+BAR_64_MS, BAR_1000_MS = 20.0, 1000.0
+SHARES = (0.0, 0.1, 0.2)
+ENERGY_S = 2.0
+
+
+def read_networks(folder: Path) -> dict[str, tuple[Graph, NDArray[Any] | None]]:
+    """Networks by name, with their labels where they have some."""
+    pair, labelled = (
+        _archive(folder / name) for name in ("ppi-yeast-human.npz.xz", "hprd-labelled.npz.xz")
+    )
+    return {
+        "yeast": (_graph(pair, "a_"), None),
+        "human": (_graph(pair, "b_"), None),
+        "hprd": (_graph(labelled, ""), labelled["vlabel"]),
+    }
+
+
+def _archive(path: Path) -> dict[str, NDArray[Any]]:
+    with lzma.open(path) as file, np.load(io.BytesIO(file.read()), allow_pickle=False) as stored:
+        return dict(stored)
+
+
+def _graph(stored: dict[str, NDArray[Any]], prefix: str) -> Graph:
+    """Decode rows whose entries are kept as gaps, the first of a row as its distance from it."""
+    degrees = stored[prefix + "deg"].astype(np.int64)
+    rows = np.repeat(np.arange(len(degrees)), degrees)
+    running = np.cumsum(stored[prefix + "gap"].astype(np.int64))
+    starts = np.concatenate(([0], np.cumsum(degrees)))[:-1]
+    before = np.concatenate(([0], running))[starts]
+    return clgraph.from_edges(
+        rows,
+        running - before[rows] + rows,
+        n=len(degrees),
+        symmetrize=True,
+        dedup=True,
+        self_loops=False,
+    )
+
+
+class Study:
+    """Cases on one device, and their records."""
+
+    def __init__(
+        self, device: Device, networks: dict[str, tuple[Graph, NDArray[Any] | None]]
+    ) -> None:
+        self.device, self.networks = device, networks
+        self.records: list[dict[str, Any]] = []
+        self._plans: dict[tuple[str, int], tuple[SubgraphMatching, NDArray[Any]]] = {}
+
+    def plan(self, name: str, labels: int) -> tuple[SubgraphMatching, NDArray[Any]]:
+        """Give a plan and labels: so many, drawn at random, or 0 for those of the network."""
+        if (name, labels) not in self._plans:
+            graph, own = self.networks[name]
+            codes = (
+                own if not labels else np.random.default_rng(labels).integers(0, labels, graph.n)
+            )
+            assert codes is not None, f"{name} has no labels of its own"  # noqa: S101
+            self._plans[name, labels] = (
+                SubgraphMatching(graph, labels=codes, device=self.device),
+                codes,
+            )
+        return self._plans[name, labels]
+
+    def measure(
+        self,
+        what: str,
+        name: str,
+        *,
+        labels: int,
+        size: int,
+        queries: int = 1,
+        k: int = 1000,
+        repeats: int = 7,
+        joules: bool = False,
+    ) -> dict[str, Any]:
+        """Time a case: maps are checked once, the first run is not counted."""
+        plan, codes = self.plan(name, labels)
+        cut = [planted_query(plan.target, size, seed=seed) for seed in range(queries)]
+        graphs = [graph for graph, _ in cut]
+        own = [codes[vertices] for _, vertices in cut]
+
+        def once() -> Any:
+            return plan.run(graphs, labels=own, k=k)
+
+        first = plan.run(graphs, labels=own, k=k, verify=queries <= 10)
+        total, kernel, phases = [], [], []
+        for _ in range(repeats):
+            stats = once()[0].stats
+            total.append(stats.total_ms)
+            kernel.append(stats.kernel_ms)
+            phases.append(stats.phases)
+        digest = hashlib.sha256()
+        for result in first:
+            digest.update(result.mapping.tobytes())
+        record: dict[str, Any] = {
+            "what": what,
+            "network": name,
+            "n": plan.target.n,
+            "m": plan.target.m,
+            "labels": labels or len(np.unique(codes)),
+            "size": size,
+            "queries": queries,
+            "k": k,
+            "total_ms": total,
+            "kernel_ms": kernel,
+            "median_ms": statistics.median(total),
+            "phases_ms": {
+                phase: statistics.median(row[phase] for row in phases) for phase in phases[0]
+            },
+            "mean_cost": float(np.mean([result.cost.mean() for result in first])),
+            "zero_found": float(np.mean([result.cost.min() == 0 for result in first])),
+            "distinct": float(np.mean([result.distinct_ratio for result in first[:20]])),
+            "device_bytes": first[0].stats.device_bytes,
+            "digest": digest.hexdigest(),
+        }
+        if joules:
+            record["joules"] = self._joules(once)
+        self.records.append(record)
+        return record
+
+    def _joules(self, once: Callable[[], object]) -> dict[str, Any]:
+        measured = energy.per_run(once, min_seconds=ENERGY_S, device=self.device)
+        return {"per_run": measured.joules_per_run, "source": measured.source}
+
+    def quality(self, name: str, labels: int, size: int, k: int, long_k: int, seeds: int) -> None:
+        """Best and mean costs of altered queries over seeds, beside those of a long run."""
+        plan, codes = self.plan(name, labels)
+        for share in SHARES:
+            best, mean, reference = [], [], []
+            for seed in range(seeds):
+                graph, vertices = planted_query(plan.target, size, seed=100 + seed)
+                query, own = perturbed_query(graph, codes[vertices], share, seed=seed)
+                result = plan.run(query, labels=own, k=k, seed=seed)
+                best.append(float(result.cost.min()))
+                mean.append(float(result.cost.mean()))
+                long = plan.run(query, labels=own, k=long_k, seed=10_000 + seed, sort=False)
+                reference.append(float(long.cost.min()))
+            self.records.append(
+                {
+                    "what": "quality",
+                    "network": name,
+                    "size": size,
+                    "share": share,
+                    "k": k,
+                    "long_k": long_k,
+                    "best": best,
+                    "mean": mean,
+                    "long_run_best": reference,
+                    "median_best": statistics.median(best),
+                    "median_mean": statistics.median(mean),
+                    "median_long_run_best": statistics.median(reference),
+                }
+            )
+
+
+def bars(study: Study, *, joules: bool, queries: int) -> None:
+    """Time what an H200 is asked for."""
+    study.measure("bar-64", "human", labels=32, size=64, joules=joules)
+    study.measure(
+        "bar-1000", "human", labels=32, size=16, queries=queries, k=100, repeats=3, joules=joules
+    )
+    study.measure("bar-1000-k1000", "human", labels=32, size=16, queries=queries, repeats=3)
+
+
+def scaling(study: Study, *, quick: bool) -> None:
+    """Time by query size, target, labels and k."""
+    for size in SIZES[:5] if quick else SIZES:
+        study.measure("query size", "human", labels=32, size=size, repeats=5)
+    for name in study.networks:
+        study.measure("target", name, labels=32, size=32, repeats=5)
+    for labels in LABELS:
+        study.measure("labels", "human", labels=labels, size=32, repeats=5)
+    study.measure("labels", "hprd", labels=0, size=32, repeats=5)
+    for k in KS[:3] if quick else KS:
+        study.measure("k", "human", labels=32, size=32, k=k, repeats=5)
+
+
+def shown(records: Sequence[dict[str, Any]]) -> str:
+    """Tables of the records."""
+    head = [
+        "case",
+        "network",
+        "n",
+        "labels",
+        "|V|",
+        "queries",
+        "k",
+        "ms",
+        "device ms",
+        "cost",
+        "zero",
+        "J",
+    ]
+    timed = [
+        [
+            record["what"],
+            record["network"],
+            f"{record['n']:,}",
+            str(record["labels"]),
+            str(record["size"]),
+            str(record["queries"]),
+            str(record["k"]),
+            f"{record['median_ms']:.2f}",
+            f"{statistics.median(record['kernel_ms']):.2f}",
+            f"{record['mean_cost']:.3f}",
+            f"{record['zero_found']:.2f}",
+            f"{joules:.3g}" if (joules := record.get("joules", {}).get("per_run")) else "",
+        ]
+        for record in records
+        if "median_ms" in record
+    ]
+    rows = [
+        [
+            record["network"],
+            str(record["size"]),
+            f"{record['share']:.0%}",
+            f"{record['median_best']:.3f}",
+            f"{record['median_long_run_best']:.3f}",
+            f"{record['median_mean']:.3f}",
+        ]
+        for record in records
+        if record["what"] == "quality"
+    ]
+    quality_head = ["network", "|V|", "altered", "best", "best of a long run", "mean"]
+    return f"{table(head, timed)}\n\n{table(quality_head, rows)}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study and write its record."""
+    parser = argparse.ArgumentParser(prog="bench.studies.matching", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the networks")
+    parser.add_argument("--device")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, no joules")
+    args = parser.parse_args(argv)
+    device = clgraph.device(args.device)
+    study = Study(device, read_networks(args.data))
+    started, began = datetime.now(UTC), time.perf_counter()
+    bars(study, joules=not args.quick, queries=20 if args.quick else 1000)
+    scaling(study, quick=args.quick)
+    cases = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
+    for name, labels, size in cases[: 1 if args.quick else None]:
+        k, long_k, seeds = (300, 1000, 3) if args.quick else (1000, 50_000, 10)
+        study.quality(name, labels, size, k, long_k, seeds)
+    commit, _ = machine.commit_of_checkout()
+    record = {
+        "table": "subgraph matching",
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": time.perf_counter() - began,
+        "machine": machine.describe(device, commit),
+        "bars_ms": {"bar-64": BAR_64_MS, "bar-1000": BAR_1000_MS},
+        "cases": study.records,
+    }
+    if args.output is not None:
+        args.output.write_text(json.dumps(record, default=str) + "\n", "utf-8")
+    print(shown(study.records))
+    print(f"{record['seconds']:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

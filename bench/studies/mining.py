@@ -1,0 +1,222 @@
+"""Mining invariants: the published traces, long random ones, and the sequential reference.
+
+``python -m bench.studies.mining --device nvidia --json bench/results/h200-mining.json`` checks
+first (short traces against the reference), then times each case: kernels alone, the whole call with
+copies out of pinned and of ordinary memory, with and without inference, and how the device is
+shared out. ``--reference`` times NumPy's sequential reference in turn with the device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import clgraph as cg
+from clgraph import energy
+from clgraph.algorithms.invariants import (
+    InvariantMiner,
+    MiningConfig,
+    Tiled,
+    Trace,
+    generate_trace,
+    mine_sequentially,
+    published_trace,
+)
+
+from ..runner import machine
+
+SCHEMA = "clgraph-bench-mining/1"
+SETS = ("I", "II")
+# Milliseconds that the thesis prints for a GTX 780.
+PUBLISHED_MS = {("I", 2): 17, ("I", 4): 182, ("II", 2): 140, ("II", 4): 4577}
+CHECK_LENGTH = 20_000
+SHORT, LONG = 1_000_000, 100_000_000
+ENERGY_SECONDS = 2.0
+
+Row = dict[str, Any]
+
+
+def timed(plan: InvariantMiner, trace: Trace, repeat: int) -> Row:
+    """Mine a trace some times; medians, and what the last run looked at."""
+    plan.run(trace)
+    runs = [plan.run(trace) for _ in range(repeat)]
+    stats = runs[-1].stats
+    kernel_s = statistics.median(run.stats.kernel_ms for run in runs) / 1e3
+    return {
+        "invariants": len(runs[-1]),
+        "kernel_ms": [run.stats.kernel_ms for run in runs],
+        "total_ms": [run.stats.total_ms for run in runs],
+        "kernel_ms_median": 1e3 * kernel_s,
+        "total_ms_median": statistics.median(run.stats.total_ms for run in runs),
+        "asked_gb_s": stats.effective_gb_s,
+        "trace_gb_s": stats.trace_bytes / kernel_s / 1e9 if kernel_s else None,
+        "copied_bytes": stats.copied_bytes,
+        "phases": stats.phases,
+    }
+
+
+def check(device: cg.Device) -> None:
+    """Compare with the reference on short traces of every class, before anything is timed."""
+    for templates in SETS:
+        plan = InvariantMiner(templates, device=device)
+        for number in (1, 2):
+            trace = published_trace(number, CHECK_LENGTH)
+            result = plan.run(trace)
+            ours = {(t, tuple(r)) for t in plan.templates for r in result.tuples(t).tolist()}
+            if ours != mine_sequentially([trace], plan.families):
+                raise SystemExit(f"set {templates}, trace {number}: not what the reference finds")
+
+
+def published(device: cg.Device, numbers: list[int], length: int, repeat: int) -> list[Row]:
+    """Time the published classes of traces."""
+    rows = []
+    variants: dict[str, dict[str, Any]] = {
+        "auto": {},
+        "no-inference": {"inference": False},
+        "no-inference-per-entry": {"inference": False, "config": "per-entry"},
+        **{
+            f"no-inference-tiled-{vectors}x{groups}": {
+                "inference": False,
+                "config": MiningConfig(Tiled(vectors, groups)),
+            }
+            for vectors, groups in ((256, 1), (256, 2), (256, 8), (512, 1))
+        },
+    }
+    for number in numbers:
+        trace = published_trace(number, length)
+        if device.is_gpu:
+            trace = trace.pinned(device)
+        for templates in SETS:
+            for name, options in variants.items():
+                # The largest case by itself takes seconds for each tuple anew.
+                if name != "auto" and (number != 4 or (templates == "II" and "per" in name)):
+                    continue
+                if name.startswith("no-inference-tiled") and not device.is_gpu:
+                    continue
+                plan = InvariantMiner(templates, device=device, **options)
+                row = {"case": "published", "trace": number, "set": templates, "variant": name}
+                row |= timed(plan, trace, repeat if name == "auto" else 2)
+                row["published_ms"] = PUBLISHED_MS.get((templates, number))
+                rows.append(row)
+                show(row)
+    return rows
+
+
+def pageable(device: cg.Device, length: int, repeat: int) -> Row:
+    """Time trace 4 of set I out of ordinary memory."""
+    plan = InvariantMiner("I", device=device)
+    row = {"case": "pageable", "trace": 4, "set": "I", "variant": "auto"}
+    row |= timed(plan, published_trace(4, length), repeat)
+    show(row)
+    return row
+
+
+def random_lengths(device: cg.Device, repeat: int, longest: int) -> list[Row]:
+    """Time random traces of which one is a hundred times as long as the other."""
+    rows = []
+    for length in (SHORT, longest):
+        trace = generate_trace(4, 4, length)
+        for templates in SETS:
+            plan = InvariantMiner(templates, device=device)
+            row = {"case": "random", "length": length, "set": templates, "variant": "auto"}
+            row |= timed(plan, trace, repeat)
+            rows.append(row)
+            show(row)
+    return rows
+
+
+def against_reference(device: cg.Device, length: int, repeat: int) -> list[Row]:
+    """Time the device and the sequential reference in turn on trace 2."""
+    rows = []
+    trace = published_trace(2, length)
+    for templates in SETS:
+        plan = InvariantMiner(templates, device=device)
+        plan.run(trace)
+        ratios, reference_ms, ours_ms = [], [], []
+        for _ in range(repeat):
+            ours = plan.run(trace).stats.total_ms
+            began = time.perf_counter()
+            mine_sequentially([trace], plan.families)
+            reference = 1e3 * (time.perf_counter() - began)
+            ours = (ours + plan.run(trace).stats.total_ms) / 2
+            ratios.append(reference / ours)
+            reference_ms.append(reference)
+            ours_ms.append(ours)
+        row = {
+            "case": "reference",
+            "trace": 2,
+            "set": templates,
+            "reference_ms": reference_ms,
+            "total_ms": ours_ms,
+            "ratio": statistics.median(ratios),
+        }
+        rows.append(row)
+        print(f"set {templates} trace 2: {row['ratio']:.1f} times the reference", flush=True)
+    return rows
+
+
+def joules(device: cg.Device, length: int) -> Row:
+    """Measure what mining trace 4 with set I takes, copies included."""
+    meter = energy.find_meter(device)
+    meter.close()
+    if isinstance(meter, energy.NoMeter):
+        return {"case": "energy", "skipped": meter.note}
+    trace = (
+        published_trace(4, length).pinned(device) if device.is_gpu else published_trace(4, length)
+    )
+    plan = InvariantMiner("I", device=device)
+    found = energy.per_run(lambda: plan.run(trace), min_seconds=ENERGY_SECONDS, device=device)
+    print(f"energy, trace 4 set I: {found.joules_per_run} J", flush=True)
+    return {
+        "case": "energy",
+        "joules_per_run": found.joules_per_run,
+        "spread": found.spread,
+        "mean_watts": found.mean_watts,
+        "idle_watts": found.idle_watts,
+        "source": found.source,
+    }
+
+
+def show(row: Row) -> None:
+    """Print one line about a case."""
+    name = row.get("trace", row.get("length"))
+    print(
+        f"{row['case']:9} set {row['set']:2} trace {name:<11} {row['variant']:30} "
+        f"{row['invariants']:7} inv  kernel {row['kernel_ms_median']:9.3f} ms  total "
+        f"{row['total_ms_median']:9.2f} ms  asked {row['asked_gb_s']:8.0f} GB/s",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Check, time and write the record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device")
+    parser.add_argument("--length", type=int, default=5_000_000)
+    parser.add_argument("--traces", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--longest", type=int, default=LONG)
+    parser.add_argument("--reference", action="store_true", help="only against the reference")
+    parser.add_argument("--commit", help="of the code, where there is no checkout")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    device = cg.device(args.device)
+    check(device)
+    if args.reference:
+        rows = against_reference(device, args.length, args.repeat)
+    else:
+        rows = published(device, args.traces, args.length, args.repeat)
+        rows.append(pageable(device, args.length, args.repeat))
+        rows += random_lengths(device, args.repeat, args.longest)
+        rows.append(joules(device, args.length))
+    record = {"schema": SCHEMA, "machine": machine.describe(device, args.commit), "cases": rows}
+    if args.json is not None:
+        args.json.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

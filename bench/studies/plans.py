@@ -1,0 +1,243 @@
+"""What the library builds: every algorithm with every preset, on small graphs of several shapes.
+
+One line of `ALGORITHMS` stands for an algorithm. `bench.studies.renderings` renders what it builds,
+and tests/offline compiles that for devices that are not here.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import clgraph as cg
+from clgraph import primitives
+from clgraph.algorithms.bfs.verify import verify_search
+from clgraph.algorithms.centrality.ordered import OrderedBetweenness
+from clgraph.algorithms.centrality.shared import SharedBetweenness
+from clgraph.algorithms.multi_search.ms_bfs import BitParallel
+from clgraph.algorithms.multi_search.state import library_snippets
+from clgraph.algorithms.sssp.verify import verify_paths
+from clgraph.algorithms.sssp.weights import Weights
+from clgraph.device import Memory
+from clgraph.engine.balance import BALANCERS
+from clgraph.engine.frontier import VertexQueue
+from clgraph.engine.resident import resident
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from clgraph import Device, Graph
+
+    Make = Callable[[Graph, str, Device], object]
+
+__all__ = ["ALGORITHMS", "SHAPES", "Algorithm", "Plan", "plans"]
+
+
+@functools.cache
+def _shape(name: str) -> Graph:
+    rng = np.random.default_rng(3)
+    if name == "kron":
+        return cg.generate.kron(9, seed=1)
+    if name == "grid":
+        return cg.generate.grid2d(40, 40)
+    if name == "star":
+        return cg.generate.star(5000)
+    ends = rng.integers(0, 900, 3000), rng.integers(0, 900, 3000)
+    return cg.from_edges(*ends, n=900)
+
+
+SHAPES = ("kron", "grid", "arrows", "star")
+
+
+@functools.cache
+def _weighted(name: str, kind: str) -> Graph:
+    graph = _shape(name)
+    pairs = graph.indices.astype(np.int64) + np.repeat(np.arange(graph.n), graph.degrees)
+    weights = (1 + pairs % 97).astype(kind)
+    return cg.Graph(graph.indptr, graph.indices, weights, directed=graph.directed)
+
+
+def _multi_search(graph: Graph, preset: str, device: Device) -> object:
+    state = {"distances": cg.State(np.int32, fill=-1)}
+    snippets = library_snippets("distances")
+    return cg.MultiSearch(graph, state=state, **snippets, config=preset, device=device)
+
+
+def _totals(graph: Graph, method: str, device: Device) -> object:
+    if method in {"targets", "sources", "marks"}:
+        return BitParallel(graph, device, method, 64)
+    return cg.harmonic_centrality(graph, method=method, device=device)
+
+
+def _betweenness(graph: Graph, method: str, device: Device) -> object:
+    kind = np.float64 if device.traits.fp64 else np.float32
+    if method == "ordered":
+        return OrderedBetweenness(graph.symmetrized(), device, np.dtype(kind))
+    if method == "shared":
+        return SharedBetweenness(graph, device, np.dtype(kind))
+    if method == "weighted":
+        graph = _weighted_as(graph, "int32")
+        return cg.betweenness_centrality(graph, weighted=True, dtype=kind, device=device)
+    return cg.betweenness_centrality(graph, method=method, dtype=kind, device=device)
+
+
+def _weighted_as(graph: Graph, kind: str) -> Graph:
+    weights = np.ones(graph.m, kind)
+    return cg.Graph(graph.indptr, graph.indices, weights, directed=graph.directed)
+
+
+def _divided(graph: Graph, preset: str, device: Device) -> object:
+    config = cg.BFSConfig(frontier="status" if preset == "bits" else VertexQueue(visited="mask"))
+    return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
+
+
+def _verified(graph: Graph, problem: str, device: Device) -> None:
+    memory = Memory(device)
+    if problem == "bfs":
+        found = memory.upload("distances", np.zeros(graph.n, np.int32))
+        verify_search(device, resident(graph, device), found, None, source=0, limit=9, unreached=-1)
+        return
+    weights = Weights(_weighted_as(graph, "int32"))
+    found = memory.upload("distances", np.zeros(graph.n, np.int32))
+    source = np.zeros(1, np.uint32)
+    verify_paths(device, resident(graph, device), weights, found, None, sources=source, limit=9)
+
+
+def _primitive(graph: Graph, name: str, device: Device) -> object:
+    if name == "lanes":
+        return primitives.check_lanes(device)
+    if name == "compact":
+        return primitives.compact(graph.degrees, graph.degrees > 1, device=device)
+    if name in BALANCERS:
+        return primitives.Expand(graph.degrees, config=name, device=device)
+    kind, _, operator = name.partition(" ")
+    return primitives.exclusive_scan(
+        graph.degrees.astype(kind), operator=operator or "add", device=device
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One line of the list.
+
+    Attributes
+    ----------
+    name : str
+        What the library calls it.
+    presets : sequence of str
+        Names of its configurations, or of its methods.
+    make : callable
+        Builds the plan of a graph, a preset and a device, or runs the function as far as it comes
+        without results.
+    shapes : sequence of str
+        Graphs whose rules choose different kernels.
+    weights : sequence of str
+        Types of the weights; none for graphs without.
+    """
+
+    name: str
+    presets: Sequence[str]
+    make: Make
+    shapes: Sequence[str] = SHAPES
+    weights: Sequence[str] = ()
+
+    def plans(self) -> Iterator[Plan]:
+        """Give every preset on every shape."""
+        for shape in self.shapes:
+            for kind in self.weights or ("",):
+                for preset in self.presets:
+                    yield Plan(self, preset, shape, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An algorithm with a preset, on a graph."""
+
+    algorithm: Algorithm
+    preset: str
+    shape: str
+    weights: str
+
+    @property
+    def name(self) -> str:
+        """Algorithm, preset, shape and type of weights."""
+        return " ".join(filter(None, (self.algorithm.name, self.preset, self.shape, self.weights)))
+
+    def build(self, device: Device) -> object:
+        """Build it."""
+        graph = _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
+        return self.algorithm.make(graph, self.preset, device)
+
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    Algorithm(
+        "bfs",
+        cg.BFSConfig.presets(),
+        lambda graph, preset, device: cg.BFS(graph, config=preset, device=device),
+    ),
+    Algorithm(
+        "bfs-tree",
+        cg.BFSConfig.presets(),
+        lambda graph, preset, device: cg.BFS(
+            graph, predecessors=True, config=preset, device=device
+        ),
+    ),
+    Algorithm(
+        "bfs-balance",
+        tuple(BALANCERS),
+        lambda graph, name, device: cg.BFS(graph, config=cg.BFSConfig(balance=name), device=device),
+        ("kron",),
+    ),
+    Algorithm("bfs-divided", ("candidates", "bits"), _divided, ("kron",)),
+    Algorithm(
+        "sssp",
+        cg.SSSPConfig.presets(),
+        lambda graph, preset, device: cg.SSSP(
+            graph, predecessors=True, config=preset, device=device
+        ),
+        weights=("uint32", "float32", "int64"),
+    ),
+    Algorithm(
+        "scc",
+        cg.SCCConfig.presets(),
+        lambda graph, preset, device: cg.SCC(graph, config=preset, device=device),
+    ),
+    Algorithm(
+        "components",
+        ("auto",),
+        lambda graph, _, device: cg.ConnectedComponents(graph, device=device),
+    ),
+    Algorithm("multi-search", cg.MultiSearchConfig.presets(), _multi_search, ("kron", "arrows")),
+    Algorithm(
+        "all-pairs",
+        ("multi-search", "bit-parallel", "single"),
+        lambda graph, method, device: cg.apsp(graph, method=method, device=device),
+        ("kron", "arrows"),
+    ),
+    Algorithm(
+        "totals", ("multi-search", "targets", "sources", "marks"), _totals, ("kron", "arrows")
+    ),
+    Algorithm(
+        "betweenness",
+        ("multi-search", "ordered", "shared", "weighted"),
+        _betweenness,
+        ("kron", "arrows"),
+    ),
+    Algorithm("verify", ("bfs", "sssp"), _verified, ("kron",)),
+    Algorithm(
+        "primitives",
+        ("lanes", "compact", "uint32", "float64 max", "int64 min", *BALANCERS),
+        _primitive,
+        ("kron",),
+    ),
+)
+
+
+def plans(names: Sequence[str] | None = None) -> Iterator[Plan]:
+    """Give the plans of the algorithms with these names, or of all."""
+    for algorithm in ALGORITHMS:
+        if names is None or algorithm.name in names:
+            yield from algorithm.plans()

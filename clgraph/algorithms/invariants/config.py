@@ -1,0 +1,115 @@
+"""How mining is spread over a device: a choice that changes speed and never results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clgraph.errors import InvalidArgumentError
+
+__all__ = ["MiningConfig", "PerEntry", "SplitTrace", "Sweep", "Tiled"]
+
+
+def _at_least_one(name: str, value: object) -> None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise InvalidArgumentError(f"{name}={value!r} must be a whole number of at least 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class PerEntry:
+    """A work-group for each tuple, over the whole trace, as published."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTrace:
+    """Several work-groups for each tuple, each with a segment of the trace.
+
+    Attributes
+    ----------
+    segments : int, optional
+        Of each tuple; default is what fills the device.
+    """
+
+    segments: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        _at_least_one("segments", self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Tiled:
+    """A work-group for each slice of the trace, all tuples on it: a row is read from memory once.
+
+    Attributes
+    ----------
+    vectors : int, optional
+        Length of a slice in vectors (4 numbers or words on a GPU, 16 on a CPU); default is what
+        keeps the slice of all rows in the nearest cache.
+    groups_per_unit : int, optional
+        Work-groups a compute unit works on at a time; default by the same rule.
+    """
+
+    vectors: int | None = None
+    groups_per_unit: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _at_least_one("vectors", self.vectors)
+        _at_least_one("groups_per_unit", self.groups_per_unit)
+
+
+Sweep = PerEntry | SplitTrace | Tiled
+NAMES: dict[str, Sweep | None] = {
+    "auto": None,
+    "per-entry": PerEntry(),
+    "split-trace": SplitTrace(),
+    "tiled": Tiled(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MiningConfig:
+    """Configuration of mining.
+
+    Attributes
+    ----------
+    sweep : PerEntry, SplitTrace, Tiled or None
+        How the device is shared out; None chooses, see Notes.
+    probe : int
+        Instants of the first, short look that rids the dictionary of most tuples.
+    chunk_bytes : int
+        Bytes of a part of the trace that is copied while another is mined.
+
+    Notes
+    -----
+    The choice is made for every part of the trace from the tuples that are still alive: split-trace
+    for the first look, and where tuples are so few that tiles would reread less than two rows
+    each; tiles where more tuples share the rows.
+    """
+
+    sweep: Sweep | None = None
+    probe: int = 4096
+    chunk_bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _at_least_one("probe", self.probe)
+        _at_least_one("chunk_bytes", self.chunk_bytes)
+
+    @classmethod
+    def of(cls, given: MiningConfig | str | None) -> MiningConfig:
+        """Give the configuration of a name, or the default."""
+        if isinstance(given, cls):
+            return given
+        if given is None:
+            return cls()
+        if given not in NAMES:
+            raise InvalidArgumentError(
+                f"there is no configuration {given!r} of mining; use one of {', '.join(NAMES)}."
+            )
+        return cls(sweep=NAMES[str(given)])
+
+    @staticmethod
+    def presets() -> tuple[str, ...]:
+        """Names of the ways to share out the device."""
+        return tuple(NAMES)

@@ -1,0 +1,340 @@
+"""Mining likely invariants: templates that hold at every instant of the traces of a system."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.algorithms.invariants.config import MiningConfig
+from clgraph.algorithms.invariants.dictionary import batches, size
+from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
+from clgraph.algorithms.invariants.phases import KnownRanges, Phase, mine_booleans
+from clgraph.algorithms.invariants.ranges import RangeFinder
+from clgraph.algorithms.invariants.result import MiningResult, MiningStats
+from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
+from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
+from clgraph.algorithms.invariants.trace import Trace
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.invariants.templates import Family
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+
+__all__ = ["InvariantMiner", "mine_invariants"]
+
+MOST_TUPLES = 1 << 33
+MOST_TOLERANCE = 1 << 20
+
+
+class InvariantMiner:
+    """Mining, compiled for templates and a device.
+
+    Parameters
+    ----------
+    templates : {"I", "II"} or sequence of str
+        A published set, or conditions in Python's notation; see `mine_invariants`.
+    arity : {1, 2, 3}
+        Templates of more variables are left out.
+    tolerance : int
+        Units in the last place within which numbers are equal.
+    inference : bool
+        Whether tuples whose answer follows from facts are not mined: constants and equal or
+        opposite variables for Booleans, ranges of values for numbers.
+    config : MiningConfig or str, optional
+        How the device is shared out; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a template is none, or an argument is out of range.
+    KernelBuildError
+        If the kernels do not compile there.
+
+    Notes
+    -----
+    Builds one program for each family of templates that share their tuples; `run` only copies and
+    launches. A plan serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] N. Bombieri, F. Busato, A. Danese, L. Piccolboni, G. Pravadelli, "Mangrove: an
+           inference-based dynamic invariant mining for GPU architectures", IEEE Transactions on
+           Computers 69(4), 2020.
+    """
+
+    def __init__(
+        self,
+        templates: str | Sequence[str | Template] = "I",
+        *,
+        arity: int = 3,
+        tolerance: int = 0,
+        inference: bool = True,
+        config: MiningConfig | str | None = None,
+        device: Device | str | None = None,
+    ) -> None:
+        self.templates = templates_of(templates, arity)
+        if not isinstance(tolerance, int) or not 0 <= tolerance <= MOST_TOLERANCE:
+            raise InvalidArgumentError(
+                f"tolerance={tolerance!r} must be a whole number of units in the last place, 0 to "
+                f"{MOST_TOLERANCE}."
+            )
+        self.tolerance = tolerance
+        self.inference = inference
+        self.config = MiningConfig.of(config)
+        self.families = families_of(self.templates, tolerance)
+        self.device = find_device(device)
+        self._lock = threading.Lock()
+        self._sweepers = [
+            Sweeper(self.device, family, tolerance, self.config) for family in self.families
+        ]
+        self._finder = None
+        if inference and any(family.kind == NUMERIC for family in self.families):
+            self._finder = RangeFinder(self.device, self._sweepers[0].width)
+
+    def run(
+        self,
+        trace: Any,
+        *,
+        names: Sequence[str] | None = None,
+        progress: Progress | None = None,
+        verify: bool = False,
+    ) -> MiningResult:
+        """Mine a trace, or several.
+
+        Parameters
+        ----------
+        trace : array_like, Trace, DataFrame, dict, path, or list of them
+            See `mine_invariants`.
+        names : sequence of str, optional
+            Of the variables.
+        progress : callable or True, optional
+            Called with instants looked at, instants in all, and what is mined.
+        verify : bool
+            Whether to mine again, each tuple by itself and without inference, and compare.
+
+        Returns
+        -------
+        MiningResult
+            What holds at every instant.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the trace is none, is empty, or several have different variables.
+        DeviceMemoryError
+            If not even a few instants of it fit the device.
+        VerificationError
+            If the result was to be checked and differs.
+        """
+        began = time.perf_counter()
+        traces = _traces(trace, names)
+        self._check_sizes(traces[0])
+        found: dict[Template, NDArray[np.uint32]] = {}
+        stats = MiningStats(traces, self.config)
+        kinds: tuple[Kind, Kind] = (NUMERIC, BOOLEAN)
+        with self._lock:
+            for kind in kinds:
+                self._mine_kind(kind, traces, found, stats, progress)
+        stats.total_ms = 1e3 * (time.perf_counter() - began)
+        result = MiningResult(self.templates, found, traces[0], stats)
+        if verify:
+            self._verify(traces, result)
+        return result
+
+    def _mine_kind(
+        self,
+        kind: Kind,
+        traces: list[Trace],
+        found: dict[Template, NDArray[np.uint32]],
+        stats: MiningStats,
+        progress: Progress | None,
+    ) -> None:
+        n = traces[0].count(kind)
+        chosen = [i for i, f in enumerate(self.families) if f.kind == kind and f.arity <= n]
+        if not chosen:
+            return
+        chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes)
+        instants = sum(trace.length for trace in traces)
+        scratch = Scratch(self.device)
+        known = None
+        if kind == NUMERIC and self._finder is not None:
+            known = KnownRanges(self._finder, n, self.tolerance)
+        try:
+            phases = []
+            for number in chosen:
+                family = self.families[number]
+
+                def told(done: int, family: Family = family) -> None:
+                    what = f"mining {family.kind} templates of {family.arity} variables"
+                    tell(progress, min(done, instants), instants, what)
+
+                phases.append(Phase(family, self._sweepers[number], chunks, told, scratch, known))
+            if kind == BOOLEAN and self.inference:
+                mine_booleans(phases, n, found)
+            else:
+                for phase in phases:
+                    found.update(phase.mine(batches(n, phase.family)))
+            for phase in phases:
+                stats.add(phase, size(n, phase.family))
+            stats.copied_bytes += chunks.copied_bytes
+            stats.kept = stats.kept and chunks.kept
+        finally:
+            chunks.close()
+            scratch.close()
+
+    def _check_sizes(self, trace: Trace) -> None:
+        for family in self.families:
+            count = size(trace.count(family.kind), family)
+            if count > MOST_TUPLES:
+                raise InvalidArgumentError(
+                    f"{trace.count(family.kind)} {family.kind} variables make {count} tuples for "
+                    f"template '{family.templates[0]}'; choose fewer variables or a lower arity."
+                )
+
+    def _verify(self, traces: list[Trace], result: MiningResult) -> None:
+        plan = InvariantMiner(
+            self.templates,
+            tolerance=self.tolerance,
+            inference=False,
+            config="per-entry",
+            device=self.device,
+        )
+        other = plan.run(traces)
+        for template in self.templates:
+            ours, theirs = (
+                {tuple(row) for row in r.tuples(template).tolist()} for r in (result, other)
+            )
+            for row in sorted(ours ^ theirs):
+                claimed = "was reported" if row in ours else "was not reported"
+                raise VerificationError(
+                    f"{result.written(template, row)} {claimed}, but mining the tuple by itself "
+                    "says otherwise."
+                )
+
+
+def _traces(given: Any, names: Sequence[str] | None) -> list[Trace]:
+    several = isinstance(given, list | tuple) and not _is_matrix(given)
+    traces = [Trace.of(item, names) for item in (given if several else [given])]
+    if not traces:
+        raise InvalidArgumentError("there is no trace in the list; give at least one.")
+    first = traces[0]
+    for trace in traces[1:]:
+        for ours, theirs in ((first.numeric, trace.numeric), (first.boolean, trace.boolean)):
+            if ours.names != theirs.names:
+                raise InvalidArgumentError(
+                    "several traces need the same variables in the same order; got "
+                    f"{', '.join(ours.names[:5])} ... and {', '.join(theirs.names[:5])} ..."
+                )
+    return traces
+
+
+def _is_matrix(given: Any) -> bool:
+    """Whether a list is one trace written as nested lists of numbers."""
+    return all(
+        isinstance(row, list | tuple) and all(isinstance(x, int | float) for x in row)
+        for row in given
+    )
+
+
+def mine_invariants(  # noqa: PLR0913 (each is a choice of its own)
+    trace: Any,
+    *,
+    templates: str | Sequence[str | Template] = "I",
+    arity: int = 3,
+    tolerance: int = 0,
+    inference: bool = True,
+    names: Sequence[str] | None = None,
+    config: MiningConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> MiningResult:
+    """Find the conditions between variables that hold at every instant of the traces of a system.
+
+    Parameters
+    ----------
+    trace : array_like, DataFrame, dict, path, Trace, or list of them
+        Numbers or booleans [variables, instants]; a pandas frame whose columns are the variables;
+        a dict of one array for each; a CSV, VCD, Parquet, npy or npz file; what
+        `invariants.generate_trace` makes. Of several traces with the same variables what holds in
+        all of them is found. Numbers are compared as float32.
+    templates : {"I", "II"} or sequence of str
+        One of the two published sets, or conditions on up to three variables in Python's notation,
+        for example ``["a <= b + c", "a == (b and c)"]``: numbers, + - * / **, sqrt, log, exp, abs,
+        min, max, comparisons, and, or, not, ^.
+    arity : {1, 2, 3}
+        Templates of more variables are left out.
+    tolerance : int
+        Units in the last place within which two numbers are equal for ``==`` and ``!=``; 0 is
+        exact. sqrt, log, exp, / and ** are rounded differently by different devices: use 4 for the
+        first four and 16 for ** to find equalities with them.
+    inference : bool
+        Whether tuples whose answer follows from facts are not mined: constants and equal or
+        opposite variables for Booleans, ranges of values for numbers. The result is the same.
+    names : sequence of str, optional
+        Of the variables, numeric ones first; default is what the trace calls them, or v0, v1, ...
+    config : MiningConfig or str, optional
+        "auto", "per-entry", "split-trace" or "tiled".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with instants looked at, instants in all, and what is mined.
+    verify : bool
+        Whether to mine again, each tuple by itself, and compare.
+
+    Returns
+    -------
+    MiningResult
+        ``invariants``, ``counts``, ``to_frame()``, ``text()``, ``to_smt()``, ``stats``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If trace, template or option is none.
+    DeviceMemoryError
+        If not even a few instants of the trace fit the device.
+
+    Notes
+    -----
+    An instant at which an operand is NaN or outside a function's domain falsifies a template; only
+    ``!=`` holds there. Work is at most O(tuples x instants x templates), far less where templates
+    are falsified early. Deterministic, and the same on every device unless a template computes with
+    sqrt, log, exp, / or **. A trace that does not fit the device, or the host (a memory-mapped npy
+    file), goes through it in parts, once for each arity.
+
+    References
+    ----------
+    .. [1] N. Bombieri, F. Busato, A. Danese, L. Piccolboni, G. Pravadelli, "Mangrove: an
+           inference-based dynamic invariant mining for GPU architectures", IEEE Transactions on
+           Computers 69(4), 2020.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> trace = {"low": [1, 2, 3], "high": [4, 4, 9]}
+    >>> print(cg.mine_invariants(trace).text())
+    low != high
+    low < high
+    low <= high
+    """
+    plan = InvariantMiner(
+        templates,
+        arity=arity,
+        tolerance=tolerance,
+        inference=inference,
+        config=config,
+        device=device,
+    )
+    return plan.run(trace, names=names, progress=progress, verify=verify)

@@ -1,0 +1,1 @@
+"""Approximate subgraph matching: where a small labelled graph occurs, or nearly so."""

@@ -1,0 +1,530 @@
+"""Approximate subgraph matching: the plan for a target, and the function."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.matching.config import MatchingConfig
+from clgraph.algorithms.matching.exact import exact_matches
+from clgraph.algorithms.matching.inputs import ONE, LabelCodes, fixed_point, simple_graph
+from clgraph.algorithms.matching.phases import Phases, Request
+from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
+from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
+from clgraph.device import Memory
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import real, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.matching.phases import Held, Matches
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+
+__all__ = ["SubgraphMatching", "subgraph_matching"]
+
+MOST_LEVELS = 32
+MOST_MATCHES = 2**31 - 1
+PAIRS_BITS = 43  # so that sums of products of similarities and profiles fit 64 bits
+BATCH_SHARE = 1 / 2  # of the free memory, for one batch of queries
+
+
+class SubgraphMatching:
+    """Approximate subgraph matching, compiled for one target and device.
+
+    Parameters
+    ----------
+    target : Graph or scipy.sparse matrix
+        Undirected; self-loops, parallel edges and weights are ignored.
+    labels : iterable of hashable [n], optional
+        A label for each vertex; without, all are alike unless queries come with similarities.
+    config : MatchingConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the target has an edge without a reverse.
+    InvalidArgumentError
+        If labels are missing, or `config` is not a configuration.
+    DeviceMemoryError
+        If the target does not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
+
+    Notes
+    -----
+    The target is uploaded once and kept; `run` compiles on first use what its options need. A plan
+    serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] V. Bonnici, F. Busato, G. Micale, N. Bombieri, A. Pulvirenti, R. Giugno, "APPAGATO: an
+           approximate parallel and stochastic graph querying tool for biological networks",
+           Bioinformatics 32(14), 2016.
+    """
+
+    def __init__(
+        self,
+        target: Any,
+        *,
+        labels: Iterable[Any] | None = None,
+        config: MatchingConfig | str | None = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.target = simple_graph(target, "target")
+        self._labels = LabelCodes(labels, self.target.n)
+        self.config = MatchingConfig.of(config)
+        self.device = find_device(device)
+        self._memory = Memory(self.device)
+        self._lock = threading.Lock()
+        self._phases: Phases | None = None
+        if self.target.n:
+            codes = self._labels.codes
+            self._phases = Phases(self.target, codes, self.config, self._memory, progress)
+
+    def run(  # noqa: PLR0913 - all but one by keyword
+        self,
+        query: Any,
+        *,
+        labels: Any = None,
+        similarity: Any = None,
+        k: int = 1000,
+        max_level: int = 2,
+        label_floor: float | None = None,
+        iterations: int | None = None,
+        seed: int = 0,
+        distinct: bool = False,
+        sort: bool = True,
+        exact: bool = False,
+        limit: int | None = None,
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Match a query, or several in the same launches.
+
+        Parameters
+        ----------
+        query : Graph or scipy.sparse matrix, or a list or tuple of them
+            Undirected, of at least one vertex; what it has more than the target stays unmatched.
+        labels : iterable of hashable [|V|], optional
+            One for each vertex of the query; for several queries, one such iterable for each.
+        similarity : array_like, scipy.sparse matrix or path, optional
+            Instead of labels: [|V|, n] in [0, 1], 1 for vertices that are alike. For several
+            queries, one for each.
+        k : int
+            Matches of each query. Exact ones are listed up to so many.
+        max_level : int
+            Depth of the neighbourhoods that are compared, at most 32.
+        label_floor : float, optional
+            What stands for a similarity of 0 while drawing, never in costs; default is the
+            configuration's: 0.005, and 0 for "thesis".
+        iterations : int, optional
+            Steps of each match, seeding included. Default is to stop when the match is full; more
+            go on to redraw the images of matched vertices (Gibbs sampling) and keep the cheapest.
+        seed : int
+            Of the random numbers, in [0, 2^64).
+        distinct : bool
+            Whether to drop repeated matches.
+        sort : bool
+            Whether to sort matches by cost.
+        exact : bool
+            Find matches of cost 0 only, and all of them.
+        limit : int, optional
+            Of exact matches: after how many to stop; default is k.
+        verify : bool
+            Whether to check maps and costs, outside of the times in the stats.
+        progress : callable or True, optional
+            Called with solutions extended, solutions in all, and what is done.
+
+        Returns
+        -------
+        MatchingResult or list of them
+            ``mapping``, ``cost``, ``cost_parts``, ``best``, ``stats``; a list for several queries.
+
+        Raises
+        ------
+        InvalidGraphError
+            If a query has an edge without a reverse.
+        InvalidArgumentError
+            If a query is empty, labels are missing, a similarity has the wrong shape or an entry
+            outside of [0, 1], or another argument is out of range.
+        DeviceMemoryError
+            If a query does not fit the device beside the target.
+        VerificationError
+            If the result was to be checked and is wrong.
+
+        Notes
+        -----
+        Neighbourhood similarities take O(max(m, |V| n) |E| / 32) work at the default depth; a step
+        of a match takes time proportional to the degrees of the images next to it. For the same
+        seed, matches are the same on every device and with any number of work-groups, and do not
+        depend on what else is matched in the same call.
+        """
+        began = time.perf_counter()
+        several = isinstance(query, (list, tuple))
+        graphs = list(query) if several else [query]
+        request = Request(
+            k=whole("k", k, least=1, most=MOST_MATCHES),
+            levels=whole("max_level", max_level, least=1, most=MOST_LEVELS),
+            iterations=0 if iterations is None else whole("iterations", iterations),
+            seed=whole("seed", seed, least=0, most=2**64 - 1),
+            label_floor=self._floor(label_floor),
+        )
+        stop = request.k if limit is None else whole("limit", limit, least=1, most=MOST_MATCHES)
+        queries = self._queries(graphs, labels, similarity, request, several=several)
+        stats = MatchingStats(queries=len(queries), config=asdict(self.config))
+        with self._lock:
+            if self._phases is None:
+                results = [self._unmatched(query, request.k, stats) for query in queries]
+            elif exact:
+                results = [
+                    self._exact(query, request.k, stop, stats, progress) for query in queries
+                ]
+            else:
+                results = self._approximate(queries, request, stats, progress)
+        for result in results:
+            _arrange(result, sort=sort and not exact, distinct=distinct)
+        stats.total_ms = 1e3 * (time.perf_counter() - began)
+        stats.kernel_ms = sum(stats.phases.values())
+        stats.phases["transfers"] = max(stats.total_ms - stats.kernel_ms, 0.0)
+        if verify:
+            for one, result in zip(queries, results, strict=True):
+                result.verify(self._similarity(one))
+        return results if several else results[0]
+
+    def probabilities(
+        self, query: Any, *, labels: Any = None, similarity: Any = None, **options: Any
+    ) -> NDArray[np.float64]:
+        """Give the probabilities that seeds are drawn with, Equation 10.3.
+
+        Parameters
+        ----------
+        query, labels, similarity
+            As for `run`, of one query.
+        **options
+            ``max_level`` and ``label_floor``, as for `run`.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 [|V|, n]; each row sums to 1, or to 0 where nothing is alike.
+        """
+        weights = self._scores(query, labels, similarity, options)[0].astype(np.float64)
+        sums = weights.sum(axis=1, keepdims=True)
+        result = np.zeros(weights.shape)
+        np.divide(weights, sums, out=result, where=sums > 0)
+        return result
+
+    def neighbourhood_similarities(
+        self, query: Any, *, labels: Any = None, similarity: Any = None, **options: Any
+    ) -> NDArray[np.float64]:
+        """Give how much of a query vertex's neighbourhood is found around a target vertex.
+
+        Parameters
+        ----------
+        query, labels, similarity, **options
+            As for `probabilities`.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 [|V|, n] in [0, 1], Equation 10.2; 0 for vertices without edges.
+        """
+        _, matched, arcs = self._scores(query, labels, similarity, options)
+        rows = np.zeros(matched.shape)
+        np.divide(matched, arcs[:, None], out=rows, where=arcs[:, None] > 0)
+        return rows
+
+    def _scores(
+        self, query: Any, labels: Any, similarity: Any, options: dict[str, Any]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+        floor = self._floor(options.pop("label_floor", None))
+        levels = whole("max_level", options.pop("max_level", 2), least=1, most=MOST_LEVELS)
+        if options:
+            raise InvalidArgumentError(f"there is no option {next(iter(options))!r}.")
+        request = Request(k=1, levels=levels, iterations=0, seed=0, label_floor=floor)
+        (one,) = self._queries([query], labels, similarity, request, several=False)
+        shape = (one.graph.n, self.target.n)
+        if self._phases is None:
+            empty = np.zeros(shape, np.uint32)
+            return empty, empty, np.zeros(one.graph.n, np.uint32)
+        with self._lock:
+            held = self._phases.hold(QueryBatch([one]))
+            matched, arcs = self._phases.similarities(held, levels)
+            found = matched.read().reshape(shape)
+            drawn = self._phases.weigh(held, matched, arcs, floor)
+            return drawn.scores.read().reshape(shape), found, arcs.read()
+
+    def _floor(self, label_floor: float | None) -> int:
+        value = self.config.label_floor if label_floor is None else real("label_floor", label_floor)
+        if not 0 <= value <= 1:
+            raise InvalidArgumentError(f"label_floor={value} must be in [0, 1].")
+        return round(value * ONE)
+
+    def _queries(
+        self, graphs: list[Any], labels: Any, similarity: Any, request: Request, *, several: bool
+    ) -> list[Query]:
+        if not graphs:
+            raise InvalidArgumentError("there are no queries; pass at least one.")
+        if labels is not None and similarity is not None:
+            raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
+        all_labels = _one_each("labels", labels, len(graphs), several=several)
+        all_similarities = _one_each("similarity", similarity, len(graphs), several=several)
+        queries = []
+        for graph, own, alike in zip(graphs, all_labels, all_similarities, strict=True):
+            simple = simple_graph(graph, "query")
+            if not simple.n:
+                raise InvalidArgumentError("the query has no vertices; there is nothing to match.")
+            pairs = simple.n * max(self.target.n, 1)
+            arcs = simple.m * request.levels * (request.levels + 1) // 2
+            if pairs >= 2**PAIRS_BITS or arcs >= 2**32 or simple.n * request.k >= 2**40:
+                raise InvalidArgumentError(
+                    f"a query of {simple.n} vertices and {simple.m} arcs is too large for a target "
+                    f"of {self.target.n}, k={request.k} and max_level={request.levels}; lower one."
+                )
+            if alike is not None:
+                matrix = fixed_point(alike, simple.n, self.target.n)
+                queries.append(Query(simple, None, matrix))
+            else:
+                queries.append(Query(simple, self._labels.of_query(own, simple.n), None))
+        return queries
+
+    def _similarity(self, query: Query) -> NDArray[np.float64]:
+        if query.similarities is not None:
+            return np.asarray(query.similarities / ONE)
+        assert query.codes is not None  # noqa: S101 - either of the two
+        return np.asarray(query.codes[:, None] == self._labels.codes[None, :], np.float64)
+
+    def _approximate(
+        self,
+        queries: list[Query],
+        request: Request,
+        stats: MatchingStats,
+        progress: Progress | None,
+    ) -> list[MatchingResult]:
+        phases = self._phases
+        assert phases is not None  # noqa: S101 - the caller looked
+        results: list[MatchingResult] = []
+        budget = int(self._memory.free_bytes * BATCH_SHARE)
+        largest = self.device.traits.max_alloc_bytes
+        cuts = batches(queries, self.target.n, request.k, request.levels, budget, largest)
+        for begin, end in list(cuts):
+            batch = QueryBatch(queries[begin:end])
+            held = phases.hold(batch)
+            drawn = phases.draw(held, request)
+            matches = phases.extend(held, request, drawn, progress)
+            self._note(stats, held)
+            results.extend(self._split(batch, matches, request.k, stats))
+        return results
+
+    def _split(
+        self, batch: QueryBatch, matches: Matches, k: int, stats: MatchingStats
+    ) -> list[MatchingResult]:
+        results = []
+        for place, query in enumerate(batch.queries):
+            begin, end = int(batch.first[place]) * k, int(batch.first[place + 1]) * k
+            own = slice(place * k, (place + 1) * k)
+            parts = {
+                "labels": matches.label_losses[own] / ONE,
+                "edges": matches.edge_losses[own].astype(np.float64),
+                "nodes": matches.node_losses[own].astype(np.float64),
+            }
+            mapping = matches.mapping[begin:end].reshape(k, query.graph.n)
+            results.append(MatchingResult(query.graph, self.target, mapping, parts, stats, count=k))
+        return results
+
+    def _exact(
+        self, query: Query, k: int, limit: int, stats: MatchingStats, progress: Progress | None
+    ) -> MatchingResult:
+        phases = self._phases
+        assert phases is not None  # noqa: S101 - the caller looked
+        held = phases.hold(QueryBatch([query]))
+        mapping, count, complete = exact_matches(phases, held, k, limit, progress)
+        self._note(stats, held, exact=True)
+        zeros = np.zeros(len(mapping))
+        parts = dict.fromkeys(("labels", "edges", "nodes"), zeros)
+        return MatchingResult(
+            query.graph, self.target, mapping, parts, stats, complete=complete, count=count
+        )
+
+    def _note(self, stats: MatchingStats, held: Held, *, exact: bool = False) -> None:
+        for phase, log in held.logs.items():
+            if not exact or phase == "extension":
+                name = "exact" if exact else phase
+                stats.phases[name] = stats.phases.get(name, 0.0) + log.kernel_ms
+            stats.launches += log.launches
+        stats.device_bytes = max(stats.device_bytes, self.device.ledger.used_bytes)
+
+    def _unmatched(self, query: Query, k: int, stats: MatchingStats) -> MatchingResult:
+        """Give matches in a target without vertices."""
+        mapping = np.full((k, query.graph.n), -1, np.int32)
+        parts = {
+            "labels": np.zeros(k),
+            "edges": np.full(k, query.graph.m / 2),
+            "nodes": np.full(k, float(query.graph.n)),
+        }
+        return MatchingResult(query.graph, self.target, mapping, parts, stats, count=k)
+
+
+def _one_each(name: str, given: Any, count: int, *, several: bool) -> list[Any]:
+    if not several or given is None:
+        return [given] * count
+    listed = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    if not listed or len(given) != count:
+        raise InvalidArgumentError(
+            f"{name} for {count} queries must be a list with one entry for each query."
+        )
+    return list(given)
+
+
+def _arrange(result: MatchingResult, *, sort: bool, distinct: bool) -> None:
+    """Sort matches by cost, and drop those that repeat another."""
+    order = np.arange(len(result.mapping))
+    if distinct:
+        order = np.sort(np.unique(result.mapping, axis=0, return_index=True)[1])
+        result.distinct_ratio = len(order) / max(len(result.mapping), 1)
+    if sort:
+        order = order[np.argsort(result.cost[order], kind="stable")]
+    if sort or distinct:
+        result.mapping = result.mapping[order]
+        result.cost_parts = {part: values[order] for part, values in result.cost_parts.items()}
+        result.__dict__.pop("cost", None)
+
+
+def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
+    target: Any,
+    query: Any = None,
+    *,
+    queries: Sequence[Any] | None = None,
+    labels: tuple[Any, Any] | None = None,
+    similarity: Any = None,
+    k: int = 1000,
+    max_level: int = 2,
+    label_floor: float | None = None,
+    iterations: int | None = None,
+    seed: int = 0,
+    distinct: bool = False,
+    sort: bool = True,
+    exact: bool = False,
+    limit: int | None = None,
+    config: MatchingConfig | str | None = None,
+    device: Device | str | None = None,
+    verify: bool = False,
+    progress: Progress | None = None,
+) -> Any:
+    """Find approximate occurrences of a small labelled graph in a large one.
+
+    Parameters
+    ----------
+    target : Graph or scipy.sparse matrix
+        Undirected; self-loops, parallel edges and weights are ignored.
+    query : Graph or scipy.sparse matrix
+        What to look for, undirected as well.
+    queries : list of Graph or scipy.sparse matrix, optional
+        Several instead, matched in the same launches.
+    labels : tuple, optional
+        Labels of the target's vertices, and of the query's (for several queries, a list with those
+        of each): any hashables. Without labels and similarities, all vertices are alike.
+    similarity : array_like, scipy.sparse matrix or path, optional
+        Instead of labels: [|V|, n] in [0, 1].
+    k, max_level, label_floor, iterations, seed, distinct, sort, exact, limit, verify, progress
+        As for `SubgraphMatching.run`.
+    config : MatchingConfig or str, optional
+        A configuration or the name of a preset: "auto", "product", "thesis", "thesis-bfs".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Returns
+    -------
+    MatchingResult or list of them
+        ``mapping`` int32 [k, |V|], -1 for unmatched vertices; ``cost`` float64 [k] in [0, 1];
+        ``cost_parts``; ``best``; ``to_networkx()``; ``stats``. A list for several queries.
+
+    Raises
+    ------
+    InvalidGraphError
+        If a graph has an edge without a reverse.
+    InvalidArgumentError
+        If a query is empty, labels are missing, a similarity has the wrong shape or an entry
+        outside of [0, 1], or another argument is out of range.
+    DeviceMemoryError
+        If target and query do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    Matches are drawn at random: a seed pair in proportion to how alike the neighbourhoods are, then
+    pair by pair in proportion to similarity and connections. The same seed gives the same matches
+    on every device. A match may leave out query vertices; each costs 1, as does each edge that is
+    not kept and each label that differs, over the number of vertices and edges of the query.
+
+    References
+    ----------
+    .. [1] V. Bonnici, F. Busato, G. Micale, N. Bombieri, A. Pulvirenti, R. Giugno, "APPAGATO: an
+           approximate parallel and stochastic graph querying tool for biological networks",
+           Bioinformatics 32(14), 2016.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> target = cg.from_edges([0, 0, 0, 1, 2, 2, 4], [1, 2, 3, 2, 3, 4, 5], symmetrize=True)
+    >>> query = cg.from_edges([0, 0, 1], [1, 2, 2], symmetrize=True)
+    >>> result = cg.subgraph_matching(target, query, labels=("ABCADB", "ABC"), k=20)
+    >>> result.best.tolist(), float(result.cost.min())
+    ([0, 1, 2], 0.0)
+    """
+    if (query is None) == (queries is None):
+        raise InvalidArgumentError("pass either query, or queries.")
+    of_target, of_query = _both_labels(labels)
+    if similarity is not None and labels is not None:
+        raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
+    plan = SubgraphMatching(
+        target, labels=of_target, config=config, device=device, progress=progress
+    )
+    return plan.run(
+        query if queries is None else list(queries),
+        labels=of_query,
+        similarity=similarity,
+        k=k,
+        max_level=max_level,
+        label_floor=label_floor,
+        iterations=iterations,
+        seed=seed,
+        distinct=distinct,
+        sort=sort,
+        exact=exact,
+        limit=limit,
+        verify=verify,
+        progress=progress,
+    )
+
+
+def _both_labels(labels: tuple[Any, Any] | None) -> tuple[Any, Any]:
+    if labels is None:
+        return None, None
+    if not isinstance(labels, (tuple, list)) or len(labels) != 2:
+        raise InvalidArgumentError(
+            "labels must be a pair: those of the target, those of the query."
+        )
+    of_target, of_query = labels
+    if of_target is None or of_query is None:
+        raise InvalidArgumentError(
+            "labels must be a pair: those of the target, those of the query; one of them is None."
+        )
+    return of_target, of_query

@@ -1,0 +1,144 @@
+"""How near the neighbours of vertices are to each other: clustering coefficients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.triangles.plan import Triangles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["average_clustering", "local_clustering", "transitivity"]
+
+
+def local_clustering(
+    graph: Graph,
+    *,
+    clean: bool = False,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Share of the pairs of each vertex's neighbours that are neighbours themselves.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Undirected, without self-loops and parallel edges.
+    clean : bool
+        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
+        there.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called while the graph is uploaded.
+
+    Returns
+    -------
+    float64 array [n]
+        From 0 to 1; 0 for vertices of fewer than two neighbours.
+
+    Raises
+    ------
+    InvalidGraphError, DeviceMemoryError
+        As for `triangle_count`.
+
+    Notes
+    -----
+    O(m^1.5) work, deterministic.
+
+    References
+    ----------
+    .. [1] D. J. Watts, S. H. Strogatz, "Collective dynamics of small-world networks", Nature 1998.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> square = cg.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2], directed=False, symmetrize=True)
+    >>> cg.local_clustering(square).round(3).tolist()
+    [0.667, 1.0, 0.667, 1.0]
+    """
+    plan = Triangles(graph, device=device, clean=clean, progress=progress)
+    found = plan.run("vertex").values
+    degrees = plan.simple.degrees.astype(np.float64)
+    pairs = degrees * (degrees - 1) / 2
+    share = np.zeros(plan.simple.n)
+    if found is not None:
+        np.divide(found, pairs, out=share, where=pairs > 0)
+    return share
+
+
+def average_clustering(
+    graph: Graph,
+    *,
+    clean: bool = False,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Mean of `local_clustering` over all vertices; 0 without vertices.
+
+    Parameters
+    ----------
+    graph, clean, device, progress
+        As for `local_clustering`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidGraphError, DeviceMemoryError
+        As for `triangle_count`.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> cg.average_clustering(cg.generate.complete(5))
+    1.0
+    """
+    shares = local_clustering(graph, clean=clean, device=device, progress=progress)
+    return float(shares.mean()) if shares.size else 0.0
+
+
+def transitivity(
+    graph: Graph,
+    *,
+    clean: bool = False,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Share of the paths of two edges that a third edge closes; 0 without such paths.
+
+    Parameters
+    ----------
+    graph, clean, device, progress
+        As for `local_clustering`.
+
+    Returns
+    -------
+    float
+        Three times the triangles over the paths.
+
+    Raises
+    ------
+    InvalidGraphError, DeviceMemoryError
+        As for `triangle_count`.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> cg.transitivity(cg.generate.complete(5))
+    1.0
+    """
+    plan = Triangles(graph, device=device, clean=clean, progress=progress)
+    count = plan.run().count
+    degrees = plan.simple.degrees.astype(np.int64)
+    paths = int((degrees * (degrees - 1) // 2).sum())
+    return 3 * count / paths if paths else 0.0

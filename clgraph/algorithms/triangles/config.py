@@ -1,0 +1,292 @@
+"""How triangles are found: ways to intersect rows, and the order of the vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from clgraph.engine.presets import Presets
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import DeviceTraits
+
+__all__ = [
+    "Bitmap",
+    "Intersection",
+    "Merge",
+    "Path",
+    "Resolved",
+    "Search",
+    "TrianglesConfig",
+    "resolve",
+]
+
+Order = Literal["id", "degree"]
+SKEWED_DEGREE = 64  # above it rows differ enough for renaming by degree to pay
+# Work-items that share an intersection, by the least sum of the two lengths that asks for them.
+BINS = ((0, 1), (64, 8), (512, 32), (8192, 256))
+
+
+def _check(name: str, value: int | None, least: int, most: int) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidArgumentError(f"{name}={value!r} is not an integer from {least} to {most}.")
+
+
+class Intersection:
+    """Base of the ways to intersect two rows."""
+
+    __slots__ = ()
+    way: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge(Intersection):
+    """One work-item walks both rows of an edge.
+
+    Parameters
+    ----------
+    by : {"edge", "row"}
+        Whether edges are listed and each is a work-item's (Leist et al.), or the few work-items of
+        a row take its edges in turn, which needs no list; rows are then walked by number.
+    """
+
+    by: Literal["edge", "row"] = "edge"
+    way: ClassVar[str] = "merge"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal."""
+        if self.by not in {"edge", "row"}:
+            raise InvalidArgumentError(f"Merge.by={self.by!r} is neither 'edge' nor 'row'.")
+
+
+@dataclass(frozen=True, slots=True)
+class Path(Intersection):
+    """Several work-items cut the merge path of two rows among them (Green et al.).
+
+    Parameters
+    ----------
+    parts : int, optional
+        How many, 1 to 1024; default is by the lengths of the rows: 1, 8, 32 or 256, and 1 where a
+        device has one lane.
+    """
+
+    parts: int | None = None
+    way: ClassVar[str] = "path"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal."""
+        _check("Path.parts", self.parts, 1, 1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Intersection):
+    """The elements of the shorter row are looked up in the longer one by binary search.
+
+    Parameters
+    ----------
+    parts : int, optional
+        Work-items that share them, 1 to 1024; default as for `Path`.
+    """
+
+    parts: int | None = None
+    way: ClassVar[str] = "search"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal."""
+        _check("Search.parts", self.parts, 1, 1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Bitmap(Intersection):
+    """The middle vertex of a triangle marks its row in local memory; other rows are tested by it.
+
+    Parameters
+    ----------
+    bits : int, optional
+        Bits of a work-group's table, a power of two from 1,024 to 262,144.
+    pieces : int, optional
+        Parts that the work of each of the greatest hubs is cut in, 1 to 64.
+    """
+
+    bits: int | None = None
+    pieces: int | None = None
+    way: ClassVar[str] = "bitmap"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal."""
+        _check("Bitmap.bits", self.bits, 1024, 262144)
+        _check("Bitmap.pieces", self.pieces, 1, 64)
+        if self.bits and self.bits & (self.bits - 1):
+            raise InvalidArgumentError(f"Bitmap.bits={self.bits} is not a power of two.")
+
+
+WAYS: dict[str, type[Intersection]] = {
+    "merge": Merge,
+    "path": Path,
+    "search": Search,
+    "bitmap": Bitmap,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrianglesConfig(Presets):
+    """How triangles are found; results do not depend on it.
+
+    Parameters
+    ----------
+    intersect : Intersection or str, optional
+        `Merge`, `Path`, `Search` or `Bitmap`, or the name of one with its defaults; None chooses.
+    order : {"degree", "id"}, optional
+        What turns edges from one end to the other: by falling degree, which renames and sorts all
+        rows first, or by the numbers of the vertices, which prepares nothing. None chooses by the
+        greatest degree.
+    cover : bool
+        Whether only edges between two vertices of a vertex cover are intersected, by whole rows;
+        for totals and counts of vertices, by number.
+    counters : bool
+        Whether kernels count the steps of each work-item (``stats.longest``), which costs time;
+        for ways other than bitmaps.
+    group_size : int, optional
+        Work-items in a work-group.
+    """
+
+    intersect: Intersection | None = None
+    order: Order | None = None
+    cover: bool = False
+    counters: bool = False
+    group_size: int | None = None
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "auto": {},
+        "thread-per-intersection": {"intersect": "merge", "order": "id"},
+        "intersect-path": {"intersect": "path", "order": "id"},
+        "binary-search": {"intersect": "search", "order": "degree"},
+        "bitmap": {"intersect": "bitmap", "order": "degree"},
+        "vertex-cover": {"intersect": "path", "order": "id", "cover": True},
+    }
+
+    def __post_init__(self) -> None:
+        """Refuse what is not legal as soon as it is written down."""
+        name: object = self.intersect
+        if isinstance(name, str):
+            if name not in WAYS:
+                raise InvalidArgumentError(f"intersect={name!r} is not one of {', '.join(WAYS)}.")
+            object.__setattr__(self, "intersect", WAYS[name]())
+        elif self.intersect is not None and not isinstance(self.intersect, Intersection):
+            raise InvalidArgumentError(
+                f"intersect is a {type(self.intersect).__name__}; pass Merge, Path, Search, Bitmap "
+                "or the name of one."
+            )
+        if self.order not in {None, "id", "degree"}:
+            raise InvalidArgumentError(f"order={self.order!r} is neither 'degree' nor 'id'.")
+        _check("group_size", self.group_size, 1, 1024)
+        if self.cover and (self.order == "degree" or isinstance(self.intersect, Bitmap)):
+            raise InvalidArgumentError(
+                "cover=True intersects whole rows as the graph stores them; leave out "
+                "order='degree' and the bitmap."
+            )
+        by_row = self.intersect == Merge("row")
+        if by_row and (self.cover or self.order == "degree"):
+            raise InvalidArgumentError(
+                "Merge(by='row') takes rows as the graph stores them; leave out cover and "
+                "order='degree'."
+            )
+        if self.counters and (by_row or isinstance(self.intersect, Bitmap)):
+            raise InvalidArgumentError("counters=True is for edges: merge, path and search.")
+
+    def __repr__(self) -> str:
+        """Give the call that makes it, without what is default."""
+        given = (
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        )
+        return f"TrianglesConfig({', '.join(given)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A configuration as decided for a graph and a device; what kernels are rendered with."""
+
+    intersect: Intersection
+    order: Order
+    cover: bool
+    counts: bool
+    group_size: int
+    lanes: int
+    wide_offsets: bool
+
+    @property
+    def renamed(self) -> bool:
+        """Whether ranks are not the vertices' numbers."""
+        return self.order == "degree"
+
+    @property
+    def way(self) -> str:
+        """Name of the way to intersect."""
+        return self.intersect.way
+
+    @property
+    def binned(self) -> tuple[tuple[int, int], ...]:
+        """Least work of each bin, and work-items that share an intersection there."""
+        parts = getattr(self.intersect, "parts", 1)
+        if parts is not None:
+            return ((0, parts),)
+        return BINS[:1] if self.lanes == 1 else BINS
+
+    def __str__(self) -> str:
+        """Tell the choice in a line."""
+        said = f"{self.intersect!r}, order={self.order!r}"
+        return said + (", cover=True" if self.cover else "")
+
+
+def resolve(
+    config: TrianglesConfig, traits: DeviceTraits, *, m: int, max_degree: int, group_size: int
+) -> Resolved:
+    """Fill what is open, from the graph and the device.
+
+    Parameters
+    ----------
+    config : TrianglesConfig
+        What was asked for.
+    traits : DeviceTraits
+        Facts of the device.
+    m, max_degree : int
+        Stored edges, and the greatest degree.
+    group_size : int
+        Work-items in a work-group where none are asked for.
+
+    Returns
+    -------
+    Resolved
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the group size is not one of the device.
+    """
+    order: Order = config.order or _order(config, max_degree)
+    chosen = config.intersect
+    if chosen is None and order == "degree":
+        chosen = Bitmap()
+    elif chosen is None:
+        chosen = Path() if config.cover or config.counters else Merge("row")
+    size = config.group_size or group_size
+    if size % traits.lanes or size > traits.max_group_size:
+        raise InvalidArgumentError(
+            f"group_size={size} is not a multiple of {traits.lanes} up to {traits.max_group_size}."
+        )
+    if traits.lane_ops == "local" and size != traits.lanes:
+        raise InvalidArgumentError(
+            f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
+        )
+    return Resolved(chosen, order, config.cover, config.counters, size, traits.lanes, m >= 2**32)
+
+
+def _order(config: TrianglesConfig, max_degree: int) -> Order:
+    by_id = config.cover or config.intersect == Merge("row")
+    flat = max_degree <= SKEWED_DEGREE and not isinstance(config.intersect, Bitmap)
+    return "id" if by_id or flat else "degree"

@@ -1,0 +1,147 @@
+"""Edges turned from one end to the other, on the device, and kept with the graph."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load
+from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.sweeps import Sweeper
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.triangles.config import Order, Resolved
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
+    from clgraph.engine.sweeps import SweepLog
+    from clgraph.graph import Graph
+
+__all__ = ["Orientation", "faults"]
+
+BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
+SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
+SHORT_ROW_CPU = 64
+WINDOW = 1 << 16
+CONTROL_WORDS = BUCKETS + 1
+
+
+def _parameters(config: Resolved) -> dict[str, Any]:
+    return {
+        "config": config,
+        "BUCKETS": BUCKETS,
+        "SHORT_ROW": SHORT_ROW_CPU if config.lanes == 1 else SHORT_ROW_LANES * config.lanes,
+        "WINDOW": WINDOW,
+    }
+
+
+class Orientation:
+    """A graph's rows by rank on one device: smaller ranks first, ascending, then the greater ones.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, without self-loops and parallel edges.
+    config : Resolved
+        Order, group size and lanes.
+    device : Device
+        Where.
+    progress : callable, optional
+        Called while the graph is uploaded.
+
+    Attributes
+    ----------
+    begins, outs, degrees : Allocation
+        Of each rank [n]: where its row begins in `rows`, edges to smaller ranks, and all edges.
+    rows : Allocation
+        uint32 [m].
+    vertices : Allocation
+        uint32 [n]: the vertex of each rank; one word where ranks are numbers.
+    ready : bool
+        Whether the arrays have been filled.
+    """
+
+    def __init__(
+        self, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+    ) -> None:
+        held = resident(graph, device, progress)
+        memory = Memory(device)
+        n = graph.n
+        self.n, self.m = n, graph.m
+        self.ready = False
+        self.indptr, self.indices = held.indptr, held.indices
+        self.renamed = config.renamed
+        self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
+        self.outs = memory.allocate("row_outs", n, np.uint32)
+        self.degrees = memory.allocate("row_degrees", n, np.uint32)
+        self._sweeper = Sweeper(device, n, config.group_size)
+        program = load(device, "triangles/orient.cl", **_parameters(config))
+        self._count = np.uint32(n)
+        names = ["spread", "by_id"]
+        self.rows, self.vertices = held.indices, self.outs
+        if self.renamed:
+            names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
+            self.rows = memory.allocate("rows_by_rank", graph.m, np.uint32)
+            self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
+            self._ranks = memory.allocate("ranks", n, np.uint32)
+            self._control = memory.allocate("degree_buckets", CONTROL_WORDS, np.uint32)
+            self._next = memory.allocate("next_row", 1, np.uint32)
+        self._kernels = {name: program.kernel(f"orient_{name}") for name in names}
+        self._lanes = config.lanes
+
+    @classmethod
+    def of(
+        cls, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+    ) -> Orientation:
+        """Give the one that the graph keeps for this device and order, or a new one."""
+        kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
+        key = (device, config.order)
+        if key not in kept:
+            kept[key] = cls(graph, config, device, progress)
+        return kept[key]
+
+    def fill(self, log: SweepLog) -> None:
+        """Enqueue what fills the arrays; `ready` is for the caller to set, after the last event."""
+        launch, kernels = self._sweeper.launch, self._kernels
+        rows = (self.begins, self.outs, self.degrees)
+        graph = (self.indptr, self.indices, self._count)
+        if not self.renamed:
+            launch(log, kernels["by_id"], *graph, *rows)
+            return
+        log.add(*(2 * (self._control.clear(),)))
+        log.add(*(2 * (self._next.clear(),)))
+        launch(log, kernels["histogram"], self.indptr, self._count, self._control)
+        starts = kernels["starts"].launch(self._lanes, self._lanes, self._control)
+        log.add(starts, starts)
+        order = (self._ranks, self.vertices)
+        launch(log, kernels["rank"], self.indptr, self._count, self._control, *order)
+        sorting = (self._control, *order)
+        launch(log, kernels["long_rows"], *graph[:2], *sorting, self._next, *rows, self.rows)
+        launch(log, kernels["short_rows"], *graph, *sorting, *rows, self.rows)
+
+    def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
+        """Enqueue copying what was found of each edge to both places where the graph stores it."""
+        self._sweeper.launch(
+            log,
+            self._kernels["spread"],
+            *(self.indptr, self.indices, self._count, self.vertices),
+            *(self.begins, self.outs, self.rows, found, spread),
+        )
+
+
+def faults(graph: Graph, device: Device, config: Resolved, log: SweepLog) -> tuple[int, int]:
+    """Count the self-loops and the repeated edges of a graph with vertices, on the device."""
+    held = resident(graph, device)
+    found = Memory(device).upload("faults", np.zeros(2, np.uint32))
+    plain = SimpleNamespace(
+        **{name: getattr(config, name) for name in ("group_size", "lanes", "wide_offsets")},
+        renamed=False,
+    )
+    program = load(device, "triangles/orient.cl", **{**_parameters(config), "config": plain})
+    sweeper = Sweeper(device, graph.n, config.group_size)
+    kernel = program.kernel("orient_check")
+    sweeper.launch(log, kernel, held.indptr, held.indices, np.uint32(graph.n), found)
+    log.wait()
+    loops, repeats = found.read().tolist()
+    return loops, repeats

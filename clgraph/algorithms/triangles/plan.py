@@ -1,0 +1,519 @@
+"""Triangles of undirected graphs: how many, of which vertex, of which edge, and which they are."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
+from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
+from clgraph.algorithms.triangles.orient import Orientation, faults
+from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
+from clgraph.device import Memory
+from clgraph.device import device as find_device
+from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.graph import as_graph, from_edges
+from clgraph.primitives import group_size
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["Per", "Triangles", "triangle_blocks", "triangle_count", "triangles"]
+
+Per = Literal["total", "vertex", "edge", "list"]
+PERS = ("total", "vertex", "edge", "list")
+MOST_LISTED = 2**31 // 3  # triangles whose corners 32-bit places can tell apart
+MAX_TRIANGLES = 100_000_000
+BLOCK = 1 << 24
+
+
+class Triangles:
+    """Triangles, compiled for one graph and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Undirected, without self-loops and parallel edges; weights are ignored.
+    config : TrianglesConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    clean : bool
+        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
+        there. Costs O(m log m) on the host.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+    DeviceMemoryError
+        If graph and state do not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
+
+    Notes
+    -----
+    Edges are turned from one end to the other on the device, by the first run; the graph keeps
+    that for later plans. Counts are exact and the same in every run. O(m^1.5) work. Takes 8 to 16
+    bytes per edge of device memory. A plan serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] O. Green, P. Yalamanchili, L.-M. Munguia, "Fast triangle counting on the GPU", IA3 2014.
+    .. [2] T. Schank, D. Wagner, "Finding, counting and listing all triangles in large graphs",
+           WEA 2005.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        config: TrianglesConfig | str | None = None,
+        device: Device | str | None = None,
+        clean: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self._wanted = TrianglesConfig.of(config)
+        self.device = find_device(device)
+        simple = _cleaned(self.graph) if clean else self.graph
+        if simple.directed:
+            raise InvalidGraphError(
+                "triangles need an undirected graph; pass graph.symmetrized(), or clean=True."
+            )
+        self.simple = simple
+        self.config = resolve(
+            self._wanted,
+            self.device.traits,
+            m=simple.m,
+            max_degree=simple.max_degree,
+            group_size=group_size(self.device.traits),
+        )
+        self._lock = threading.Lock()
+        self._memory = Memory(self.device)
+        before = self.device.ledger.used_bytes
+        if simple.m:
+            loops, repeats = faults(simple, self.device, self.config, SweepLog())
+            if loops or repeats:
+                raise InvalidGraphError(
+                    f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
+                    "count as corners or twice; pass clean=True."
+                )
+            self._turned = Orientation.of(simple, self.config, self.device, progress)
+            self._counting = counting_of(self.config, self.device, self._turned)
+        self._device_bytes = self.device.ledger.used_bytes - before
+
+    def run(
+        self,
+        per: Per = "total",
+        *,
+        max_triangles: int = MAX_TRIANGLES,
+        prepare: bool = False,
+        verify: bool = False,
+    ) -> TrianglesResult:
+        """Find the triangles.
+
+        Parameters
+        ----------
+        per : {"total", "vertex", "edge", "list"}
+            What to tell beside how many there are.
+        max_triangles : int
+            Most triangles that may be listed.
+        prepare : bool
+            Whether to turn the edges anew although the graph has kept it, for its time.
+        verify : bool
+            Whether to count again in another way, and by the rules of what was found.
+
+        Returns
+        -------
+        TrianglesResult
+            ``count``, ``values`` and ``stats``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `per` is unknown or not for this configuration, or there are more triangles to list
+            than allowed.
+        VerificationError
+            If the result was to be checked and is wrong.
+        DeviceMemoryError
+            If there is no room for what is to be told.
+        """
+        self._check(per, max_triangles)
+        start = time.perf_counter()
+        log, preparation = SweepLog(), SweepLog()
+        if not self.simple.m:
+            values = _nothing(per, self.graph)
+            return self._result(0, values, log, preparation, start)
+        with self._lock:
+            if prepare or not self._turned.ready:
+                self._turned.fill(preparation)
+                preparation.wait()
+                self._turned.ready = True
+                log.add_all(preparation)
+            count, values = self._found(log, per, max_triangles)
+            if values is not None and self.simple is not self.graph:
+                values = _as_stored(per, values, self.simple, self.graph)
+            result = self._result(count, values, log, preparation, start)
+        if verify:
+            self._verify(result, per)
+        return result
+
+    def _check(self, per: str, max_triangles: int) -> None:
+        if per not in PERS:
+            raise InvalidArgumentError(f"per={per!r} is not one of {', '.join(PERS)}.")
+        if self.config.cover and per in {"edge", "list"}:
+            raise InvalidArgumentError(
+                f"per={per!r} needs every edge's rows, but cover=True leaves edges out; use it "
+                "for totals and vertices."
+            )
+        if per == "list" and not 0 <= max_triangles <= MOST_LISTED:
+            raise InvalidArgumentError(
+                f"max_triangles={max_triangles} is not from 0 to {MOST_LISTED}; use "
+                "triangle_blocks for more."
+            )
+
+    def _found(
+        self, log: SweepLog, per: Per, max_triangles: int
+    ) -> tuple[int, NDArray[Any] | None]:
+        n, m = self.simple.n, self.simple.m
+        run = self._counting.run
+        if per == "total":
+            return run(log, "total", ()), None
+        if per == "list":
+            count = run(log, "total", ())
+            if count > max_triangles:
+                raise InvalidArgumentError(
+                    f"there are {count} triangles, more than max_triangles={max_triangles}; raise "
+                    "it, or take them in turn from triangle_blocks."
+                )
+            return count, self._listed(log, count, run)
+        if per == "vertex" and self.device.traits.int64_atomics:
+            found = self._zeros(log, "triangles_of_rank", n, np.uint64)
+            count = run(log, "vertex", (found,))
+            of_rank = found.read().astype(np.int64)
+            return count, self._by_vertex(of_rank)
+        found = self._zeros(log, "triangles_of_place", m, np.uint32)
+        count = run(log, "edge", (found,))
+        supports = self._zeros(log, "supports", m, np.uint32)
+        self._turned.spread(log, found, supports)
+        log.wait()
+        values = supports.read()
+        if per == "edge":
+            return count, values
+        sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[self.simple.indptr]
+        return count, np.diff(sums) // 2
+
+    def _zeros(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        array = self._memory.allocate(name, count, dtype)
+        event = array.clear()
+        log.add(event, event)
+        return array
+
+    def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
+        out: tuple[Argument, ...] = (
+            self._turned.vertices,
+            self._zeros(log, "cursor", 1, np.uint32),
+            np.uint32(count),
+            self._memory.allocate("triangles", 3 * max(count, 1), np.uint32),
+        )
+        run(log, "list", out, *where)
+        found = out[-1].read(3 * count)  # type: ignore[union-attr]
+        corners = np.sort(found.astype(np.int64).reshape(-1, 3), axis=1)
+        return corners[np.lexsort(corners.T[::-1])]
+
+    def _by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self.config.renamed:
+            return of_rank
+        of_vertex = np.empty_like(of_rank)
+        of_vertex[self._turned.vertices.read()] = of_rank
+        return of_vertex
+
+    def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:
+        """List all triangles, some at a time.
+
+        Parameters
+        ----------
+        size : int
+            Most triangles of a block, unless those of one middle vertex are more.
+
+        Yields
+        ------
+        int64 array [k, 3]
+            Corners ascending, in lexicographic order within the block; each triangle once.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the configuration is not one with a bitmap, which has owners, or `size` is not
+            positive.
+        """
+        if size < 1:
+            raise InvalidArgumentError(f"size={size} is not positive.")
+        if not self.simple.m:
+            return
+        if not isinstance(self._counting, OwnerCounting):
+            raise InvalidArgumentError(
+                f"blocks need owners of triangles, which {self.config} has not; use "
+                "config='bitmap'."
+            )
+        log = SweepLog()
+        with self._lock:
+            if not self._turned.ready:
+                self._turned.fill(log)
+                log.wait()
+                self._turned.ready = True
+            owned = self._zeros(log, "triangles_of_owner", self.simple.n, np.uint64)
+            self._counting.run(log, "owner", (owned,))
+            sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
+        first = 0
+        while first < self.simple.n and sums[first] < sums[-1]:
+            end = int(np.searchsorted(sums, sums[first] + size, side="right")) - 1
+            end = min(max(end, first + 1), self.simple.n)
+            count = int(sums[end] - sums[first])
+            if count:
+                with self._lock:
+                    yield self._listed(SweepLog(), count, self._counting.run_owners, first, end)
+            first = end
+
+    def _result(
+        self,
+        count: int,
+        values: NDArray[Any] | None,
+        log: SweepLog,
+        preparation: SweepLog,
+        start: float,
+    ) -> TrianglesResult:
+        counting = self._counting if self.simple.m else None
+        stats = TrianglesStats(
+            log,
+            preparation,
+            1e3 * (time.perf_counter() - start),
+            config=self.config,
+            intersections=counting.intersections if counting else 0,
+            probes=counting.probes if counting else 0,
+            longest=counting.longest if counting else None,
+            device_bytes=self._device_bytes,
+        )
+        return TrianglesResult(count, values, stats)
+
+    def _verify(self, result: TrianglesResult, per: Per) -> None:
+        """Count again in another way.
+
+        Raises
+        ------
+        VerificationError
+            If that gives something else.
+        """
+        other = Bitmap() if isinstance(self.config.intersect, Search) else Search()
+        config = TrianglesConfig(intersect=other, order="degree")
+        again = Triangles(self.simple, config=config, device=self.device)
+        found = again.run("edge" if per != "vertex" else "vertex")
+        if found.count != result.count:
+            raise VerificationError(
+                f"{result.count} triangles were found, but {found.count} in another way."
+            )
+        values, expected = result.values, found.values
+        if per == "list":
+            values = None if values is None else np.unique(values, axis=0)
+            wrong = values is None or len(values) != found.count
+        elif per == "total" or values is None or expected is None:
+            wrong = False
+        else:
+            expected = _as_stored(per, expected, self.simple, self.graph)
+            wrong = not np.array_equal(values, expected)
+        if wrong:
+            raise VerificationError(f"the triangles per {per} are not those found in another way.")
+
+
+def _cleaned(graph: Graph) -> Graph:
+    """Give the graph with every edge both ways and once, and no self-loops."""
+    tails, heads, _ = graph.listed_edges()
+    return from_edges(
+        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
+    )
+
+
+def _as_stored(per: str, values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:
+    """Give each stored edge of a graph what was found of it in the cleaned one."""
+    if per != "edge" or simple is graph:
+        return values
+    n = np.int64(graph.n)
+    keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
+    wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    found = values[at] if len(keys) else np.zeros(len(wanted), np.uint32)
+    return np.where(keys[at] == wanted, found, np.uint32(0)) if len(keys) else found
+
+
+def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:
+    return {
+        "total": None,
+        "vertex": np.zeros(graph.n, np.int64),
+        "edge": np.zeros(graph.m, np.uint32),
+        "list": np.zeros((0, 3), np.int64),
+    }[per]
+
+
+def triangle_count(
+    graph: Graph,
+    *,
+    clean: bool = False,
+    config: TrianglesConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> int:
+    """Count the triangles of an undirected graph.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Without self-loops and parallel edges; weights are ignored.
+    clean : bool
+        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
+        there.
+    config : TrianglesConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called while the graph is uploaded.
+    verify : bool
+        Whether to count again in another way.
+
+    Returns
+    -------
+    int
+        Exact, beyond 2**32 too.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
+    DeviceMemoryError
+        If it does not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    O(m^1.5) work, deterministic. See `Triangles` for times and for repeated counts.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> cg.triangle_count(cg.generate.complete(6))
+    20
+    """
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return plan.run(verify=verify).count
+
+
+def triangles(
+    graph: Graph,
+    per: Literal["vertex", "edge", "list"] = "vertex",
+    *,
+    clean: bool = False,
+    max_triangles: int = MAX_TRIANGLES,
+    config: TrianglesConfig | str | None = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> NDArray[Any]:
+    """Tell of which vertices or edges the triangles of an undirected graph are, or list them.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        As for `triangle_count`.
+    per : {"vertex", "edge", "list"}
+        What to tell.
+    clean : bool
+        As for `triangle_count`; a stored edge then has what its edge has in the cleaned graph, and
+        a self-loop 0.
+    max_triangles : int
+        Most triangles that may be listed; `triangle_blocks` lists any number.
+    config, device, progress, verify
+        As for `triangle_count`.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 [n], triangles of each vertex; uint32 [m], those of each stored edge, the same in
+        both directions; or int64 [t, 3], the corners of each triangle, ascending, in lexicographic
+        order.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `per` is unknown, or there are more triangles to list than allowed.
+    InvalidGraphError, DeviceMemoryError, VerificationError
+        As for `triangle_count`.
+
+    Notes
+    -----
+    Deterministic. Listing counts first and takes 12 bytes per triangle of device memory.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> square = cg.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2], directed=False, symmetrize=True)
+    >>> cg.triangles(square, per="vertex").tolist()
+    [2, 1, 2, 1]
+    >>> cg.triangles(square, per="list").tolist()
+    [[0, 1, 2], [0, 2, 3]]
+    """
+    if per not in PERS[1:]:
+        raise InvalidArgumentError(f"per={per!r} is not one of {', '.join(PERS[1:])}.")
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    found = plan.run(per, max_triangles=max_triangles, verify=verify).values
+    tell(progress, 1, 1, "counting triangles")
+    return np.zeros(0) if found is None else found
+
+
+def triangle_blocks(
+    graph: Graph,
+    size: int = BLOCK,
+    *,
+    clean: bool = False,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[NDArray[np.int64]]:
+    """List all triangles of an undirected graph, some at a time.
+
+    Parameters
+    ----------
+    graph, clean, device, progress
+        As for `triangle_count`.
+    size : int
+        Most triangles of a block, unless those of one middle vertex are more.
+
+    Yields
+    ------
+    int64 array [k, 3]
+        Corners ascending, in lexicographic order within the block; each triangle once.
+
+    Raises
+    ------
+    InvalidGraphError, DeviceMemoryError
+        As for `triangle_count`.
+    """
+    plan = Triangles(graph, config="bitmap", device=device, clean=clean, progress=progress)
+    yield from plan.blocks(size)

@@ -1,0 +1,94 @@
+"""What a count of triangles tells: numbers, and what it took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.triangles.config import Resolved
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["TrianglesResult", "TrianglesStats"]
+
+
+class TrianglesStats:
+    """Times, counts and configuration of one run.
+
+    Attributes
+    ----------
+    total_ms : float
+        Host wall clock of ``run``.
+    kernel_ms : float
+        Device time from the first launch's start to the last one's end, preparation included where
+        this run prepared.
+    prepare_ms : float
+        Of that, turning the edges; 0 where the graph had kept it.
+    launches : int
+        Kernel launches.
+    intersections : int
+        Pairs of rows that were intersected: the edges, or those between two vertices of the cover.
+    probes : int or None
+        Elements that were looked up in tables of bits; None for other ways.
+    longest : int or None
+        Most steps of one work-item, where the configuration asks for counters.
+    mode : str
+        "launches": a fixed sequence of kernels.
+    config : str
+        What ran.
+    device_bytes : int
+        Device memory of the plan.
+    energy : object or None
+        Filled in by whoever measured the run.
+    """
+
+    mode = "launches"
+
+    def __init__(
+        self,
+        log: SweepLog,
+        preparation: SweepLog,
+        total_ms: float,
+        *,
+        config: Resolved,
+        intersections: int,
+        probes: int | None,
+        longest: int | None,
+        device_bytes: int,
+    ) -> None:
+        self.total_ms = total_ms
+        self.prepare_ms = preparation.kernel_ms
+        self.kernel_ms = log.kernel_ms
+        self.launches = log.launches
+        self.intersections = intersections
+        self.probes = probes
+        self.longest = longest
+        self.config = str(config)
+        self.device_bytes = device_bytes
+        self.energy: Any = None
+
+
+class TrianglesResult:
+    """Triangles of a graph.
+
+    Attributes
+    ----------
+    count : int
+        How many there are.
+    values : numpy.ndarray or None
+        What was asked for by ``per``: int64 [n], the triangles of each vertex; uint32 [m], those of
+        each stored edge; or int64 [count, 3], the corners of each, ascending, in lexicographic
+        order. None for the total alone.
+    stats : TrianglesStats
+        Times, counts and the configuration that ran.
+    """
+
+    def __init__(self, count: int, values: NDArray[Any] | None, stats: TrianglesStats) -> None:
+        self.count = count
+        self.values = values
+        self.stats = stats
+
+    def __repr__(self) -> str:
+        """Tell how many triangles there are."""
+        return f"TrianglesResult(count={self.count})"

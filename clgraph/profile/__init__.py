@@ -1,0 +1,1 @@
+"""What a device can do and what it charges for it."""

@@ -1,0 +1,385 @@
+"""Memories: lines of device memory, words of caches, chains of addresses, copies, random words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import wait
+from clgraph.errors import VerificationError
+from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Device, Memory, Program
+
+__all__ = ["BANKS", "Chase", "Copy", "Lines", "RandomWords", "Words", "conflicts", "lines_touched"]
+
+LINE_BYTES = 128
+WORD_BYTES = 4
+BANKS = 32
+LOCAL_WORDS = BANKS * BANKS
+MOST_STEPS = 1024  # of a straight line of accesses: one part in 250 is the loop
+CPU_STEPS = 16
+LARGEST_OFFSET = (1 << 31) - 1  # of an address in an instruction
+
+
+def conflicts(ways: int, lanes: int = BANKS) -> int:
+    """Most lanes that meet in one bank when `words.cl` is asked for so many; by counting."""
+    lane = np.arange(lanes) % BANKS
+    words = lane % ways * BANKS + lane // ways
+    _, meeting = np.unique(words % BANKS, return_counts=True)
+    return int(meeting.max())
+
+
+def lines_touched(together: int, lanes: int = BANKS) -> int:
+    """Lines that one request of a SIMD group touches in `lines.cl`; by counting."""
+    lane = np.arange(lanes)
+    words = lane // together * (LINE_BYTES // WORD_BYTES) + lane % together
+    return int(np.unique(words * WORD_BYTES // LINE_BYTES).size)
+
+
+def _steps(device: Device, scale: Scale) -> int:
+    return min(MOST_STEPS if device.traits.memory_ops == "ptx" else CPU_STEPS, scale.unroll)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Accesses to device memory that no cache holds.
+
+    Attributes
+    ----------
+    together : int
+        Neighbouring lanes that share a line of 128 bytes: the degree of coalescence.
+    way : {"load", "store"}
+        What is done.
+    """
+
+    together: int = 32
+    way: str = "load"
+
+    def missing(self, device: Device) -> str | None:
+        """Say what the device lacks for it, or give None."""
+        del device
+        return None
+
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+        traits = device.traits
+        per_unit = traits.threads_per_unit or scale.group_size
+        items = per_unit // scale.group_size * scale.group_size * traits.compute_units
+        step_bytes = max(items // self.together, 1) * LINE_BYTES
+        wanted = min(scale.footprint_bytes, traits.max_alloc_bytes, LARGEST_OFFSET)
+        steps = _steps(device, scale)
+        sweep = max(min(wanted // step_bytes, steps), 1)
+        unroll = max(steps // sweep, 1) * sweep
+        made = plan(
+            device,
+            "lines.cl",
+            "lines",
+            scale.group_size,
+            groups=items // scale.group_size,
+            together=self.together,
+            way=self.way,
+            line_bytes=LINE_BYTES,
+            sweep=sweep,
+            step_bytes=step_bytes,
+            unroll=unroll,
+        )
+        cycles = made.cycles()
+        words = made.allocate("words", sweep * step_bytes // WORD_BYTES, np.uint32)
+
+        def arguments(rounds: int) -> tuple[Any, ...]:
+            return np.uint32(rounds), np.uint32(1), NEVER, cycles, words
+
+        requests = made.items / traits.lanes * unroll
+        # What travels are sectors of 32 bytes, which a lane's word shares with its neighbours'.
+        sectors = -(-self.together * WORD_BYTES // 32)
+        moved = made.items / self.together * unroll * sectors * 32
+        return Prepared(
+            made.program,
+            made.kernel,
+            made.groups,
+            made.group_size,
+            arguments,
+            operations=requests,
+            counts={"memory_bytes": moved},
+            body=unroll,
+            cycles=cycles,
+            units=traits.compute_units,
+            bytes_moved=moved,
+            kept=made.kept,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The same words again and again, of local memory or of the cache that all units share.
+
+    Attributes
+    ----------
+    space : {"local", "global"}
+        Which memory.
+    way : {"load", "store"}
+        What is done.
+    conflicts : int
+        Lanes that meet in a bank of local memory, 1 to 32.
+    """
+
+    space: str
+    way: str = "load"
+    conflicts: int = 1
+
+    def missing(self, device: Device) -> str | None:
+        """Say what the device lacks for it, or give None."""
+        return (
+            "the device has no lanes"
+            if self.conflicts > 1 and device.traits.lanes < BANKS
+            else None
+        )
+
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+        unroll = _steps(device, scale)
+        made = plan(
+            device,
+            "words.cl",
+            "words",
+            scale.group_size,
+            space=self.space,
+            way=self.way,
+            conflicts=self.conflicts,
+            banks=BANKS,
+            local_words=LOCAL_WORDS,
+            unroll=unroll,
+        )
+        cycles = made.cycles()
+        shared = made.upload("shared words", np.zeros(made.items, np.uint32))
+
+        def arguments(rounds: int) -> tuple[Any, ...]:
+            return np.uint32(rounds), np.uint32(1), NEVER, cycles, shared
+
+        requests = made.items / device.traits.lanes * unroll
+        moved = float(made.items * unroll * WORD_BYTES)
+        feature = {"local": "local_bytes", "global": "cache_bytes"}[self.space]
+        return Prepared(
+            made.program,
+            made.kernel,
+            made.groups,
+            made.group_size,
+            arguments,
+            operations=requests,
+            counts={feature: moved * self.conflicts},
+            body=unroll,
+            cycles=cycles,
+            units=device.traits.compute_units,
+            bytes_moved=moved,
+            kept=made.kept,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chase:
+    """Loads each of which waits for the one before.
+
+    Attributes
+    ----------
+    space : {"global", "cached", "local", "constant"}
+        Which memory: the cache that all units share and what is behind it, any cache, local or
+        constant memory.
+    size_bytes : int or None
+        What the chain runs through; None for what misses every cache.
+    everywhere : bool
+        Whether all resident work-items follow it, for throughput, or one SIMD group, for latency.
+    """
+
+    space: str
+    size_bytes: int | None
+    everywhere: bool = False
+
+    def missing(self, device: Device) -> str | None:
+        """Say what the device lacks for it, or give None."""
+        if device.is_simulator:
+            return "a simulator's addresses mean nothing to the host"
+        return None
+
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+        unroll = _steps(device, scale)
+        wanted = scale.footprint_bytes if self.size_bytes is None else self.size_bytes
+        size = min(wanted, device.traits.max_alloc_bytes)
+        traits = device.traits
+        group = scale.group_size if self.everywhere else traits.lanes
+        made = plan(
+            device,
+            "chase.cl",
+            "chase",
+            group,
+            groups=None if self.everywhere else 1,
+            space=self.space,
+            local_words=LOCAL_WORDS,
+            unroll=unroll,
+        )
+        table = made.allocate("table", self._words(size), np.uint64)
+        base = 0 if self.space == "local" else self._address(made.program, table, made.memory)
+        table.write(self._chain(size, base))
+        cycles, sink = made.cycles(), made.allocate("sink", 1, np.uint64)
+
+        def arguments(rounds: int) -> tuple[Any, ...]:
+            return np.uint32(rounds), NEVER, cycles, sink, table
+
+        requests = made.items / traits.lanes * unroll
+        moved = float(made.items * unroll * 8)
+        return Prepared(
+            made.program,
+            made.kernel,
+            made.groups,
+            made.group_size,
+            arguments,
+            operations=requests,
+            counts={"constant_bytes": moved} if self.space == "constant" else {},
+            body=unroll,
+            cycles=cycles,
+            units=traits.compute_units if self.everywhere else 1,
+            bytes_moved=moved,
+            kept=made.kept,
+        )
+
+    def _words(self, size: int) -> int:
+        return LOCAL_WORDS if self.space == "local" else max(size // 8, LINE_BYTES // 8)
+
+    def _chain(self, size: int, base: int) -> Any:
+        """Addresses, in one cycle through all lines of the table in an order of chance."""
+        words = self._words(size)
+        stride = 1 if self.space == "local" else LINE_BYTES // 8
+        lines = words // stride
+        order = np.random.default_rng(1).permutation(lines).astype(np.uint64)
+        table = np.zeros(words, np.uint64)
+        following = np.roll(order, -1) * np.uint64(stride)
+        scaled = following if self.space == "local" else following * np.uint64(8)
+        table[order.astype(np.int64) * stride] = scaled + np.uint64(base)
+        return table
+
+    def _address(self, program: Program, table: Allocation, memory: Memory) -> int:
+        address = memory.allocate("address", 1, np.uint64)
+        wait(program.kernel("place").launch(1, 1, table, address))
+        return int(address.read()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of one large array to another, in elements of some size.
+
+    Attributes
+    ----------
+    element_bytes : {1, 2, 4, 8, 16}
+        What each work-item moves at a time.
+    """
+
+    element_bytes: int
+
+    def missing(self, device: Device) -> str | None:
+        """Say what the device lacks for it, or give None."""
+        del device
+        return None
+
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+        kinds = {1: "uchar", 2: "ushort", 4: "uint", 8: "uint2", 16: "uint4"}
+        made = plan(
+            device,
+            "copy.cl",
+            "copy",
+            scale.group_size,
+            kind=kinds[self.element_bytes],
+            element_bytes=self.element_bytes,
+        )
+        size = min(scale.footprint_bytes // 2, device.traits.max_alloc_bytes) // 16 * 16
+        data = np.arange(size // 4, dtype=np.uint32)
+        source = made.upload("source", data)
+        target = made.allocate("target", size // 4, np.uint32)
+        count = np.uint64(size // self.element_bytes)
+
+        def arguments(rounds: int) -> tuple[Any, ...]:
+            return np.uint32(rounds), count, source, target
+
+        def check(_: int) -> None:
+            if not np.array_equal(target.read(), data):
+                raise VerificationError(
+                    f"copying in elements of {self.element_bytes} bytes changed the data."
+                )
+
+        return Prepared(
+            made.program,
+            made.kernel,
+            made.groups,
+            made.group_size,
+            arguments,
+            operations=2.0 * size / LINE_BYTES,
+            counts={"memory_bytes": 2.0 * size},
+            body=0,
+            cycles=None,
+            units=device.traits.compute_units,
+            bytes_moved=2.0 * size,
+            check=check,
+            kept=made.kept,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWords:
+    """Words anywhere in an array.
+
+    Attributes
+    ----------
+    size_bytes : int or None
+        Of the array; rounded down to a power of two. None for what misses every cache.
+    way : {"load", "atomic"}
+        What is done.
+    """
+
+    size_bytes: int | None
+    way: str = "load"
+
+    def missing(self, device: Device) -> str | None:
+        """Say what the device lacks for it, or give None."""
+        del device
+        return None
+
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+        unroll = 16
+        made = plan(
+            device, "random.cl", "random_words", scale.group_size, way=self.way, unroll=unroll
+        )
+        wanted = scale.footprint_bytes if self.size_bytes is None else self.size_bytes
+        words = 1 << ((min(wanted, device.traits.max_alloc_bytes) // WORD_BYTES).bit_length() - 1)
+        table = made.upload("words", np.zeros(words, np.uint32))
+        mask = np.uint32(words - 1)
+
+        def arguments(rounds: int) -> tuple[Any, ...]:
+            return np.uint32(rounds), mask, NEVER, table
+
+        accesses = float(made.items * unroll)
+        missing = words * WORD_BYTES > device.traits.cache_bytes
+        feature = {
+            ("load", True): "random_reads",
+            ("load", False): "cached_random_reads",
+            ("atomic", True): "atomics",
+            ("atomic", False): "cached_atomics",
+        }[self.way, missing]
+        return Prepared(
+            made.program,
+            made.kernel,
+            made.groups,
+            made.group_size,
+            arguments,
+            operations=accesses,
+            counts={feature: accesses, "integer_operations": 4 * accesses},
+            body=0,
+            cycles=None,
+            units=device.traits.compute_units,
+            bytes_moved=accesses * WORD_BYTES,
+            kept=made.kept,
+        )

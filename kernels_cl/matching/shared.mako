@@ -1,0 +1,30 @@
+## What the kernels of subgraph matching share: types, and how alike a query vertex and a target vertex are.
+##
+## prologue()      at file scope, once
+## similarity(row, t)   fixed point, 0 .. ONE; in scope n and `alike` arguments
+## alike()         kernel parameters behind it
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+
+<%def name="prologue()">\
+${lanes.vocabulary()}
+typedef ${"ulong" if wide_offsets else "uint"} offset_t;
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+#define ONE ${one}u
+</%def>
+
+<%def name="alike()">\
+% if by_labels:
+    __global const uint *restrict row_labels,   // [rows]
+    __global const uint *restrict labels,       // [n], of the target
+% else:
+    __global const uint *restrict similarities, // [rows, n]
+% endif
+</%def>
+
+<%def name="similarity(row, t)">\
+% if by_labels:
+(row_labels[${row}] == labels[${t}] ? ONE : 0u)\
+% else:
+similarities[(ulong)(${row}) * n + (${t})]\
+% endif
+</%def>

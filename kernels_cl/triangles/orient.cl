@@ -1,0 +1,282 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="scans" file="/group/lane_scan.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
+// Every edge turned from its end of the greater rank to that of the smaller one.
+//
+// By degree, rank 0 is the greatest hub, so that rows are short; degrees of 2,048 and more share a
+// rank's bucket with those within 1/128 of an octave. By id, the rank is the number. A row holds the
+// smaller ranks first, ascending (where edges lead to), and then the greater ones, in any order.
+//
+// Race: ranks within a bucket go to whoever comes first, so they differ from run to run; what is
+// counted does not.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+${intersect.functions()}
+
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+#define BUCKETS ${BUCKETS}u
+#define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
+#define WINDOW ${WINDOW}u                // ranks that a work-group sorts at a time
+#define WORDS (WINDOW / 32u)
+#define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
+
+static inline uint bucket_of(const uint degree) {
+    if (degree < 2048u) return degree;
+    const uint octave = 31u - clz(degree);
+    return 2048u + (octave - 11u) * 128u + (degree >> (octave - 7u) & 127u);
+}
+
+// Whether rows hold an edge to their own vertex or one edge twice; neither may be there.
+__kernel KERNEL void orient_check(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m] ascending in each row
+    const uint n,
+    __global uint *faults)                      // [2] in/out, 0 on entry: loops, repeats
+{
+    <%share:each_item count="n">
+        const uint v = item;
+        uint loops = 0u, repeats = 0u;
+        for (offset_t e = indptr[v]; e < indptr[v + 1]; ++e) {
+            loops += indices[e] == v;
+            repeats += e > indptr[v] && indices[e] == indices[e - 1];
+        }
+        if (loops) atomic_add(&faults[0], loops);
+        if (repeats) atomic_add(&faults[1], repeats);
+    </%share:each_item>
+}
+
+// By id: rows are in order as they are.
+__kernel KERNEL void orient_by_id(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m] ascending in each row
+    const uint n,
+    __global offset_t *begins,                  // [n] out: where a row begins
+    __global uint *outs,                        // [n] out: edges to smaller ranks
+    __global uint *degrees)                     // [n] out
+{
+    <%share:each_item count="n">
+        const offset_t begin = indptr[item];
+        const uint degree = (uint)(indptr[item + 1] - begin);
+        begins[item] = begin;
+        degrees[item] = degree;
+        outs[item] = lower_bound(indices + begin, degree, item);
+    </%share:each_item>
+}
+
+__kernel KERNEL void orient_histogram(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    const uint n,
+    __global uint *counts)                      // [BUCKETS] in/out, 0 on entry
+{
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    <%share:each_item count="n">
+        atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+    </%share:each_item>
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) atomic_add(&counts[b], mine[b]);
+}
+
+// Where each bucket begins, the greatest degree first. One SIMD group; LANES buckets at a time.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.lanes}, 1, 1)))
+void orient_starts(
+    __global uint *counts)                      // [BUCKETS] in/out: counts, then starts
+{
+    ${lanes.setup()}
+    uint before = 0u;
+    for (uint first = 0u; first < BUCKETS; first += LANES) {
+        const uint at = first + lane_id();
+        const uint count = at < BUCKETS ? counts[BUCKETS - 1u - at] : 0u;
+        const uint scanned = lane_scan_inclusive_add(count);
+        if (at < BUCKETS) counts[BUCKETS - 1u - at] = before + scanned - count;
+        before += lane_broadcast(scanned, LANES - 1u);
+    }
+}
+
+// `long_rows` gets the number of rows with more than SHORT_ROW edges: the first so many ranks.
+__kernel KERNEL void orient_rank(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    const uint n,
+    __global uint *starts,                      // [BUCKETS] in/out: what is left of each bucket
+    __global uint *ranks,                       // [n] out, by vertex
+    __global uint *vertices)                    // [n] out, by rank
+{
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    {
+        <%share:each_item count="n">
+            atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+        </%share:each_item>
+    }
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) mine[b] = atomic_add(&starts[b], mine[b]);
+    group_barrier();
+    {
+        <%share:each_item count="n">
+            const uint r = atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+            ranks[item] = r;
+            vertices[r] = item;
+        </%share:each_item>
+    }
+}
+
+// Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones.
+__kernel KERNEL void orient_short_rows(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    __global const uint *restrict starts,       // [BUCKETS] what is left of each bucket: its end
+    __global const uint *restrict ranks,        // [n]
+    __global const uint *restrict vertices,     // [n]
+    __global offset_t *begins,                  // [n] out
+    __global uint *outs,                        // [n] out
+    __global uint *degrees,                     // [n] out
+    __global uint *rows)                        // [m] out
+{
+    ${lanes.setup()}
+    __local uint kept[GROUP_LANES * SHORT_ROW];
+    __local uint *const smaller = kept + LANE_GROUP * SHORT_ROW;
+    const uint units = (uint)get_num_groups(0) * GROUP_LANES;
+    const uint first = starts[SHORT_ROW + 1u];  // buckets of more edges have ended there
+    for (uint r = first + (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP; r < n; r += units) {
+        const uint v = vertices[r];
+        const offset_t begin = indptr[v];
+        const uint degree = (uint)(indptr[v + 1] - begin);
+        uint below = 0u, above = 0u;
+        for (uint k = 0u; k < degree; k += LANES) {
+            const uint at = k + lane_id();
+            const uint x = at < degree ? ranks[indices[begin + at]] : r;
+            const lanemask_t low = lane_ballot(x < r), high = lane_ballot(x > r);
+            if (x < r) smaller[below + lanemask_count(low & lane_mask_lt())] = x;
+            if (x > r) rows[begin + degree - 1u - above - lanemask_count(high & lane_mask_lt())] = x;
+            below += lanemask_count(low);
+            above += lanemask_count(high);
+        }
+        lane_converge();
+        for (uint k = lane_id(); k < below; k += LANES) {
+            const uint x = smaller[k];
+            uint place = 0u;
+            for (uint i = 0u; i < below; ++i) place += smaller[i] < x;
+            rows[begin + place] = x;
+        }
+        lane_converge();
+        if (lane_id() == 0u) {
+            begins[r] = begin;
+            outs[r] = below;
+            degrees[r] = degree;
+        }
+    }
+}
+
+// The others, each by a work-group, which sorts by setting bits, a window of ranks at a time.
+__kernel KERNEL void orient_long_rows(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    __global const uint *restrict starts,       // [BUCKETS]
+    __global const uint *restrict ranks,        // [n]
+    __global const uint *restrict vertices,     // [n]
+    __global uint *next,                        // [1] in/out, 0 on entry
+    __global offset_t *begins,                  // [n] out
+    __global uint *outs,                        // [n] out
+    __global uint *degrees,                     // [n] out
+    __global uint *rows)                        // [m] out
+{
+    ${lanes.setup()}
+    __local uint bits[WORDS];
+    __local uint sums[GROUP_LANES + 1u];
+    __local uint claimed, above;
+    const uint lid = (uint)get_local_id(0);
+    const uint end = starts[SHORT_ROW + 1u];
+    for (uint i = lid; i < WORDS; i += GROUP_SIZE) bits[i] = 0u;
+    for (;;) {
+        group_barrier();
+        if (lid == 0u) {
+            claimed = atomic_inc(next);
+            above = 0u;
+        }
+        group_barrier();
+        const uint r = claimed;
+        if (r >= end) break;
+        const uint v = vertices[r];
+        const offset_t begin = indptr[v];
+        const uint degree = (uint)(indptr[v + 1] - begin);
+        uint below = 0u;
+        for (uint window = 0u; window == 0u || window < r; window += WINDOW) {
+            for (uint k = lid; k < degree; k += GROUP_SIZE) {
+                const uint x = ranks[indices[begin + k]];
+                if (x < r && x - window < WINDOW) atomic_or(&bits[(x - window) >> 5], 1u << (x & 31u));
+                if (x > r && window == 0u) rows[begin + degree - 1u - atomic_inc(&above)] = x;
+            }
+            group_barrier();
+            // Each SIMD group has a stretch of words; lanes take them in turn.
+            const uint words = r - window < WINDOW ? (r - window + 31u) / 32u : WORDS;
+            const uint stretch = (words + GROUP_LANES - 1u) / GROUP_LANES;
+            const uint word0 = min(LANE_GROUP * stretch, words), word1 = min(word0 + stretch, words);
+            uint count = 0u;
+            for (uint w = word0 + lane_id(); w < word1; w += LANES) count += popcount(bits[w]);
+            count = lane_reduce_add(count);
+            if (lane_id() == 0u) sums[LANE_GROUP] = count;
+            group_barrier();
+            uint place = below;
+            for (uint i = 0u; i < GROUP_LANES; ++i) {
+                place += i < LANE_GROUP ? sums[i] : 0u;
+                below += sums[i];
+            }
+            for (uint w = word0; w < word1; w += LANES) {
+                const uint at = w + lane_id();
+                uint word = at < word1 ? bits[at] : 0u;
+                const uint scanned = lane_scan_inclusive_add((uint)popcount(word));
+                uint put = place + scanned - (uint)popcount(word);
+                place += lane_broadcast(scanned, LANES - 1u);
+                if (word) bits[at] = 0u;
+                for (; word; word &= word - 1u)
+                    rows[begin + put++] = window + at * 32u + (uint)popcount(~word & (word - 1u));
+            }
+            group_barrier();
+        }
+        if (lid == 0u) {
+            begins[r] = begin;
+            outs[r] = below;
+            degrees[r] = degree;
+        }
+    }
+}
+
+// What was found of each edge, written to both places where the graph stores it.
+__kernel KERNEL void orient_spread(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    __global const uint *restrict vertices,     // [n] by rank
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict rows,         // [m]
+    __global const uint *restrict found,        // [m] by place in rows
+    __global uint *spread)                      // [m] out, by place in indices
+{
+    ${lanes.setup()}
+    const uint units = (uint)get_num_groups(0) * GROUP_LANES;
+    for (uint r = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP; r < n; r += units) {
+        const uint u = VERTEX(r);
+        const offset_t begin = begins[r], row = indptr[u];
+        const uint degree = (uint)(indptr[u + 1] - row);
+        for (uint k = lane_id(); k < outs[r]; k += LANES) {
+            const uint v = VERTEX(rows[begin + k]);
+            const offset_t other = indptr[v];
+            const uint value = found[begin + k];
+            spread[row + lower_bound(indices + row, degree, v)] = value;
+            spread[other + lower_bound(indices + other, (uint)(indptr[v + 1] - other), u)] = value;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+"""Published searches do what their papers say: a table of presets and their mechanisms.
+
+Each row says which mechanism of its paper a preset switches on, by what that is switched off, and a
+figure that differs then. Of every row a test shows both: the kernels that are rendered differ, and
+so does the figure. Some mechanisms show in time alone where work-groups take turns, as on a
+processor: of those the figure is the decision itself.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_SOURCES, check_search
+
+import clgraph as cg
+from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
+from clgraph.algorithms.bfs.presets.helix import helix_choice
+from clgraph.algorithms.bfs.stages import TALLY_WORDS, kernel_parameters, stages_of
+from clgraph.device.sources import render
+
+DENSE = cg.generate.kron(9, edge_factor=24, seed=5)
+HUB = int(np.argmax(DENSE.degrees))
+# Six vertices, each at the end of very many parallel edges of the first.
+REPEATED = cg.from_edges(np.zeros(384, int), np.repeat(np.arange(1, 7), 64), n=7)
+# Every fifth of a ring has more edges than a SIMD group has lanes; labels of neighbours are near.
+RING = np.arange(600)
+WIDE = cg.from_edges(
+    np.r_[RING, np.repeat(RING[::5], 40)],
+    np.r_[(RING + 1) % 600, (np.repeat(RING[::5], 40) + np.tile(np.arange(2, 42), 120)) % 600],
+    symmetrize=True,
+)
+
+
+def counted(name):
+    return lambda _, result: result.stats.counters[name]
+
+
+def queued(_plan, result):
+    """Entries of the queue behind the first level, as the kernel counted them."""
+    return int(result._found.levels[1, 0])
+
+
+def told(name):
+    return lambda _, result: result.stats.told[name]
+
+
+def stages(_plan, result):
+    return set(result.stats.stages)
+
+
+def launches(_plan, result):
+    return result.stats.launches > 1
+
+
+def classes(plan, _result):
+    """Classes that held vertices in the last queue."""
+    held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
+    return np.count_nonzero(held["tallies"].read()[TALLY_WORDS["SIZES"] :][:8].reshape(2, 4), 0)
+
+
+def room(plan):
+    """Entries of each array."""
+    return {a.name: a.count for a in plan._buffers.arguments(0, 0, plan._buffers.pool.take())
+            if hasattr(a, "name")}  # fmt: skip
+
+
+def decided(name):
+    """A decision that only the time shows where groups take turns and nothing is lost."""
+    return lambda plan, _: getattr(plan.config, name)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A mechanism of a preset."""
+
+    preset: str
+    mechanism: str
+    off: dict[str, Any]
+    figure: Any
+    graph: Any = REPEATED
+    source: int = 0
+    more: dict[str, Any] = field(default_factory=dict)
+    same_kernels: bool = False
+
+    @property
+    def param(self):
+        """Duplicates are found by lanes in lockstep, which only optimised kernels have on a CPU."""
+        marks = pytest.mark.optimised if "duplicates" in self.off and self.more else ()
+        return pytest.param(self, marks=marks, id=f"{self.preset}: {self.mechanism}")
+
+
+MERRILL = [name for name in cg.BFSConfig.presets() if name.startswith("merrill")]
+ONE_GROUP = {"groups": 1, "group_size": 32}
+CULLING = [
+    *(Row(name, "duplicates in a SIMD group are dropped", {"duplicates": "keep"},
+          counted("DROPPED"), more={"counts": True, **ONE_GROUP}) for name in MERRILL),
+    *(Row(name, "what a work-group let pass does not pass again", {"history": 0},
+          decided("history")) for name in MERRILL),
+    *(Row(name, "a bitmap is looked at first", {"visited": "plain"},
+          lambda plan, _: room(plan)["visited_even"], graph=DENSE, source=HUB) for name in MERRILL),
+    *(Row(name, "rows are gathered by group, SIMD group and scan", {"balance": "item_thread"},
+          counted("SCAN_ROUNDS"), graph=DENSE, source=HUB, more={"counts": True})
+      for name in MERRILL),
+    *(Row(name, "its queues", {"queue": "edge" if name != "merrill-contract-expand" else "vertex"},
+          stages, graph=DENSE, source=HUB) for name in MERRILL),
+]  # fmt: skip
+BFS_4K = [
+    Row("bfs-4k", "K1: widths of virtual SIMD groups follow the frontier", {"balance": "vwarp"},
+        decided("balance"), graph=WIDE),
+    Row("bfs-4k", "K2: long rows are the grid's", {"hub_degree": 0},
+        lambda plan, _: room(plan)["hubs_even"], graph=cg.generate.star(3000),
+        more={"hub_degree": 100, "solo": False}),
+    Row("bfs-4k", "K4: lanes look for edges", {"discover": 0}, counted("SEARCHES"), graph=WIDE,
+        more={"counts": True, "discover": 1, "groups": 64, "solo": False}),
+    Row("bfs-4k", "K5: one group runs small frontiers alone", {"solo": False}, decided("solo"),
+        graph=WIDE),
+    Row("bfs-4k", "F9: a table in local memory drops duplicates", {"duplicates": "keep"},
+        counted("DROPPED"),
+        more={"counts": True, "solo": False, "min_virtual_warp": 16, "discover": 0, **ONE_GROUP}),
+    Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap", "duplicates": "keep"},
+        decided("exact"), graph=WIDE),
+]  # fmt: skip
+HELIX = [
+    Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"}, decided("rows"),
+        graph=WIDE),
+    Row("helix", "duplicates are dropped as entries are taken", {"duplicates": "keep"},
+        decided("duplicates"), graph=WIDE),
+    Row("helix", "long rows are gathered", {"wide": 0, "balance": "warp_search"}, decided("wide"),
+        graph=WIDE),
+    Row("helix", "one launch or many", {"synchronisation": "stepped"}, launches,
+        graph=cg.generate.grid2d(20, 20), same_kernels=True),
+]  # fmt: skip
+ENTERPRISE = [
+    Row("enterprise", "a status array makes the queue", {"generation": "none", "classes": 1},
+        lambda plan, _: "write" in stages_of(plan.config), graph=DENSE, source=HUB),
+    Row("enterprise", "four classes of vertices by degree", {"classes": 1},
+        lambda plan, result: tuple(classes(plan, result) > 0), graph=DENSE, source=HUB),
+    Row("enterprise", "hubs decide when to pull", {"switching": "edges", "gamma": None},
+        decided("switching"), graph=DENSE, source=HUB),
+    Row("enterprise", "hubs are cached", {"hub_cache": 0}, told("hits"), graph=DENSE, source=HUB,
+        more={"gamma": 1, "hub_floor": 60}),
+]  # fmt: skip
+ROWS = [*CULLING, *BFS_4K, *HELIX, *ENTERPRISE]
+
+
+def rendered(plan):
+    parameters = kernel_parameters(plan.config, stages_of(plan.config), predecessors=False)
+    return render("bfs/bfs.cl", {"traits": plan.device.traits, "check": False, **parameters})
+
+
+def test_every_published_preset_is_in_the_table():
+    assert {row.preset for row in ROWS} == set(cg.BFSConfig.presets()) - {"auto"}
+
+
+@pytest.mark.parametrize("row", [row.param for row in ROWS])
+def test_every_mechanism_is_there(row, intel):
+    """By the source that is rendered, and by a figure that differs when it is off."""
+    plans = []
+    for off in ({}, row.off):
+        wanted = replace(cg.BFSConfig.preset(row.preset), **row.more)
+        plans.append(cg.BFS(row.graph, config=replace(wanted, **off), device=intel))
+    assert (rendered(plans[0]) == rendered(plans[1])) == row.same_kernels
+    figures = []
+    for plan in plans:
+        result = plan.run(row.source)
+        check_search(row.graph, row.source, result)
+        figures.append(row.figure(plan, result))
+    assert figures[0] != figures[1]
+
+
+@pytest.mark.parametrize("queue", ["vertex"])
+def test_history_alone_culls_what_comes_again(queue, intel):
+    """bfs-merrill 10: a lane that has several edges at a time, with and beside the other filter."""
+
+    def entries(**config):
+        base = {"queue": queue, "direction": "push", "visited": "plain", "solo": False}
+        config = cg.BFSConfig(**base, **ONE_GROUP, balance="warp_search", **config)
+        result = cg.BFS(REPEATED, config=config, device=intel).run(0)
+        check_search(REPEATED, 0, result)
+        return queued(None, result)
+
+    assert 6 <= entries(history=64) < entries(history=0)
+    lanes_alone = entries(history=0, duplicates="lookup_lanes")
+    assert 6 <= entries(history=64, duplicates="lookup_lanes") < lanes_alone
+
+
+def test_helix_says_how_it_is_launched_and_among_whom_duplicates_are_sought():
+    """bfs-helix 14, 16 and 21: what the table decides reaches the configuration."""
+    choices = [
+        helix_choice(mean, gini, 100, random_labels=False)
+        for mean, gini in ((2.1, 0.08), (100.9, 0.73), (26.2, 0.74), (2.4, 0.21))
+    ]
+    for choice in choices:
+        dimensions = choice.dimensions(32, 256, 32768)
+        assert dimensions["synchronisation"] == ("persistent" if choice.single else "stepped")
+        assert dimensions["duplicates"] == f"load_{choice.duplicates}"
+    assert {choice.single for choice in choices} == {True, False}
+    assert {choice.duplicates for choice in choices} == {"lanes", "group"}
+
+
+@pytest.mark.parametrize("k6", [64, 128])
+@pytest.mark.parametrize("k3", [2, 6, 16])
+def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
+    """bfs-4k F7, F9 and K3: tables as large as the formula, tiles as long as K3."""
+    config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=k3, k6=k6, k2=0.02)
+    assert config.hub_batch == k3
+    assert config.hash_size == min(hash_entries(intel.traits.local_bytes, k6, 2048), 4096)
+    assert config.hash_size > 16
+    plan = cg.BFS(MIXED, config=config, device=intel)
+    assert plan.config.hub_batch == k3
+    check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))
+    assert f"{config.hash_size - 1}u" in rendered(plan)
+
+
+def status_plan(graph, device, **config):
+    return cg.BFS(graph, config=cg.BFSConfig(queue="status", **config), device=device)
+
+
+@pytest.mark.runtimes("pocl", "intel")
+def test_a_share_of_hubs_must_be_exceeded(device):
+    """bfs-enterprise 13: half of the hubs in a frontier are not more than 50 percent of them."""
+    rows = np.repeat([1, 2], 20)
+    graph = cg.from_edges(np.r_[0, 1, rows], np.r_[1, 2, np.arange(3, 43)], symmetrize=True)
+    switches = {
+        gamma: status_plan(graph, device, gamma=gamma, hub_floor=10).run(0).stats.told["switches"]
+        for gamma in (49, 50)
+    }
+    assert switches == {49: 1, 50: 0}
+
+
+@pytest.mark.runtimes("pocl", "intel")
+def test_a_hub_has_more_edges_than_the_floor(device):
+    """bfs-enterprise 15: one of exactly so many is none."""
+    graph = cg.from_edges(np.repeat([0, 1], [9, 7]), np.arange(1, 17), symmetrize=True)
+    degrees = graph.degrees
+    floors = sorted({int(d) for d in degrees})
+    for floor in floors:
+        plan = status_plan(graph, device, gamma=0, hub_cache=16, hub_floor=floor)
+        stats = plan.run(0).stats
+        assert stats.told["hubs"] == np.count_nonzero(degrees > floor)
+        # With gamma=0 the first level that holds a hub is the last that is pushed.
+        found = cg.bfs(graph, 0, device=device).distances
+        levels = found[(degrees > floor) & (found > 0)]
+        expected = int(levels.size > 0 and levels.min() < found.max() + 1)
+        assert stats.told["switches"] == expected
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("hub_cache", [0, 16])
+def test_the_first_visited_neighbour_ends_an_inspection(hub_cache, device):
+    """bfs-enterprise 14: exactly as many in-neighbours are looked at as lie before it, and it."""
+    graph = cg.generate.random(400, 8, seed=6)
+    assert graph.degrees.max() < 32  # so that each row is one work-item's
+    plan = status_plan(
+        graph, device, hub_cache=hub_cache, switching="edges", alpha=2**30, pull_floor=2**30
+    )
+    result = plan.run(0)
+    check_search(graph, 0, result)
+    expected = 0
+    for level in range(2, result.depth + 2):
+        for v in np.flatnonzero((result.distances >= level) | (result.distances < 0)):
+            before = result.distances[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]]
+            visited = np.flatnonzero((before >= 0) & (before < level))
+            expected += visited[0] + 1 if visited.size else before.size
+        if not (result.distances == level).any():
+            break
+    assert result.stats.told["pulled_edges"] == expected
+
+
+def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
+    """bfs-enterprise 16: the status is only read where the cache did not tell; hits are told."""
+    plan = status_plan(DENSE, intel, hub_cache=256, gamma=1, hub_floor=60)
+    text = rendered(plan)
+    reads = [line.strip() for line in text.splitlines() if "hit = (uint)STATUS_OF(w)" in line]
+    assert reads
+    before = text.split("hit = (uint)STATUS_OF(w)")[:-1]
+    guards = [part.rsplit("if (", 1)[1].strip() for part in before]
+    assert all("!hit" in guard or "active" in guard for guard in guards)
+    assert sum("!hit" in guard for guard in guards) >= 2
+    assert text.count("if (!lane_any(hit)) {") == 1  # a SIMD group reads none if a lane had one
+    result = plan.run(HUB)
+    check_search(DENSE, HUB, result)
+    stats = result.stats.told
+    assert 0 < stats["hits"] <= stats["looks"]
+
+
+def test_virtual_groups_that_run_alone_are_as_wide_as_one_group_allows(intel):
+    """bfs-4k F4 within F7: the one group's work-items are all there are."""
+    config = cg.BFSConfig.bfs_4k(WIDE, intel.traits, k1=1, k4=0, k5=1)
+    text = rendered(cg.BFS(WIDE, config=config, device=intel))
+    widths = [line.split("<=")[1] for line in text.splitlines() if "virtual_width * 2u *" in line]
+    assert sum("(GROUP_SIZE)" in width for width in widths) == 1
+    assert len(widths) == 2
+
+
+def test_a_set_bit_of_a_mask_spares_the_look_at_a_label(intel):
+    """bfs-merrill 8: whether a lane may claim is asked of the mask."""
+    text = rendered(cg.BFS(MIXED, config="merrill-expand-contract", device=intel))
+    looks = [line for line in text.splitlines() if "const int may_claim" in line]
+    assert looks
+    assert all("the_visited" in line for line in looks)

@@ -1,0 +1,138 @@
+"""Edges that H-BF treats apart (sssp-hbf 17 to 20): who they are, and what kernels do with them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from paths import check_paths, weighted
+
+import clgraph as cg
+from clgraph.algorithms.sssp import choose
+from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_heads, has_parallel_edges
+from clgraph.algorithms.sssp.config import EDGE_CLASSES
+from clgraph.algorithms.sssp.stages import kernel_parameters, stages_of
+from clgraph.algorithms.sssp.weights import Weights
+from clgraph.device.sources import render
+
+# 0 has a loop; only 0 leads to 1, which has a loop as well; 2 is entered twice and 3 by parallel
+# edges among others; 4 is a leaf that only 1 leads to, 5 one that two lead to.
+TAILS = np.array([0, 0, 1, 0, 1, 2, 2, 1, 2, 3, 3])
+HEADS = np.array([0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 0])
+GRAPH = cg.from_edges(TAILS, HEADS, np.arange(1, 12, dtype=np.int32), directed=True)
+RELAXING = {"method": "bellman-ford", "kernels": "fused"}
+
+
+def codes(*wanted):
+    """Class of each edge, by its ends."""
+    found = classed_heads(GRAPH, Weights(GRAPH), wanted)
+    tails = np.repeat(np.arange(GRAPH.n), GRAPH.degrees)
+    np.testing.assert_array_equal(found & (2**CLASS_SHIFT - 1), GRAPH.indices)
+    names = {code: name for name, code in EDGE_CLASSES.items() if code}
+    return {
+        (int(u), int(v)): names[int(code)]
+        for u, v, code in zip(tails, GRAPH.indices, found >> CLASS_SHIFT, strict=True)
+        if code
+    }
+
+
+def test_loops_are_a_class():
+    assert codes("self") == {(0, 0): "self", (1, 1): "self"}
+
+
+def test_what_one_edge_leads_to_is_a_class_loops_aside():
+    """The loop of 1 is no second way to it; 0 is entered from 3 alone, its loop aside."""
+    only = {(0, 1), (1, 4), (3, 0)}
+    assert codes("in-degree-1") == dict.fromkeys(only, "in-degree-1")
+
+
+def test_leaves_are_a_class_before_in_degrees():
+    leaves = dict.fromkeys([(1, 4), (2, 5), (3, 5)], "leaf")
+    assert codes("leaf") == leaves
+    assert codes("leaf", "in-degree-1", "self") == {
+        **dict.fromkeys([(0, 1), (3, 0)], "in-degree-1"),
+        **leaves,
+        **dict.fromkeys([(0, 0), (1, 1)], "self"),
+    }
+
+
+def rendered(device, *wanted, parallel_edges=False):
+    config = cg.SSSPConfig(edge_classes=wanted, **RELAXING)
+    weights = Weights(GRAPH)
+    resolved = choose.resolve_paths(config, device.traits, GRAPH, weights)
+    stages = stages_of(resolved, predecessors=False)
+    parameters = kernel_parameters(
+        resolved, weights.keys, stages, predecessors=False, parallel_edges=parallel_edges
+    )
+    return render("sssp/sssp.cl", {"traits": device.traits, "check": False, **parameters})
+
+
+@pytest.mark.runtimes("intel")
+def test_each_class_is_in_the_kernel(device):
+    """Loops and leaves are skipped; one way in and the only source are stored without atomics."""
+    skips = f"CLASS_OF(v0) != {EDGE_CLASSES['self']}u"
+    one_way = f"direct0 |= CLASS_OF(v0) == {EDGE_CLASSES['in-degree-1']}u;"
+    start = "direct0 |= now.level == 2 && source_count == 1;"
+    plain = rendered(device)
+    assert not any(text in plain for text in (skips, one_way, start))
+    assert skips in rendered(device, "self")
+    assert f"CLASS_OF(v0) != {EDGE_CLASSES['leaf']}u" in rendered(device, "leaf")
+    assert one_way in rendered(device, "in-degree-1")
+    assert start in rendered(device, "source")
+    for text in (rendered(device, "in-degree-1"), rendered(device, "source")):
+        assert "cells[head0] = CELL(to0, now.level);" in text
+        assert "falls0 && !direct0" in text
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("wanted", [("source",), tuple(EDGE_CLASSES)])
+def test_parallel_edges_keep_the_atomics_of_the_source(wanted, device):
+    """Two edges from the source to a vertex would race without: of both the shorter one counts."""
+    heads = np.repeat(np.arange(1, 200), 5)
+    costs = np.random.default_rng(4).integers(1, 1000, heads.size).astype(np.int32)
+    fan = cg.from_edges(np.r_[np.zeros_like(heads), [1]], np.r_[heads, [200]], np.r_[costs, [1]])
+    assert has_parallel_edges(fan)
+    config = cg.SSSPConfig(edge_classes=wanted, **RELAXING)
+    for graph in (fan, GRAPH):
+        plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
+        check_paths(graph, 0, plan.run(0))
+    assert "source_count == 1;" not in rendered(device, *wanted, parallel_edges=True)
+
+
+def test_parallel_edges_are_found():
+    assert has_parallel_edges(GRAPH)
+    assert not has_parallel_edges(cg.from_edges([0, 1, 1], [1, 0, 2], n=3))
+    assert not has_parallel_edges(cg.from_edges([0, 1], [1, 1], n=2))
+
+
+def test_graphs_of_more_vertices_than_numbers_have_room_for_are_refused(intel, monkeypatch):
+    monkeypatch.setattr(choose, "CLASSED_VERTICES", GRAPH.n - 1)
+    with pytest.raises(cg.InvalidArgumentError, match="two highest bits of a vertex number"):
+        cg.SSSP(GRAPH, config="h-bf", device=intel)
+    monkeypatch.setattr(choose, "CLASSED_VERTICES", GRAPH.n)
+    check_paths(GRAPH, 0, cg.sssp(GRAPH, 0, config="h-bf", device=intel))
+
+
+# Mechanism, what switches it off, and what the kernel then lacks or has.
+H_BF = {
+    "edge classes": {"edge_classes": ()},
+    "widths follow the frontier": {"balance": "vwarp", "vertices_per_warp": None,
+                                   "min_virtual_warp": None},
+    "several vertices to a virtual group": {"vertices_per_warp": 1},
+    "edges pass by the nearest cache": {"cache": "default"},
+    "long rows are the grid's": {"hub_degree": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mechanism", H_BF)
+def test_what_the_preset_switches_on(mechanism, intel):
+    """H-BF as published: by the source, and by the decision that the plan ran with."""
+    preset = cg.SSSPConfig.preset("h-bf")
+    off = dataclasses.replace(preset, **H_BF[mechanism])
+    star = weighted(cg.generate.star(5000))
+    plans = [cg.SSSP(star, config=config, device=intel) for config in (preset, off)]
+    assert plans[0].source_hash != plans[1].source_hash
+    decisions = [plan.config.as_dict() for plan in plans]
+    names = [name for name in H_BF[mechanism] if decisions[0][name] != decisions[1][name]]
+    assert names
+    for plan in plans:
+        check_paths(star, 1, plan.run(1))

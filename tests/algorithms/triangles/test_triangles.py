@@ -1,0 +1,360 @@
+"""Triangles, by the checklist of their specification (TC-01 to TC-12, TC-23, TC-24)."""
+
+from functools import cache
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import bundled_graphs, graphs
+from hypothesis import given, settings
+
+import clgraph as cg
+from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
+
+on_both = pytest.mark.runtimes("pocl", "intel")
+REAL = dict(bundled_graphs())
+PRESETS = cg.TrianglesConfig.presets()
+
+
+def undirected(src, dst, n=None):
+    return cg.from_edges(src, dst, n=n, directed=False, symmetrize=True, dedup=True)
+
+
+def simple(graph):
+    """Give the graph as the plans clean it, by scipy."""
+    matrix = graph.to_scipy().astype(np.int64)
+    matrix = matrix + matrix.T
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    matrix.data[:] = 1
+    return matrix.tocsr()
+
+
+def supports_of(matrix):
+    """Give the triangles of each edge: the entries of A * A where A has one (TC-23)."""
+    return (matrix @ matrix).multiply(matrix).tocsr()
+
+
+def check(graph, device, config=None, **options):
+    matrix = simple(graph)
+    expected = supports_of(matrix)
+    count = int(expected.sum()) // 6
+    plan = cg.Triangles(graph, config=config, device=device, **options)
+    assert plan.run().count == count
+    vertex = plan.run("vertex")
+    assert vertex.count == count
+    assert vertex.values.dtype == np.int64
+    np.testing.assert_array_equal(vertex.values, np.asarray(expected.sum(axis=1)).ravel() // 2)
+    assert vertex.values.sum() == 3 * count  # TC-02
+    if plan.config.cover:
+        return count
+    edge = plan.run("edge")
+    assert edge.values.dtype == np.uint32
+    tails = np.repeat(np.arange(graph.n), plan.graph.degrees)
+    heads = plan.graph.indices
+    if len(heads):  # TC-03: symmetric, since the matrix is; loops have none
+        stored = np.asarray(expected[tails, heads]).ravel()
+        np.testing.assert_array_equal(edge.values, stored)
+    listed = plan.run("list").values
+    assert len(listed) == count
+    assert len(np.unique(listed, axis=0)) == count
+    assert (np.diff(listed, axis=1) > 0).all()
+    if count:
+        sides = [matrix[listed[:, a], listed[:, b]] for a, b in ((0, 1), (0, 2), (1, 2))]
+        assert all(side.sum() == count for side in sides)
+    return count
+
+
+@cache
+def mixed():
+    """A hub, a clique, a random part, a path and vertices without edges."""
+    rng = np.random.default_rng(4)
+    clique = np.array(list(combinations(range(30), 2))).T
+    hub = np.stack([np.full(260, 3), np.arange(40, 300)])
+    random = rng.integers(20, 300, (2, 900))
+    random = random[:, random[0] != random[1]]
+    path = np.stack([np.arange(300, 350), np.arange(301, 351)])
+    return undirected(*np.concatenate([clique, hub, random, path], axis=1), n=360)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_on_every_runtime(preset, device):
+    """TC-05, TC-07, TC-08, TC-10, TC-24: one answer, whatever the way, the order or the lanes."""
+    assert check(mixed(), device, preset) > 4060
+
+
+@pytest.mark.parametrize(
+    ("graph", "count"),
+    [
+        (cg.generate.complete(3), 1),
+        (cg.generate.complete(40), 40 * 39 * 38 // 6),
+        (undirected(np.repeat(np.arange(6), 7), np.tile(np.arange(6, 13), 6)), 0),  # bipartite
+        (cg.generate.path(50), 0),
+        (undirected(np.arange(9), (np.arange(9) + 1) % 9), 0),  # a cycle
+        (cg.generate.star(400), 0),
+        (undirected([0], [1], n=3), 0),
+        (undirected([], [], n=5), 0),
+        (undirected([], [], n=0), 0),
+        (undirected([*[0] * 12, *range(1, 13)], [*range(1, 13), *range(2, 13), 1]), 12),  # wheel
+    ],
+    ids=["k3", "k40", "bipartite", "path", "cycle", "star", "edge", "no-edges", "empty", "wheel"],
+)
+@pytest.mark.parametrize("config", ["auto", "bitmap"])
+@on_both
+def test_known_numbers(graph, count, config, device):
+    """TC-01."""
+    plan = cg.Triangles(graph, config=config, device=device)
+    assert plan.run().count == count
+    assert plan.run("vertex").values.sum() == 3 * count
+    assert plan.run("list").values.shape == (count, 3)
+
+
+@on_both
+@given(graph=graphs(max_vertices=40, max_edges=160))
+@settings(max_examples=25)
+def test_any_graph_is_cleaned_on_request(device, graph):
+    """TC-01, TC-04: loops, parallel edges and missing mirrors change nothing."""
+    for config in ("auto", "bitmap"):
+        check(graph, device, config, clean=True)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (cg.from_edges([0, 1], [1, 2]), "symmetrized"),
+        (cg.from_edges([0, 0], [0, 1], directed=False, symmetrize=True), "1 self-loops"),
+        (
+            cg.from_edges([0, 0], [1, 1], directed=False, symmetrize=True),
+            "2 parallel edges",
+        ),
+    ],
+)
+def test_what_would_count_wrong_is_refused(graph, message, pocl):
+    """TC-04: never counted twice silently; the sentence tells the way out."""
+    with pytest.raises(cg.InvalidGraphError, match=message) as caught:
+        cg.triangle_count(graph, device=pocl)
+    assert "clean=True" in str(caught.value)
+    assert cg.triangle_count(graph, clean=True, device=pocl) == 0
+
+
+def test_stored_edges_of_an_uncleaned_graph(pocl):
+    """TC-04: repeats have what their edge has, loops nothing, in the places of the given graph."""
+    graph = cg.from_edges([0, 0, 1, 2, 2, 3], [1, 1, 2, 0, 2, 0])
+    found = cg.triangles(graph, "edge", clean=True, device=pocl)
+    heads = graph.indices.tolist()
+    tails = np.repeat(np.arange(graph.n), graph.degrees).tolist()
+    expected = [0 if u == v or 3 in (u, v) else 1 for u, v in zip(tails, heads, strict=True)]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("order", ["id", "degree"])
+@on_both
+def test_order_changes_nothing(order, device):
+    """TC-05, TC-06: orientation by number or by degree, results by the original numbers."""
+    for way in ("path", "merge", "search"):
+        check(mixed(), device, cg.TrianglesConfig(intersect=way, order=order))
+
+
+def test_cover_intersects_fewer_pairs_than_there_are_edges(any_device):
+    """TC-07."""
+    star = cg.generate.star(200)
+    assert cg.Triangles(star, config="vertex-cover", device=any_device).run().count == 0
+    graph = mixed()
+    covered = cg.Triangles(graph, config="vertex-cover", device=any_device).run()
+    plain = cg.Triangles(graph, config="intersect-path", device=any_device).run()
+    assert covered.count == plain.count
+    assert plain.stats.intersections == graph.m // 2
+    assert 0 < covered.stats.intersections < plain.stats.intersections
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 8, 16, 32, 100])
+def test_merge_path_emits_every_match_once(parts, any_device):
+    """TC-09: rows that are empty, disjoint, the same, interleaved, of very different length."""
+    pairs = [
+        (range(0), range(5)),
+        (range(40), range(40, 80)),
+        (range(64), range(64)),
+        (range(0, 80, 2), range(1, 80, 2)),
+        (range(0, 300, 3), range(0, 300, 2)),
+        (range(17, 18), range(300)),
+        (range(299, 300), range(300)),
+    ]
+    base = 2 * len(pairs)
+    src, dst, expected = [], [], 0
+    for k, (a, b) in enumerate(pairs):
+        u, v = 2 * k, 2 * k + 1
+        src += [u, *[u] * len(a), *[v] * len(b)]
+        dst += [v, *(base + x for x in a), *(base + x for x in b)]
+        expected += len(set(a) & set(b))
+    # With the pairs' own numbers on top, their whole rows come before the other end.
+    n = base + 300
+    graph = undirected(n - 1 - np.array(src), n - 1 - np.array(dst), n=n)
+    for config in (Path(parts), Search(parts)):
+        plan = cg.Triangles(
+            graph, config=cg.TrianglesConfig(intersect=config, order="id"), device=any_device
+        )
+        assert len(plan.run("list").values) == expected == plan.run().count
+
+
+def test_work_is_shared_within_long_rows(intel):
+    """TC-11: beside a hub and a clique no work-item walks more than its part of a row."""
+    hub = 3000
+    clique = np.array(list(combinations(range(64), 2))).T
+    spokes = np.stack([np.full(hub, 64 + hub), np.arange(64, 64 + hub)])
+    rims = np.stack([np.full(hub, 65 + hub), np.arange(64, 64 + hub)])
+    graph = undirected(*np.concatenate([clique, spokes, rims, [[64 + hub], [65 + hub]]], axis=1))
+    alone = cg.TrianglesConfig(intersect=Merge(), order="id", counters=True)
+    shared = cg.TrianglesConfig(intersect=Path(), order="id", counters=True)
+    one = cg.Triangles(graph, config=alone, device=intel).run()
+    many = cg.Triangles(graph, config=shared, device=intel).run()
+    assert one.count == many.count == 64 * 63 * 62 // 6 + hub
+    assert one.stats.longest >= hub
+    # Bins of 64, 512 and 8,192 steps have 8, 32 and 256 work-items an intersection.
+    assert many.stats.longest <= 8192 // 32
+
+
+def test_beyond_32_bits(pocl):
+    """TC-12: a clique of 3,000 has 4,495,501,000 triangles."""
+    n = 3000
+    indices = np.arange(n * (n - 1)).reshape(n, n - 1) % (n - 1)
+    indices += indices >= np.arange(n)[:, None]
+    graph = cg.Graph(np.arange(n + 1) * (n - 1), indices.ravel(), directed=False)
+    result = cg.Triangles(graph, device=pocl).run("vertex")
+    assert result.count == 4_495_501_000
+    assert (result.values == (n - 1) * (n - 2) // 2).all()
+
+
+@pytest.mark.parametrize("group_size", [32, 64, 128])
+def test_group_size_changes_nothing(group_size, intel):
+    """TC-24."""
+    for way in ("bitmap", "path"):
+        check(mixed(), intel, cg.TrianglesConfig(intersect=way, group_size=group_size))
+
+
+def test_small_tables_share_bits_and_stay_exact(device):
+    """Ranks above a table's bits hit others' bits; those hits are looked up."""
+    rng = np.random.default_rng(9)
+    ends = rng.integers(0, 6000, (2, 40000))
+    ends = ends[:, ends[0] != ends[1]]
+    graph = undirected(*ends, n=6000)
+    tables = cg.TrianglesConfig(intersect=Bitmap(bits=1024, pieces=3))
+    expected = int(supports_of(simple(graph)).sum()) // 6
+    plan = cg.Triangles(graph, config=tables, device=device)
+    assert plan.run().count == expected
+    assert plan.run("vertex").values.sum() == 3 * expected
+    assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
+
+
+def test_bitmap_probes_are_those_of_its_orientation(any_device):
+    """Each row is streamed to every edge's middle vertex up to it: d (d - 1) / 2 of d edges."""
+    graph = mixed()
+    result = cg.Triangles(graph, config="bitmap", device=any_device).run()
+    order = np.argsort(-graph.degrees, kind="stable")
+    rank = np.empty(graph.n, int)
+    rank[order] = np.arange(graph.n)
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    outs = np.bincount(tails[rank[graph.indices] < rank[tails]], minlength=graph.n)
+    least = int((outs * (outs - 1) // 2).sum())
+    # Vertices of one degree are ranked as they come, so rows may differ a little.
+    assert abs(result.stats.probes - least) < 0.2 * least
+
+
+@pytest.mark.parametrize("name", ["classic-karate", "classic-lesmis", "wiki-vote"])
+def test_real_graphs_against_networkx(name, any_device):
+    """TC-01, TC-02 on graphs that others counted too."""
+    graph = cg.Triangles(REAL[f"{name}.npz.xz"](), clean=True, device=any_device).simple
+    theirs = nx.Graph(graph.to_networkx())
+    counts = cg.triangles(graph, "vertex", device=any_device)
+    assert counts.tolist() == list(nx.triangles(theirs).values())
+    np.testing.assert_allclose(
+        cg.local_clustering(graph, device=any_device), list(nx.clustering(theirs).values())
+    )
+    assert cg.average_clustering(graph, device=any_device) == pytest.approx(
+        nx.average_clustering(theirs)
+    )
+    assert cg.transitivity(graph, device=any_device) == pytest.approx(nx.transitivity(theirs))
+
+
+def test_clustering_of_few_neighbours_is_zero(pocl):
+    """TC-02: degree below two gives 0; no division by zero."""
+    graph = undirected([0, 1], [1, 2], n=5)
+    assert cg.local_clustering(graph, device=pocl).tolist() == [0.0] * 5
+    assert cg.transitivity(undirected([0], [1], n=2), device=pocl) == 0.0
+    assert cg.average_clustering(undirected([], [], n=0), device=pocl) == 0.0
+
+
+def test_blocks_are_the_list_in_parts(any_device):
+    graph = mixed()
+    whole = cg.triangles(graph, "list", device=any_device)
+    blocks = list(cg.triangle_blocks(graph, 500, device=any_device))
+    assert len(blocks) > 3
+    together = np.concatenate(blocks)
+    np.testing.assert_array_equal(together[np.lexsort(together.T[::-1])], whole)
+    assert list(cg.triangle_blocks(undirected([], [], n=4), device=any_device)) == []
+
+
+def test_a_list_that_is_too_long_is_refused(pocl):
+    with pytest.raises(cg.InvalidArgumentError, match=r"20 triangles.*triangle_blocks"):
+        cg.triangles(cg.generate.complete(6), "list", max_triangles=19, device=pocl)
+
+
+def test_verify_finds_a_wrong_count(pocl, monkeypatch):
+    plan = cg.Triangles(mixed(), config="bitmap", device=pocl)
+    for per in ("total", "vertex", "edge", "list"):
+        plan.run(per, verify=True)
+    right = plan._counting.run
+    monkeypatch.setattr(plan._counting, "run", lambda *given: right(*given) + 1)
+    with pytest.raises(cg.VerificationError, match="in another way"):
+        plan.run(verify=True)
+
+
+def test_the_graph_keeps_its_turned_edges(any_device):
+    graph = undirected(*np.random.default_rng(1).integers(0, 90, (2, 700)))
+    graph = cg.Triangles(graph, clean=True, device=any_device).simple
+    first = cg.Triangles(graph, config="bitmap", device=any_device).run()
+    second = cg.Triangles(graph, config="bitmap", device=any_device).run()
+    anew = cg.Triangles(graph, config="bitmap", device=any_device).run(prepare=True)
+    assert first.stats.launches == anew.stats.launches > second.stats.launches
+    assert second.stats.prepare_ms == 0.0
+    assert first.count == second.count == anew.count
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"intersect": "hash"}, "merge, path, search, bitmap"),
+        ({"intersect": 3}, "name of one"),
+        ({"order": "size"}, "neither"),
+        ({"order": "degree", "cover": True}, "leave out"),
+        ({"intersect": "bitmap", "cover": True}, "leave out"),
+        ({"intersect": Merge("row"), "order": "degree"}, "leave out"),
+        ({"intersect": "bitmap", "counters": True}, "merge, path and search"),
+        ({"group_size": 0}, "group_size=0"),
+        ({"group_size": True}, "group_size=True"),
+    ],
+)
+def test_illegal_configurations_are_refused(wrong, message):
+    with pytest.raises(cg.InvalidArgumentError, match=message):
+        cg.TrianglesConfig(**wrong)
+
+
+@pytest.mark.parametrize("make", [lambda: Bitmap(1000), lambda: Path(0), lambda: Merge("none")])
+def test_illegal_ways_are_refused(make):
+    with pytest.raises(cg.InvalidArgumentError):
+        make()
+
+
+def test_asking_for_what_is_not_there(pocl):
+    with pytest.raises(cg.InvalidArgumentError, match="vertex, edge, list"):
+        cg.triangles(mixed(), "total", device=pocl)
+    with pytest.raises(cg.InvalidArgumentError, match="cover"):
+        cg.Triangles(mixed(), config="vertex-cover", device=pocl).run("edge")
+    with pytest.raises(cg.InvalidArgumentError, match="not a preset"):
+        cg.triangle_count(mixed(), config="fast", device=pocl)
+
+
+def test_a_configuration_reads_as_the_call_that_makes_it():
+    config = cg.TrianglesConfig(intersect=Path(8), order="id")
+    assert repr(config) == "TrianglesConfig(intersect=Path(parts=8), order='id')"
+    assert repr(cg.TrianglesConfig()) == "TrianglesConfig()"

@@ -1,0 +1,134 @@
+"""Algorithms as tests of reliability see them: one line for each.
+
+How a plan is made of a graph, how it is run from a vertex, and how what it found is read.
+"""
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from searches import MIXED_ONE_WAY
+
+import clgraph as cg
+
+SOURCES = (3, 700)
+HOPS = {
+    "state": {"hops": cg.State("int32", fill=-1)},
+    "init": "if (lid == 0) hops[src] = 0;",
+    "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What is interrupted: `make(graph, device)`, `run(plan, source)`, `read(result)`."""
+
+    make: Any
+    run: Any
+    read: Any
+    directed: bool = True
+
+    def outcome(self, plan, source):
+        return np.array(self.read(self.run(plan, source)))
+
+
+def plan(kind, **options):
+    return lambda graph, device: kind(graph, device=device, **options)
+
+
+def call(function, **options):
+    """A function without a plan: making one is nothing, running it is all."""
+    return lambda graph, device: partial(function, graph, device=device, **options)
+
+
+def from_one(plan, source):
+    return plan.run(source)
+
+
+def whole(plan, _):
+    return plan.run()
+
+
+def called(function, source):
+    return function([source])
+
+
+def called_whole(function, _):
+    return function()
+
+
+def distances(result):
+    return result.distances
+
+
+def labels(result):
+    return result.labels
+
+
+def itself(result):
+    return result
+
+
+BFS, SSSP = cg.BFSConfig, cg.SSSPConfig
+ALGORITHMS = {
+    "bfs": Algorithm(plan(cg.BFS), from_one, distances),
+    "bfs-stepped": Algorithm(
+        plan(cg.BFS, config=BFS(synchronisation="stepped")), from_one, distances
+    ),
+    "bfs-status": Algorithm(plan(cg.BFS, config="enterprise"), from_one, distances),
+    "sssp": Algorithm(plan(cg.SSSP), from_one, distances),
+    "sssp-delta": Algorithm(
+        plan(cg.SSSP, config=SSSP(method="delta-stepping", synchronisation="stepped")),
+        from_one,
+        distances,
+    ),
+    "sssp-buckets": Algorithm(plan(cg.SSSP, config=SSSP(method="buckets")), from_one, distances),
+    "sssp-self-tuning": Algorithm(plan(cg.SSSP, config="self-tuning"), from_one, distances),
+    "sssp-host": Algorithm(
+        plan(cg.SSSP, config=SSSP(method="self-tuning", controller="host")), from_one, distances
+    ),
+    "scc": Algorithm(plan(cg.SCC), whole, labels),
+    "scc-steps": Algorithm(plan(cg.SCC, config="multistep"), whole, labels),
+    "scc-signatures": Algorithm(plan(cg.SCC, config="signatures"), whole, labels),
+    "components": Algorithm(plan(cg.ConnectedComponents), whole, labels),
+    "multi-search": Algorithm(
+        plan(cg.MultiSearch, **HOPS), lambda p, v: p.run([v, 0]), lambda r: r["hops"]
+    ),
+    "divided-bfs": Algorithm(
+        lambda graph, device: cg.DividedBFS(graph, [device, device]), from_one, distances
+    ),
+    "betweenness": Algorithm(call(cg.betweenness_centrality), called, itself),
+    "closeness": Algorithm(call(cg.closeness_centrality), called, itself),
+    "apsp-shared": Algorithm(call(cg.apsp, method="bit-parallel"), called, itself),
+    "diameter": Algorithm(call(cg.diameter, disconnected="ignore"), called_whole, itself),
+    "triangles": Algorithm(
+        plan(cg.Triangles, clean=True), lambda p, _: p.run("vertex"), lambda r: r.values
+    ),
+    "matching": Algorithm(
+        lambda graph, device: cg.SubgraphMatching(graph.symmetrized(), device=device),
+        lambda p, source: p.run(cg.generate.path(2 + source % 2), k=20),
+        lambda r: r.mapping,
+    ),
+    "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
+}
+
+
+def fresh_graph():
+    """A graph of its own, so that nothing of it is on a device."""
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 100, MIXED_ONE_WAY.m).astype(np.int32)
+    return cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, weights)
+
+
+@cache
+def expected(name, device):
+    """What fresh plans find from each source."""
+    algorithm = ALGORITHMS[name]
+    return [algorithm.outcome(algorithm.make(fresh_graph(), device), source) for source in SOURCES]
+
+
+def check(name, device, plan, turn):
+    source = turn % len(SOURCES)
+    found = ALGORITHMS[name].outcome(plan, SOURCES[source])
+    np.testing.assert_allclose(found, expected(name, device)[source], rtol=1e-6, atol=0)

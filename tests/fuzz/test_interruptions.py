@@ -1,0 +1,132 @@
+"""Wherever an interruption comes, what follows it gives what a fresh plan gives.
+
+An algorithm is one line in `ALGORITHMS` of algorithms_list.py.
+"""
+
+import gc
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from algorithms_list import ALGORITHMS, SOURCES, check, expected, fresh_graph, itself
+from interruption import interrupt, places, some
+
+from clgraph.device import waiting
+
+
+@pytest.fixture(params=[False, True], ids=["lines", "opcodes"])
+def opcodes(request):
+    return request.param
+
+
+@pytest.fixture
+def chosen(effort):
+    """Choose the places of a call that are tried."""
+    rng = np.random.default_rng(effort("seed"))
+
+    def choose(call, opcodes):
+        call()  # what is done once a process
+        return some(places(call, opcodes=opcodes), effort("interruptions"), rng)
+
+    return choose
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_run_that_is_interrupted(name, pocl, chosen, opcodes):
+    """A plan finds what a fresh one finds, from another vertex and from the same one."""
+    algorithm = ALGORITHMS[name]
+    plan = algorithm.make(fresh_graph(), pocl)
+    for place in chosen(lambda: algorithm.outcome(plan, SOURCES[0]), opcodes):
+        interrupt(lambda: algorithm.outcome(plan, SOURCES[0]), place, opcodes=opcodes)
+        check(name, pocl, plan, 1)
+        check(name, pocl, plan, 0)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_making_a_plan_that_is_interrupted(name, pocl, chosen, opcodes):
+    """Uploads and plans begin anew, on the same graph, and nothing stays on the device."""
+    algorithm = ALGORITHMS[name]
+    expected(name, pocl)
+    gc.collect()
+    used = pocl.ledger.used_bytes
+    for place in chosen(lambda: algorithm.make(fresh_graph(), pocl), opcodes):
+        graph = fresh_graph()
+        interrupt(lambda g=graph: algorithm.make(g, pocl), place, opcodes=opcodes)
+        check(name, pocl, algorithm.make(graph, pocl), 1)
+        del graph
+        gc.collect()
+        assert pocl.ledger.used_bytes == used, place
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_reading_that_is_interrupted(name, pocl, chosen, opcodes):
+    """A result is copied back whole at the second attempt."""
+    algorithm = ALGORITHMS[name]
+    if algorithm.read is itself:
+        pytest.skip("its results are on the host already")
+    plan = algorithm.make(fresh_graph(), pocl)
+    for place in chosen(lambda: algorithm.read(algorithm.run(plan, SOURCES[1])), opcodes):
+        result = algorithm.run(plan, SOURCES[1])
+        interrupt(lambda r=result: algorithm.read(r), place, opcodes=opcodes)
+        found = np.array(algorithm.read(result))
+        np.testing.assert_array_equal(found, expected(name, pocl)[1])
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "components"])
+def test_interrupted_for_want_of_memory(name, pocl, chosen, opcodes, monkeypatch):
+    """Results that give way to a search are read whole, and no two share a buffer."""
+    algorithm = ALGORITHMS[name]
+    plan = algorithm.make(fresh_graph(), pocl)
+    algorithm.outcome(plan, SOURCES[0])
+    kept = []
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(pocl.ledger.used_bytes + 10_000))
+
+    def run():
+        kept[:] = [algorithm.run(plan, SOURCES[0])]
+        kept.append(algorithm.run(plan, SOURCES[1]))
+
+    for place in chosen(run, opcodes):
+        interrupt(run, place, opcodes=opcodes)
+        for turn, result in enumerate(kept):
+            np.testing.assert_array_equal(algorithm.read(result), expected(name, pocl)[turn])
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_interruptions_at_random_moments(name, pocl, effort, record_property):
+    """Signals, as Ctrl-C sends them: answered soon, and no thread stays behind."""
+    algorithm = ALGORITHMS[name]
+    plan = algorithm.make(fresh_graph(), pocl)
+    check(name, pocl, plan, 0)
+    start = time.perf_counter()
+    algorithm.outcome(plan, SOURCES[0])
+    takes = time.perf_counter() - start
+    rng = np.random.default_rng(effort("seed"))
+    sent, delays = [0.0], []
+
+    def press(*_):
+        sent[0] = time.perf_counter()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        for turn in range(effort("moments")):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
+                algorithm.outcome(plan, SOURCES[turn % 2])
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                delays.append(time.perf_counter() - sent[0])
+            check(name, pocl, plan, turn + 1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    gc.collect()
+    record_property("interruptions", len(delays))
+    if delays:
+        record_property("worst_ms", 1e3 * max(delays))
+        record_property("median_ms", 1e3 * float(np.median(delays)))
+    helpers = [thread for thread in threading.enumerate() if thread.name == waiting.THREAD]
+    assert len(helpers) <= 1

@@ -1,0 +1,82 @@
+"""Mining invariants on a real NVIDIA card: equal to the reference, streamed and pinned."""
+
+import numpy as np
+import pytest
+
+from clgraph.algorithms.invariants import (
+    InvariantMiner,
+    MiningConfig,
+    Trace,
+    generate_trace,
+    mine_sequentially,
+    published_trace,
+)
+
+pytestmark = pytest.mark.gpu
+
+EXPRESSIONS = ("a * b + c >= b", "a * b - c * 3 == b", "not (a < b)", "min(a, b, c) == a")
+
+
+def mined(plan, trace):
+    result = plan.run(trace)
+    return {(t, tuple(row)) for t in plan.templates for row in result.tuples(t).tolist()}
+
+
+def mixed(length):
+    random = np.random.default_rng(length)
+    columns = {f"n{i}": random.integers(0, 3 + 5 * i, length).astype("f4") for i in range(5)}
+    columns["nan"] = np.where(np.arange(length) == length // 2, np.nan, columns["n2"]).astype("f4")
+    columns["tiny"] = np.full(length, 1e-45, "f4")
+    columns |= {f"b{i}": random.random(length) < 0.5 for i in range(3)}
+    columns |= {"same": columns["b0"], "other": ~columns["b1"], "true": np.ones(length, bool)}
+    return Trace.from_columns(columns)
+
+
+@pytest.mark.parametrize("templates", ["I", "II", EXPRESSIONS])
+def test_equals_the_reference_at_every_length(templates, gpu):
+    plan = InvariantMiner(templates, device=gpu)
+    for length in [*range(1, 70), 127, 128, 129, 255, 256, 257, 299, 300, 5000, 70_001]:
+        trace = mixed(length)
+        assert mined(plan, trace) == mine_sequentially([trace], plan.families), length
+
+
+@pytest.mark.parametrize("inference", [True, False])
+@pytest.mark.parametrize("config", MiningConfig.presets())
+def test_ways_to_share_out_the_device_agree(config, inference, gpu):
+    for number in (1, 2):
+        trace = published_trace(number, 300_000)
+        plan = InvariantMiner("II", config=config, inference=inference, device=gpu)
+        assert mined(plan, trace) == mine_sequentially([trace], plan.families)
+
+
+def test_the_published_numbers_at_full_length(gpu):
+    for number, invariants in ((1, 0), (2, 142), (4, 1788)):
+        plan = InvariantMiner("I", device=gpu)
+        assert len(plan.run(published_trace(number))) == invariants
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+def test_one_counterexample_in_a_long_trace(where, gpu):
+    values = np.stack([np.full(3_000_000, i, np.float32) for i in range(40)])
+    place = {"first": 0, "middle": 1_765_432, "last": -1}[where]
+    values[7, place] = 30
+    for config in MiningConfig.presets():
+        for inference in (True, False):
+            plan = InvariantMiner("I", config=config, inference=inference, device=gpu)
+            counts = plan.run(Trace.of(values)).counts
+            # Variable 7 lies above 22 others once, and equals one of them.
+            assert counts["v1 < v2"] == 40 * 39 // 2 - 23
+            assert counts["v1 != v2"] == 40 * 39 // 2 - 1
+
+
+def test_a_trace_four_times_the_device_memory(gpu, monkeypatch):
+    trace = generate_trace(15, 15, 4_000_000, mode="interval")
+    plan = InvariantMiner("II", device=gpu)
+    expected = plan.run(trace).text()
+    for given in (trace, trace.pinned(gpu)):
+        with monkeypatch.context() as patch:
+            limit = gpu.ledger.used_bytes + 60_000_000
+            patch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+            result = plan.run(given)
+        assert result.text() == expected
+        assert not result.stats.kept

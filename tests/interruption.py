@@ -1,0 +1,171 @@
+"""Ctrl-C at a chosen instruction of whatever Python runs below a call.
+
+CPython answers signals after calls, at jumps backward and where functions begin, and nowhere else:
+not between the body of a ``with`` statement and the call of ``__exit__``, on which every lock
+depends. So opcodes count that follow one of these under the same handlers, and lines unless a
+``with`` statement is left there.
+"""
+
+import dis
+import gc
+import sys
+from collections import Counter
+from typing import ClassVar
+
+ANSWERING = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+
+
+class SwallowedError(AssertionError):
+    """An interruption that nobody got to see, because it came in a finalizer."""
+
+
+class _Code:
+    """Facts about a code object; unlike that, quick to hash."""
+
+    known: ClassVar[dict[int, "_Code"]] = {}
+
+    def __init__(self, code):
+        self._code = code  # so that nothing else gets its id
+        self.name = code.co_qualname
+        self._instructions = {one.offset: one for one in dis.get_instructions(code)}
+        self._handlers = [
+            (one.start, one.end, one.target) for one in dis.Bytecode(code).exception_entries
+        ]
+        self._between = {}
+        # Where no signal is answered: what does nothing, and what leaves a with statement.
+        idle = {one.offset for one in self._instructions.values() if one.opname == "NOP"}
+        self.deaf = frozenset(idle.union(self._ends_of_with()))
+
+    @classmethod
+    def of(cls, code):
+        found = cls.known.get(id(code))
+        if found is None:
+            found = cls.known[id(code)] = cls(code)
+        return found
+
+    def may_come_between(self, before, place):
+        """Whether an exception of the opcode `before`, once it is done, is the same as one here."""
+        key = before, place
+        if key not in self._between:
+            answers = self._instructions[before].opname.startswith(ANSWERING)
+            same = self._handlers_of(before) == self._handlers_of(place)
+            self._between[key] = answers and same
+        return self._between[key]
+
+    def _handlers_of(self, offset):
+        return [target for start, end, target in self._handlers if start <= offset < end]
+
+    def _ends_of_with(self):
+        """Where ``__exit__(None, None, None)`` begins to be called."""
+        listed = [one for one in self._instructions.values() if one.opname != "CACHE"]
+        for at in range(len(listed)):
+            rest = [one for one in listed[at : at + 5] if one.opname != "PRECALL"][:4]
+            nothing = all(one.opname == "LOAD_CONST" and one.argval is None for one in rest[:3])
+            if nothing and rest[-1].opname == "CALL":
+                yield listed[at].offset
+                while listed[at - 1].opname in {"NOP", "SWAP"}:
+                    at -= 1  # noqa: PLW2901 - what leads there
+                    yield listed[at].offset
+
+
+class _Watch:
+    """Sees every line, or every opcode, that a call comes to."""
+
+    def __init__(self, *, opcodes):
+        self.seen = Counter()
+        self._opcodes = opcodes
+
+    def __call__(self, frame, *_):
+        frame.f_trace_opcodes, frame.f_trace_lines = self._opcodes, not self._opcodes
+        before, code = None, _Code.of(frame.f_code)
+
+        def follow(frame, event, _):
+            nonlocal before
+            place = frame.f_lasti
+            if event == "opcode":
+                if before is not None and code.may_come_between(before, place):
+                    self.come_to((code, place))
+                before = place
+            elif event == "line" and place not in code.deaf:
+                self.come_to((code, frame.f_lineno))
+            return follow
+
+        return follow
+
+    def come_to(self, site):
+        self.seen[site] += 1
+
+
+class _Interrupter(_Watch):
+    """Raises when it comes to one place."""
+
+    def __init__(self, place, *, opcodes):
+        super().__init__(opcodes=opcodes)
+        self._site, self._turn = place
+        self.done = False
+
+    def come_to(self, site):
+        if site != self._site or self.done:
+            return
+        self.seen[site] += 1
+        if self.seen[site] == self._turn:
+            self.done = True
+            raise KeyboardInterrupt
+
+
+def _watched(call, watch):
+    """Call with a watch; errors in finalizers, which Python reports and forgets, are errors."""
+    lost = []
+    before = sys.gettrace()
+    reported, sys.unraisablehook = sys.unraisablehook, lost.append
+    collects = gc.isenabled()
+    gc.disable()  # so that a place is the same each time
+    try:
+        sys.settrace(watch)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+    finally:
+        sys.unraisablehook = reported
+        if collects:
+            gc.enable()
+    if lost:
+        raise SwallowedError(f"{lost[0].exc_value!r} in {lost[0].object!r}: {lost[0].err_msg}")
+
+
+def interrupt(call, place, *, opcodes=False):
+    """Call, and raise KeyboardInterrupt just before one of the `places`.
+
+    Returns
+    -------
+    bool
+        Whether the call was interrupted; what it polls for may take fewer turns than before.
+    """
+    watch = _Interrupter(place, opcodes=opcodes)
+    try:
+        _watched(call, watch)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def places(call, *, opcodes=False):
+    """Every place that a call comes to: a line or an opcode, and for which time it is there."""
+    watch = _Watch(opcodes=opcodes)
+    _watched(call, watch)
+    return [(site, turn) for site, times in watch.seen.items() for turn in range(1, times + 1)]
+
+
+def some(found, wanted, rng):
+    """Choose places: all for 0, else at most so many, evenly among the sites."""
+    if not wanted or wanted >= len(found):
+        return found
+    order = rng.permutation(len(found))
+    # Any turn of each site before a second one of any.
+    rank = Counter()
+    keys = []
+    for at in order.tolist():
+        keys.append((rank[found[at][0]], len(keys), at))
+        rank[found[at][0]] += 1
+    return [found[at] for _, _, at in sorted(keys)[:wanted]]

@@ -1,0 +1,187 @@
+"""Break the code on purpose, one place at a time, and see whether its tests notice.
+
+Each table of a ``*.toml`` file beside this one is a mutant: a text of a file that stands there
+once, what to put in its place, and the tests that must fail then. ``make mutants`` runs them all,
+on copies of the checkout. A mutant is killed when one of its tests fails, takes far too long, or
+brings its process down: each mutant has a process of its own. (In the suite itself a crash ends one
+worker of pytest-xdist, is a failure of the test that ran there, and another worker goes on.)
+"""
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("clgraph", "kernels_cl", "templates", "bench", "tests", "docs", "pyproject.toml")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "results", "*_cache", ".hypothesis")
+LIMIT_S = 600  # of the tests of one mutant, which take seconds
+WANTED = 0.95  # of the mutants are killed
+OUTCOMES = {0: "survived", 1: "killed"}  # by the exit status of pytest; others ran no test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One place that is broken.
+
+    Attributes
+    ----------
+    name : str
+        What is wrong then.
+    file : str
+        Path in the checkout.
+    old, new : str
+        A text that stands there once, and what comes in its place.
+    tests : list of str
+        Files and tests, as pytest takes them.
+    survives : str
+        Why no test can notice, if none can; else empty.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: list[str]
+    survives: str = ""
+
+
+def listed() -> list[Mutant]:
+    """Give all mutants."""
+    found = []
+    for path in sorted(Path(__file__).parent.glob("*.toml")):
+        common = tomllib.loads(path.read_text("utf-8"))
+        found += [Mutant(**table) for table in common["mutant"]]
+    return found
+
+
+def mutated(mutant: Mutant, root: Path = ROOT) -> str:
+    """Give the text of the mutant's file with the mutant in it."""
+    text = (root / mutant.file).read_text("utf-8")
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.name}: its text stands {text.count(mutant.old)} times there")
+    return text.replace(mutant.old, mutant.new)
+
+
+def copy_of_the_checkout(folder: Path) -> Path:
+    """Copy what tests need."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=LEFT_OUT)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def tried(mutant: Mutant | None, tests: list[str], copy: Path) -> tuple[str, str]:
+    """Run tests in a copy that a mutant is put into, and give the outcome and what was printed."""
+    path = copy / mutant.file if mutant else None
+    before = path.read_text("utf-8") if path else ""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        if mutant and path:
+            path.write_text(mutated(mutant, copy), "utf-8")
+        done = subprocess.run(
+            command, cwd=copy, env=env, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        )
+    except subprocess.TimeoutExpired:
+        return "timed out", ""
+    finally:
+        if path:
+            path.write_text(before, "utf-8")
+    crashed = "crashed" if done.returncode < 0 or done.returncode > 128 else "no test ran"
+    return OUTCOMES.get(done.returncode, crashed), done.stdout + done.stderr
+
+
+def run(mutants: list[Mutant], jobs: int, seconds: float) -> list[tuple[Mutant, str]]:
+    """Try mutants, the first ones first, and begin none after `seconds`."""
+    end = time.monotonic() + seconds
+    results = []
+    with tempfile.TemporaryDirectory(prefix="clgraph-mutants-") as folder:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(jobs):
+            copies.put(copy_of_the_checkout(Path(folder) / str(number)))
+
+        def one(mutant: Mutant | None, tests: list[str]) -> tuple[str, str]:
+            if time.monotonic() > end:
+                return "not tried", ""
+            copy = copies.get()
+            try:
+                return tried(mutant, tests, copy)
+            finally:
+                copies.put(copy)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            tests = sorted({test for mutant in mutants for test in mutant.tests})
+            parts = [tests[k::jobs] for k in range(min(jobs, len(tests)))]
+            for outcome, text in pool.map(lambda part: one(None, part), parts):
+                if outcome == "killed":
+                    sys.exit(f"tests fail without a mutant:\n{text[-4000:]}")
+                if outcome not in {"survived", "not tried"}:
+                    sys.exit(f"without a mutant: {outcome}:\n{text[-4000:]}")
+            outcomes = pool.map(lambda mutant: one(mutant, mutant.tests), mutants)
+            for mutant, (outcome, text) in zip(mutants, outcomes, strict=True):
+                print(f"{outcome:10} {mutant.name}", flush=True)
+                if outcome == "no test ran":
+                    print(text[-2000:])
+                results.append((mutant, outcome))
+    return results
+
+
+def judged(results: list[tuple[Mutant, str]]) -> int:
+    """Print the sum and what is wrong with it, and give the exit status."""
+    count = Counter(outcome for _, outcome in results)
+    tried_ = len(results) - count["not tried"]
+    survivors = [mutant for mutant, outcome in results if outcome == "survived"]
+    killed = sum(count[name] for name in ("killed", "crashed", "timed out"))
+    wrong = [f"no test ran: {mutant.name}" for mutant, how in results if how == "no test ran"]
+    wrong += [f"no test notices: {m.name} ({m.file})" for m in survivors if not m.survives]
+    for mutant, outcome in results:
+        if mutant.survives and outcome in {"killed", "crashed", "timed out"}:
+            wrong.append(f"killed, although it is said to survive: {mutant.name}")
+    print("\n" + ", ".join(f"{number} {name}" for name, number in sorted(count.items())))
+    for mutant in survivors:
+        if mutant.survives:
+            print(f"survives: {mutant.name}: {mutant.survives}")
+    if tried_ and killed < WANTED * tried_:
+        wrong.append(f"{killed} of {tried_} killed, which is less than {WANTED:.0%}")
+    print("\n".join(wrong) if wrong else f"{killed} of {tried_} mutants killed")
+    return bool(wrong)
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("words", nargs="*", help="only mutants whose name or file holds a word")
+    parser.add_argument("--jobs", type=int, default=2, help="processes beside each other")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="begin no mutant later than this; the order is another each time",
+    )
+    options = parser.parse_args()
+    mutants = [
+        mutant
+        for mutant in listed()
+        if not options.words or any(word in mutant.name + mutant.file for word in options.words)
+    ]
+    if options.seconds != float("inf"):
+        random.shuffle(mutants)
+    return judged(run(mutants, options.jobs, options.seconds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""Compilers for devices that are not here, and what they say about a kernel."""
+
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from clgraph.device.amd import parse_binary
+from clgraph.device.nvidia import KernelUse, parse_build_log
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = Path("/usr/lib/clc")
+# Debian builds its library for one name of the vendor and the compiler has another.
+EXPECTED = re.compile(r"linking module|\[-Wlinker-warnings\]|warnings? generated|^$")
+# Functions of pointers to any address space, which AMD's own library has.
+NOT_HERE = {"_Z7vstore4Dv4_dmPU3AS0d", "_Z7vstore4Dv4_fmPU3AS0f"}
+AMD_LIBRARY, NVIDIA_LIBRARY = "amdgcn--amdhsa.bc", "nvptx64--nvidiacl.bc"
+
+
+@dataclass
+class Built:
+    """What came out: assembler text or binary, what each kernel takes, and complaints."""
+
+    text: str = ""
+    words: tuple[int, ...] = ()
+    uses: dict[str, KernelUse] = field(default_factory=dict)
+    complaints: str = ""
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def clang(library: str) -> str:
+    """Find clang with OpenCL's headers and a library, or skip the test."""
+    found = next(filter(None, (shutil.which(f"clang-{n}") for n in (19, 20, 21))), None)
+    if found is None:
+        pytest.skip("clang-19 is not installed (packages clang-19, libclc-19)")
+    if not (LIBRARIES / library).exists():
+        pytest.skip(f"{LIBRARIES / library} is not installed (package libclc-19)")
+    headers = Path(run(found, "-print-resource-dir").stdout.strip()) / "include" / "opencl-c.h"
+    if not headers.exists():
+        pytest.skip("clang has no opencl-c.h (package libclang-common-19-dev)")
+    return found
+
+
+def _compile(compiler: str, library: str, source: Path, out: Path, *options: str) -> str:
+    """Translate OpenCL C to assembler text; gives what the compiler complains about."""
+    done = run(
+        *(compiler, "-x", "cl", "-nogpulib", *options),
+        *("-Xclang", "-finclude-default-header", "-Xclang", "-mlink-builtin-bitcode"),
+        *("-Xclang", LIBRARIES / library, "-S", source, "-o", out),
+    )
+    said = [line for line in done.stderr.splitlines() if not EXPECTED.search(line)]
+    return "\n".join(said) or ("" if done.returncode == 0 else done.stderr)
+
+
+def amd(source: str, folder: Path, processor: str, optimise: str = "-O3") -> Built:
+    """Compile as AMD's driver does, whose compiler is of the same family."""
+    compiler = clang(AMD_LIBRARY)
+    kernel, text, binary = (folder / f"kernel.{kind}" for kind in ("cl", "s", "o"))
+    kernel.write_text(source)
+    target = ("-target", "amdgcn-amd-amdhsa", f"-mcpu={processor}")
+    built = Built()
+    built.complaints = _compile(
+        compiler, AMD_LIBRARY, kernel, text, "-cl-std=CL2.0", optimise, *target
+    )
+    if built.complaints:
+        return built
+    built.text = text.read_text()
+    called = set(re.findall(r"\b(\w+)@(?:rel32|gotpcrel32)@lo", built.text))
+    missing = called - set(re.findall(r"^(\w+):", built.text, re.MULTILINE)) - NOT_HERE
+    built.complaints = f"not found in the library: {sorted(missing)}" if missing else ""
+    done = run(compiler, *target, "-c", text, "-o", binary)
+    built.complaints += done.stderr
+    built.uses = parse_binary(binary.read_bytes())
+    return built
+
+
+def ptxas() -> Path | None:
+    """Find NVIDIA's assembler, on the path or where its Python package puts it."""
+    on_path = shutil.which("ptxas")
+    if on_path:
+        return Path(on_path)
+    try:
+        import nvidia.cuda_nvcc as package  # noqa: PLC0415 - no package where it is not wanted
+    except ImportError:
+        return None
+    found = Path(next(iter(package.__path__))) / "bin" / "ptxas"
+    return found if found.exists() else None
+
+
+def nvidia(source: str, folder: Path) -> Built:
+    """Compile to PTX with clang, and assemble it with NVIDIA's assembler where that is there."""
+    compiler = clang(NVIDIA_LIBRARY)
+    kernel, text = folder / "kernel.cl", folder / "kernel.ptx"
+    kernel.write_text(source)
+    built = Built()
+    built.complaints = _compile(
+        *(compiler, NVIDIA_LIBRARY, kernel, text, "-cl-std=CL1.2", "-O3", "-Dasm=__asm__"),
+        *("-Dcl_khr_int64_base_atomics", "-Dcl_khr_int64_extended_atomics"),
+        *("-include", str(HERE / "wide_atomics.h"), "-target", "nvptx64-nvidia-nvcl"),
+        *("-march=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80"),
+    )
+    if built.complaints:
+        return built
+    built.text = text.read_text()
+    assembler = ptxas()
+    if assembler is not None:
+        done = run(assembler, "-arch", "sm_90", "-v", text, "-o", folder / "kernel.cubin")
+        built.uses = parse_build_log(done.stderr)
+        built.complaints = "" if done.returncode == 0 else done.stderr
+    return built
+
+
+def intel(source: str, folder: Path, processor: str) -> Built:
+    """Compile with Intel's offline compiler."""
+    compiler = shutil.which("ocloc")
+    if compiler is None:
+        pytest.skip("ocloc is not installed (package intel-opencl-icd)")
+    kernel, out = folder / "kernel.cl", folder / "out"
+    kernel.write_text(source)
+    options = ("-options", "-cl-std=CL3.0", "-out_dir", out)
+    done = run(compiler, "compile", "-file", kernel, "-device", processor, *options)
+    said = (done.stdout + done.stderr).replace("Build succeeded.", "").strip()
+    built = Built(complaints=said if done.returncode == 0 else said or "it failed")
+    for spirv in out.glob("*.spv"):
+        data = spirv.read_bytes()
+        built.words = struct.unpack(f"<{len(data) // 4}I", data)
+    return built
+
+
+def build(source: str, folder: Path, device: str, optimise: str = "-O3") -> Built:
+    """Compile for one of the recorded devices."""
+    if device == "h200":
+        return nvidia(source, folder)
+    if device.startswith("gfx"):
+        return amd(source, folder, device, optimise)
+    return intel(source, folder, device)
+
+
+def operations(words: tuple[int, ...]) -> set[int]:
+    """List the operations of a SPIR-V module."""
+    found, at = set(), 5
+    while at < len(words):
+        found.add(words[at] & 0xFFFF)
+        at += max(words[at] >> 16, 1)
+    return found

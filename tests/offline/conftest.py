@@ -1,0 +1,6 @@
+"""Test modules here say ``from made_up import ...``."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))

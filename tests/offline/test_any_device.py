@@ -1,0 +1,117 @@
+"""Whatever a device is like: a configuration resolves, renders and fits it, or says why not."""
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from local_memory import entry_points
+
+from bench.studies.plans import ALGORITHMS, plans
+from bench.studies.recorded import H200, RECORDED
+from bench.studies.renderings import on_device, rendered
+
+KIB = 1 << 10
+SENTENCE = re.compile(r"[^\n]{20,400}\.")
+# What a lane flavour goes with: memory words, 64-bit atomics and the other facts that follow.
+FLAVOURS = {
+    "scalar": {"memory_ops": "plain", "lanes": (1,)},
+    "khr": {"memory_ops": "c11", "lanes": (2, 4, 8, 16, 32, 64)},
+    "amdgcn": {"memory_ops": "amdgcn", "lanes": (32, 64)},
+    "ptx": {"memory_ops": "ptx", "lanes": (32,)},
+}
+
+
+@st.composite
+def devices(draw, flavours=tuple(FLAVOURS)):
+    """Draw the traits of a GPU that may exist, or may not."""
+    lane_ops = draw(st.sampled_from(flavours))
+    flavour = FLAVOURS[lane_ops]
+    lanes = draw(st.sampled_from(flavour["lanes"]))
+    units = draw(st.sampled_from((1, 7, 96, 304)))
+    computed = lane_ops in {"ptx", "amdgcn"}
+    return dataclasses.replace(
+        H200,
+        lanes=lanes,
+        lane_ops=lane_ops,
+        memory_ops=flavour["memory_ops"],
+        grid_barrier=computed,
+        compute_units=units,
+        max_group_size=max(draw(st.sampled_from((64, 128, 256, 512, 1024))), lanes),
+        local_bytes=draw(st.sampled_from((16, 24, 32, 48, 64, 100, 163, 228))) * KIB,
+        threads_per_unit=2048 if computed or draw(st.booleans()) else 0,
+        registers_per_unit=65536 if computed else 0,
+        compute_capability=(9, 0) if lane_ops == "ptx" else None,
+        graphics_ip={64: (9, 0, 10), 32: (11, 0, 0)}[lanes] if lane_ops == "amdgcn" else None,
+        int64_atomics=computed or draw(st.booleans()),
+        fp64=draw(st.booleans()),
+        build_options=(),
+    )
+
+
+def misfits(plan, traits):
+    """Say what does not fit of what a plan renders on a device with such traits."""
+    device = on_device("h200")
+    device.__dict__["traits"] = traits
+    found = rendered(plan.build, device)
+    assert found, f"{plan.name} builds nothing"
+    wrong = []
+    for what in found:
+        if what.label == "refused":
+            if not SENTENCE.fullmatch(what.source):
+                wrong.append(f"{plan.name} is not refused in one sentence: {what.source}")
+            continue
+        for kernel, size, local_bytes in entry_points(what.source):
+            if kernel not in what.kernels:
+                continue
+            if size > traits.max_group_size or local_bytes > traits.local_bytes:
+                wrong.append(f"{plan.name}: {kernel} has {size} items, {local_bytes} bytes")
+            if size % traits.lanes and size > 1:
+                wrong.append(f"{plan.name}: {kernel} has {size} items for {traits.lanes} lanes")
+    return wrong
+
+
+@settings(max_examples=12, deadline=None)
+@given(devices(), st.data())
+def test_every_algorithm_fits_or_says_why_not(pocl, traits, data):
+    """Issue: lanes 1 to 64, local memory 16 to 228 KiB, groups 64 to 1,024, with and without all."""
+    for algorithm in ALGORITHMS:
+        plan = data.draw(st.sampled_from(list(algorithm.plans())))
+        assert misfits(plan, traits) == []
+
+
+@pytest.mark.slow
+@settings(max_examples=5, deadline=None)
+@given(devices())
+def test_every_preset_fits_or_says_why_not(pocl, traits):
+    assert [wrong for plan in plans() for wrong in misfits(plan, traits)] == []
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_devices_refuse_nothing_but_double_precision(pocl, name):
+    """Every preset of every algorithm has a program for each of the recorded devices."""
+    device = on_device(name)
+    presets = [plan for plan in plans() if plan.shape == "kron" and plan.weights in {"", "int64"}]
+    refused = {
+        f"{plan.name}: {what.source}"
+        for plan in presets
+        for what in rendered(plan.build, device)
+        if what.label == "refused" and "double precision" not in what.source
+    }
+    assert refused == set()
+
+
+def test_one_lane_of_a_gpu_asks_for_little(pocl):
+    """The first search on a GPU without lanes asked for 4 MB of local memory in one group."""
+    traits = dataclasses.replace(
+        RECORDED["gfx942"], lanes=1, lane_ops="scalar", memory_ops="plain", graphics_ip=None
+    )
+    for plan in plans(["bfs", "bfs-tree"]):
+        assert misfits(plan, traits) == []
+
+
+def test_a_misfit_is_seen(pocl):
+    """The test above can fail: a device smaller than any rule knows of."""
+    traits = dataclasses.replace(RECORDED["dg2"], local_bytes=600)
+    assert any("bytes" in wrong for plan in plans(["bfs"]) for wrong in misfits(plan, traits))

@@ -1,0 +1,159 @@
+"""Every kernel compiles for devices that are not here, and takes no more than it should."""
+
+import functools
+import json
+import re
+from pathlib import Path
+
+import pytest
+from compilers import build, operations
+from local_memory import entry_points
+
+from bench.studies.plans import ALGORITHMS, plans
+from bench.studies.recorded import RECORDED
+from bench.studies.renderings import on_device, rendered
+
+ROOT = Path(__file__).resolve().parents[2]
+# Registers, bytes of a work-item's memory and of local memory that the kernels of a file take at
+# most, as compilers said; from record_limits.py.
+LIMITS = json.loads((Path(__file__).parent / "limits.json").read_text())
+SPARE = 1.15  # for what another version of a compiler makes of it
+# One of each kind of kernel, for a quick look.
+SOME = ("bfs/bfs.cl", "sssp/sssp.cl", "scc/steps.cl", "multi_search/ms_bfs.cl")
+WORDS = "primitives/lanes_check.cl"
+
+# Instructions of the vocabulary, each of which a slower form would replace.
+INSTRUCTIONS = {
+    "gfx90a": ("ds_bpermute_b32", "v_readlane_b32", "row_shr:8", "row_bcast:31"),
+    "gfx942": ("ds_bpermute_b32", "v_readlane_b32", "row_shr:8", "row_bcast:31"),
+    "gfx1100": ("ds_bpermute_b32", "v_permlanex16_b32", "row_xmask:8"),
+    "h200": ("vote.sync.ballot.b32", "shfl.sync.idx", "redux.sync.add", "match.any.sync"),
+}
+CLOCKS = {
+    "gfx90a": "s_memrealtime",
+    "gfx942": "s_memrealtime",
+    "gfx1100": r"s_sendmsg_rtn_b64 .*REALTIME",
+    "h200": "%globaltimer",
+}
+STREAMED = {"gfx942": r"global_load_dword .* nt", "gfx1100": r"global_load_b32 .* slc"}
+# Of SPIR-V: sum and minimum over a sub-group, ballot, shuffle and shuffle by a distance.
+GROUP_OPERATIONS = {264, 267, 339, 345, 347}
+
+
+@functools.cache
+def programs(device, algorithm):
+    """Give the different texts of an algorithm on a device, with file and first plan of each."""
+    on = on_device(device)
+    found = {}
+    for plan in plans([algorithm]):
+        for what in rendered(plan.build, on):
+            if what.label != "refused":
+                found.setdefault(what.source, (what.label, plan.name))
+    return [(label, name, source) for source, (label, name) in found.items()]
+
+
+@functools.cache
+def one_of_each_file(device):
+    found = {}
+    for algorithm in ALGORITHMS:
+        for label, name, source in programs(device, algorithm.name):
+            found.setdefault(label, (name, source))
+    return found
+
+
+def check(device, label, name, source, folder, optimise="-O3"):
+    built = build(source, folder, device, optimise)
+    assert not built.complaints, f"{name} for {device}:\n{built.complaints}"
+    declared = {kernel: (size, room) for kernel, size, room in entry_points(source)}
+    limits = LIMITS.get(device, {}).get(label)
+    for kernel, use in built.uses.items():
+        size, room = declared[kernel]
+        traits = RECORDED[device]
+        assert use.local_bytes <= traits.local_bytes
+        assert size <= traits.max_group_size
+        # What test_any_device.py counts on: the compiler finds no more than is declared.
+        assert use.local_bytes <= room + 8
+        if optimise != "-O3" or limits is None:
+            continue
+        registers, stack, local_bytes = limits
+        assert use.registers <= registers * SPARE, f"{name}, {kernel}: {use}"
+        assert use.stack_bytes <= stack, f"{name}, {kernel}: {use}"
+        assert use.local_bytes <= local_bytes, f"{name}, {kernel}: {use}"
+    return built
+
+
+@pytest.mark.parametrize("device", RECORDED)
+def test_words_become_instructions(device, pocl, tmp_path):
+    """A wave ballot, not a loop."""
+    name, source = one_of_each_file(device)[WORDS]
+    built = check(device, WORDS, name, source, tmp_path)
+    if device in INSTRUCTIONS:
+        missing = [word for word in INSTRUCTIONS[device] if not re.search(word, built.text)]
+        assert missing == []
+    else:
+        assert operations(built.words) >= GROUP_OPERATIONS
+    if device.startswith("gfx"):
+        (use,) = built.uses.values()
+        assert (use.stack_bytes, use.local_bytes, use.spill_bytes) == (0, 0, 0)
+        # Only lane_match_any goes round, once for each value.
+        assert len(loops(built.text)) == 1
+
+
+def loops(text):
+    """Give the labels that are jumped back to."""
+    seen, found = set(), set()
+    for line in text.splitlines():
+        if label := re.match(r"(\.LBB\w+):", line):
+            seen.add(label[1])
+        elif jump := re.search(r"s_c?branch\w* (\.LBB\w+)", line):
+            found |= {jump[1]} & seen
+    return found
+
+
+@pytest.mark.parametrize("device", CLOCKS)
+def test_levels_are_timed_by_the_devices_clock(device, pocl, tmp_path):
+    name, source = one_of_each_file(device)["bfs/bfs.cl"]
+    assert re.search(CLOCKS[device], check(device, "bfs/bfs.cl", name, source, tmp_path).text)
+
+
+@pytest.mark.parametrize("device", STREAMED)
+def test_streams_are_kept_out_of_the_cache(device, pocl, tmp_path):
+    source = next(text for _, name, text in programs(device, "sssp") if " h-bf " in name)
+    assert "load_streaming(" in source[source.index("__kernel") :]
+    assert re.search(STREAMED[device], build(source, tmp_path, device).text)
+
+
+@pytest.mark.parametrize("device", ["dg2", "h200"])
+@pytest.mark.parametrize("label", SOME)
+def test_some_files(device, label, pocl, tmp_path):
+    name, source = one_of_each_file(device)[label]
+    check(device, label, name, source, tmp_path)
+
+
+def test_one_kernel_of_every_file(pocl, tmp_path):
+    for label, (name, source) in one_of_each_file("gfx942").items():
+        check("gfx942", label, name, source, tmp_path, "-O1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", [algorithm.name for algorithm in ALGORITHMS])
+@pytest.mark.parametrize("device", RECORDED)
+def test_every_preset(device, algorithm, pocl, tmp_path):
+    for label, name, source in programs(device, algorithm):
+        check(device, label, name, source, tmp_path)
+
+
+@pytest.mark.parametrize("device", RECORDED)
+def test_no_algorithm_is_without_a_plan(device, pocl):
+    """Every kernel file of the library is among those that are compiled."""
+    files = {str(path.relative_to(ROOT / "kernels_cl")) for path in ROOT.glob("kernels_cl/**/*.cl")}
+    snippets = {name for name in files if name.startswith("multi_search/searches/")}
+    checks = {name for name in files if name.endswith("_check.cl")} - {WORDS}
+    assert files - snippets - checks == set(one_of_each_file(device))
+
+
+def test_a_missing_word_is_a_complaint(pocl, tmp_path):
+    """The tests above can fail."""
+    _, source = one_of_each_file("gfx942")[WORDS]
+    wrong = source.replace("__builtin_amdgcn_readlane(", "lane_of_nothing(")
+    assert "lane_of_nothing" in build(wrong, tmp_path, "gfx942").complaints

@@ -1,0 +1,129 @@
+"""What AMD's waves get, run: instructions emulated by the lanes of a processor's work-group."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from digraphs import check_components
+from graphs import SHAPES, bundled_graphs, facts, reference_distances, shared_graphs
+from scipy.sparse import csgraph
+from searches import MIXED, MIXED_ONE_WAY, check_search
+
+import clgraph as cg
+from clgraph.errors import InvalidArgumentError
+from clgraph.primitives import check_lanes
+
+WAVES = (32, 64)
+FEW_VERTICES = 20_000
+# Intel's runtime builds lanes that barriers emulate within seconds; PoCL takes ten times as long.
+RUNTIMES = ("intel", pytest.param("pocl", marks=pytest.mark.slow))
+
+
+@pytest.fixture(params=WAVES)
+def wave(request, intel):
+    return intel.emulating(request.param, "amdgcn")
+
+
+@pytest.fixture(scope="session")
+def wide(intel):
+    """Waves of 64, whose masks are twice as wide as all others."""
+    return intel.emulating(64, "amdgcn")
+
+
+def weighted(graph):
+    """Give the same graph, with weights that are the same both ways."""
+    ends = np.repeat(np.arange(graph.n), graph.degrees), graph.indices.astype(np.int64)
+    weights = (1 + (ends[0] + ends[1]) % 17).astype(np.int32)
+    return cg.Graph(graph.indptr, graph.indices, weights, directed=graph.directed)
+
+
+def check_paths(graph, source, device):
+    graph = weighted(cg.from_edges(*endpoints(graph), n=graph.n, dedup=True))
+    expected = csgraph.dijkstra(graph.to_scipy().astype(float), indices=source)
+    found = cg.sssp(graph, source, device=device).distances.astype(float)
+    reached = np.isfinite(expected)
+    np.testing.assert_array_equal(found[reached], expected[reached])
+    assert (found[~reached] > expected[reached].max(initial=0)).all()
+
+
+def endpoints(graph):
+    return np.repeat(np.arange(graph.n), graph.degrees), graph.indices.astype(np.int64)
+
+
+def check_strong_components(graph, device):
+    check_components(graph, cg.scc(graph, config="multistep", device=device))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("lanes", WAVES)
+def test_every_word_does_what_it_promises(lanes, runtime, intel, pocl):
+    """The contract of the vocabulary, in the text that the offline compilers get."""
+    there = {"intel": intel, "pocl": pocl}[runtime]
+    assert [found for found in check_lanes(there.emulating(lanes, "amdgcn")) if not found[1]] == []
+
+
+@pytest.mark.parametrize("shape", [name for name in SHAPES if name != "long-path"])
+def test_awkward_shapes(shape, wide):
+    graph = SHAPES[shape]
+    plan = cg.BFS(graph, predecessors=True, device=wide)
+    for source in sorted({0, graph.n // 2, graph.n - 1}):
+        check_search(graph, source, plan.run(source))
+    check_paths(graph, 0, wide)
+    check_strong_components(graph, wide)
+
+
+@pytest.mark.parametrize("graph", [MIXED, MIXED_ONE_WAY], ids=["undirected", "directed"])
+def test_both_widths(graph, wave):
+    check_search(graph, 0, cg.bfs(graph, 0, predecessors=True, device=wave))
+    check_paths(graph, 0, wave)
+    check_strong_components(graph, wave)
+
+
+@pytest.mark.parametrize("preset", cg.BFSConfig.presets())
+def test_every_form_of_search(preset, wide):
+    for graph in (MIXED, MIXED_ONE_WAY):
+        check_search(graph, 0, cg.bfs(graph, 0, predecessors=True, config=preset, device=wide))
+
+
+@pytest.mark.slow
+def test_persistent_kernels_of_many_groups(wave):
+    config = cg.BFSConfig(schedule=cg.schedule.Persistent(groups=7))
+    for graph in (MIXED, MIXED_ONE_WAY):
+        result = cg.bfs(graph, 0, predecessors=True, config=config, device=wave)
+        check_search(graph, 0, result)
+
+
+def real_graphs():
+    """Give those that come with the tests; the larger ones and those of a collection are slow."""
+    larger = {name for name, fact in facts().items() if fact["V"] > FEW_VERTICES}
+    for name, load in bundled_graphs():
+        marks = [pytest.mark.slow] if name in larger else []
+        yield pytest.param(load, id=name, marks=marks)
+    for name, load in shared_graphs():
+        yield pytest.param(load, id=f"shared-{name}", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("load", list(real_graphs()))
+def test_real_graphs(load, wide):
+    graph = load()
+    source = int(np.argmax(graph.degrees))
+    found = cg.bfs(graph, source, device=wide)
+    np.testing.assert_array_equal(found.distances, reference_distances(graph, source))
+    check_paths(graph, source, wide)
+    if graph.n <= FEW_VERTICES:
+        check_strong_components(graph, wide)
+
+
+def test_emulation_is_of_waves_only(pocl, intel):
+    for lanes in (8, 16, 128):
+        with pytest.raises(InvalidArgumentError, match="use 32 or 64"):
+            pocl.emulating(lanes, "amdgcn")
+    with pytest.raises(InvalidArgumentError, match="'local' or 'amdgcn'"):
+        pocl.emulating(32, "ptx")
+    named = cg.device("pocl+amdgcn64")
+    assert named == pocl.emulating(64, "amdgcn") != pocl.emulating(64)
+    assert "64 lanes of amdgcn" in repr(named)
+    facts = dataclasses.asdict(named.traits)
+    assert (facts["lane_ops"], facts["memory_ops"], facts["lanes"]) == ("amdgcn", "amdgcn", 64)
+    assert facts["emulated"]
+    assert not facts["grid_barrier"]

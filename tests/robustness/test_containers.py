@@ -1,0 +1,87 @@
+"""Environments in which something is missing: a clean error says what, and nothing ever aborts."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from runtimes import POCL, ROOT, clean_environment, driver_library
+
+SEARCH = """
+import sys
+import clgraph as cg
+try:
+    graph = cg.generate.path(5)
+    found = cg.bfs(graph, 0, device=sys.argv[1]).distances.tolist()
+    print("found" if found == [0, 1, 2, 3, 4] else f"WRONG {found}")
+except cg.ClgraphError as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+
+
+def search(device, **environment):
+    """Search in a child; None for a value takes the variable out."""
+    env = clean_environment()
+    for name, value in environment.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, device],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.fixture(autouse=True)
+def pocl_is_here():
+    driver_library(*POCL)
+
+
+def test_pocl_without_a_linker(tmp_path):
+    """It aborts the process where there is none: that is looked for before anything is built."""
+    told = search("pocl", PATH=tmp_path)
+    assert told.startswith(("KernelBuildError", "DeviceNotFoundError"))
+    assert "binutils" in told or "add its folder to PATH" in told
+    assert "clgraph[intel]" in told
+
+
+def test_an_empty_path(tmp_path):
+    assert "PATH" in search("pocl", PATH="")
+    assert "PATH" in search("pocl", PATH=None, POCL_CACHE_DIR=tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_cache_folder_that_cannot_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    assert search("pocl", POCL_CACHE_DIR=tmp_path / "cache") == "found\n"
+
+
+@pytest.mark.parametrize("folder", ["", "/proc/nowhere", "/dev/null/x"])
+def test_pocl_gets_another_cache_where_its_own_cannot_be(folder):
+    assert search("pocl", POCL_CACHE_DIR=folder) == "found\n"
+
+
+def test_nobody_has_a_home():
+    kept = {"HOME": None, "XDG_CACHE_HOME": None, "CLGRAPH_CACHE_DIR": None}
+    assert search("pocl", **kept) == "found\n"
+
+
+@pytest.mark.parametrize("damage", [b"", b"no bitcode", None])
+def test_pocl_cache_that_is_damaged(tmp_path, damage):
+    """What PoCL keeps of a program is built again if it is not what it was."""
+    assert search("pocl", POCL_CACHE_DIR=tmp_path) == "found\n"
+    kept = list(tmp_path.rglob("program.bc"))
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:1000] if damage is None else damage)
+    for path in tmp_path.rglob("*.so"):
+        path.unlink()
+    assert search("pocl", POCL_CACHE_DIR=tmp_path).startswith(("found", "KernelBuildError"))

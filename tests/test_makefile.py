@@ -1,0 +1,64 @@
+"""What the first two commands of a newcomer do."""
+
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from runtimes import POCL, clean_environment, driver_library
+
+ROOT = Path(__file__).resolve().parent.parent
+DEMO_LIMIT_S = 10
+
+
+def recipe(target: str) -> list[str]:
+    """Lines of a target, as make would run them."""
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", target, f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_demo_searches_cold_within_ten_seconds(tmp_path):
+    """Of processor time, without the download: what else the machine does stretches any clock."""
+    driver_library(*POCL)
+    searches = [line for line in recipe("demo") if re.match(r"\S+/clgraph \w", line)]
+    assert len(searches) == 2
+    env = clean_environment(
+        CLGRAPH_CACHE_DIR=str(tmp_path / "clgraph"),
+        POCL_CACHE_DIR=str(tmp_path / "pocl"),
+        CLGRAPH_NO_OPTIMISING="0",
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for line in searches:
+        command = [sys.executable, "-m", "clgraph", *shlex.split(line)[1:]]
+        done = subprocess.run(
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "PoCL" in done.stdout or "Portable" in done.stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert took_s < DEMO_LIMIT_S, f"{took_s:.1f} s on {os.cpu_count()} processors"
+
+
+def test_demo_names_each_step_and_ends_with_what_to_try_next():
+    said = [line for line in recipe("demo") if line.startswith("echo")]
+    steps = [line.split('"')[1].split()[0].rstrip(":") for line in said]
+    assert steps[:4] == ["making", "installing", "installing", "searching"]
+    last = [line for line in said if "What to try next" in line]
+    assert last
+    assert said.index(last[0]) < len(said) - 2
+
+
+def test_ci_checks_the_site_and_its_links():
+    assert "check make docs" in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert any("sphinx" in line and "--fail-on-warning" in line for line in recipe("docs"))

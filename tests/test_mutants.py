@@ -1,0 +1,80 @@
+"""The list of mutants fits the code; ``make mutants`` tries them."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from runtimes import ROOT
+
+spec = importlib.util.spec_from_file_location("mutants", ROOT / "tests" / "mutants" / "run.py")
+mutants = importlib.util.module_from_spec(spec)
+sys.modules["mutants"] = mutants
+spec.loader.exec_module(mutants)
+LISTED = mutants.listed()
+
+
+@pytest.mark.parametrize("mutant", LISTED, ids=lambda mutant: mutant.name)
+def test_what_a_mutant_breaks_is_there(mutant):
+    """Its text stands once in its file, and its tests exist."""
+    assert mutants.mutated(mutant) != (ROOT / mutant.file).read_text("utf-8")
+    assert mutant.tests
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        assert (ROOT / path).exists()
+        if name:
+            name = name.partition("[")[0]
+            assert re.search(rf"^def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+
+
+def test_there_are_enough():
+    assert len(LISTED) >= 60
+    assert len({mutant.name for mutant in LISTED}) == len(LISTED)
+    assert sum(bool(mutant.survives) for mutant in LISTED) <= 0.05 * len(LISTED)
+    folders = {mutant.file.partition("/")[0] for mutant in LISTED}
+    assert folders == {"clgraph", "kernels_cl", "templates"}
+
+
+def test_sums_are_judged(capsys):
+    """Wrong are survivors without a reason, untrue reasons, and tests that did not run."""
+    common = {"file": "a", "old": "b", "new": "c", "tests": []}
+    good, bad, known = (
+        mutants.Mutant(name=name, survives=why, **common)
+        for name, why in (("good", ""), ("bad", ""), ("known", "equal"))
+    )
+    assert not mutants.judged([(good, "killed")] * 30 + [(good, "crashed"), (known, "survived")])
+    assert mutants.judged([(good, "killed")] * 30 + [(bad, "survived")])
+    assert mutants.judged([(good, "killed")] * 30 + [(known, "killed")])
+    assert mutants.judged([(good, "killed")] * 30 + [(good, "no test ran")])
+    assert mutants.judged([(good, "killed")] * 3 + [(known, "survived")])
+    assert not mutants.judged([(good, "not tried")])
+    assert "no test notices: bad" in capsys.readouterr().out
+
+
+CRASHING = """
+import os, signal
+
+def test_first():
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def test_second():
+    pass
+"""
+
+
+def test_a_crash_fails_its_test_and_nothing_else(tmp_path):
+    """As a kernel that leaves its arrays may: the worker is replaced, and the others go on."""
+    (tmp_path / "test_crash.py").write_text(CRASHING)
+    options = ["-p", "no:cacheprovider", "--numprocesses", "1", "--rootdir", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", *options, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "crashed while running 'test_crash.py::test_first'" in done.stdout
+
+
+def test_the_lists_are_toml_of_mutants():
+    for path in (ROOT / "tests" / "mutants").glob("*.toml"):
+        assert set(tomllib.loads(path.read_text("utf-8"))) == {"mutant"}

@@ -1,0 +1,252 @@
+"""The catalogue of microbenchmarks, what each touches, and that they run on every device."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+from unit import microbench_offline as offline
+
+from clgraph.cli.main import main
+from clgraph.errors import InvalidArgumentError
+from clgraph.profile import microbenchmarks
+from clgraph.profile.microbenchmarks import CATALOGUE, COSTS, Protocol, Result, Scale, choose
+from clgraph.profile.microbenchmarks.catalogue import specification
+from clgraph.profile.microbenchmarks.memories import conflicts, lines_touched
+from clgraph.profile.microbenchmarks.page import page
+from clgraph.profile.microbenchmarks.purity import purity
+
+QUICK = Protocol(launch_s=0.001, repeats=2, window_s=0.0)
+# One entry of every kernel and of every way through it.
+EACH_KERNEL = (
+    "int32_compare.less",
+    "int64_simple.add_long",
+    "fp32_simple.fma_float",
+    "fp64_simple.add_double",
+    "dram.load",
+    "dram.store_scattered",
+    "l2.load",
+    "shared.store",
+    "constant.load",
+    "random.load",
+    "random.atomic_cached",
+    "launch.empty",
+    "latency.shared",
+    "latency.dram",
+    "access_size=16",
+    "device_sync=4",
+)
+
+STATIC_ROWS = (
+    "int32_simple",
+    "int32_complex",
+    "int32_bit",
+    "int32_shift",
+    "int32_compare",
+    "int32_popc",
+    "int32_rem",
+    "int64_simple",
+    "fp32_simple",
+    "fp32_div",
+    "fp32_special",
+    "fp64_simple",
+)
+
+
+def small(device):
+    return Scale(unroll=16, group_size=Scale.of(device).group_size, footprint_bytes=1 << 20)
+
+
+def test_the_catalogue_has_every_static_row():
+    """Checklist: all 12 static arithmetic rows exist (division in four modes), each selectable."""
+    families = [entry.family for entry in CATALOGUE if entry.kind == "static"]
+    for row in STATIC_ROWS:
+        assert row in families
+    assert families.count("fp32_div") == 4
+    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
+    for entry in CATALOGUE:
+        assert choose([entry.name]) == (entry,)
+
+
+def test_the_catalogue_has_every_memory_and_sweep():
+    """Checklist: static memory with load and store; the eight dynamic ones; 12 costs."""
+    names = {entry.name for entry in CATALOGUE}
+    for memory in ("dram", "l2", "shared"):
+        assert {f"{memory}.load", f"{memory}.store"} <= names
+    assert "constant.load" in names
+    sweeps = {entry.family for entry in choose(["dynamic"], offline.HOPPER)}
+    assert sweeps >= {
+        *("coalescence", "access_size", "bank_conflict", "unroll", "ilp"),
+        *("sm_occupancy", "device_sync", "divergence"),
+    }
+    assert len(COSTS) == 12
+    assert set(COSTS) <= names
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(InvalidArgumentError, match="no microbenchmark 'warp_drive'"):
+        choose(["warp_drive"])
+
+
+@pytest.mark.parametrize("ways", range(1, 33))
+def test_banks_conflict_exactly_as_asked(ways):
+    """Checklist: exactly n-way conflicts for every n in 1..32, by a host-side model."""
+    assert conflicts(ways) == ways
+
+
+@pytest.mark.parametrize("together", [1, 2, 4, 8, 16, 32])
+def test_a_request_touches_as_many_lines_as_asked(together):
+    """Checklist: coalescence touches 32/TH_GROUP lines per request, by a host-side model."""
+    assert lines_touched(together) == 32 // together
+
+
+def test_a_sweep_of_memory_covers_eight_caches(monkeypatch):
+    """Checklist: footprint >= 8x L2, and no line comes twice before all others."""
+    for entry in choose(["coalescence"]):
+        params = offline.rendered(entry, monkeypatch).params
+        if entry.value == 32:
+            assert params["sweep"] * params["step_bytes"] >= 7.9 * offline.HOPPER.cache_bytes
+        lines = 132 * 2048 // int(entry.value)
+        assert params["step_bytes"] == 128 * lines
+
+
+@pytest.mark.parametrize("device", ["pocl", "pocl+lanes32", "intel"], indirect=True)
+@pytest.mark.parametrize("name", EACH_KERNEL)
+def test_entries_run_everywhere_with_time_alone(device, name):
+    """Checklist: without a meter all performance results still work and energies are None."""
+    (entry,) = choose([name])
+    assert entry.work.missing(device) is None
+    result = microbenchmarks.measure_entry(entry, device, scale=small(device), protocol=QUICK)
+    assert result.time_s > 0
+    assert result.rate > 0
+    assert result.invalid == ()
+    for figure in ("energy_j", "dynamic_energy_j", "nj_per_operation", "nj_per_byte", "efficiency"):
+        assert getattr(result, figure) is None
+    assert Result.of_record(json.loads(json.dumps(result.record()))) == result
+
+
+def test_copies_are_verified(intel):
+    """Checklist: the access-size sweep moves identical bytes for each size, result verified."""
+    moved = set()
+    for entry in choose(["access_size"]):
+        prepared = entry.work.prepare(intel, small(intel))
+        microbenchmarks.measuring.timed(prepared, 1)
+        prepared.check(1)
+        moved.add(prepared.bytes_moved)
+        prepared.kept[1].write(np.zeros(4, np.uint32) + 7)
+        with pytest.raises(Exception, match="changed the data"):
+            prepared.check(1)
+    assert len(moved) == 1
+
+
+def test_chains_of_addresses_go_through_every_line():
+    (entry,) = choose(["latency.l2"])
+    work = dataclasses.replace(entry.work, size_bytes=1 << 14)
+    chain = work._chain(1 << 14, base=4096)
+    at, seen = 4096, set()
+    while at not in seen:
+        seen.add(at)
+        at = int(chain[(at - 4096) // 8])
+    assert len(seen) == (1 << 14) // 128
+
+
+LISTING = """
+.visible .entry other(.param .u64 a)
+{ add.u32 %r1, %r1, %r2; }
+.visible .entry wanted(
+    .param .u32 wanted_param_0
+)
+{
+    .reg .b32 %r<9>;
+    ld.param.u32 %r1, [wanted_param_0];
+$L__BB1_1:
+    // begin inline asm
+    add.u32 %r2,%r2,%r3; add.u32 %r3,%r3,%r2;
+    // end inline asm
+    add.s32 %r1, %r1, -1;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra $L__BB1_1;
+    ret;
+}
+"""
+
+
+def test_purity_counts_what_is_executed():
+    """Checklist: purity from PTX; loops weigh as often as they run."""
+    found = purity(LISTING, "wanted", "add.u32", rounds=10)
+    assert found.longest == 2
+    assert found.targets == 20
+    assert found.others == 30 + 2
+    assert found.share == pytest.approx(20 / 52)
+    with pytest.raises(ValueError, match="no kernel"):
+        purity(LISTING, "missing", "add.u32", rounds=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["int32_simple.add_int", "shared.load", "dram.store", "latency.l2", "bank_conflict=7"]
+)
+def test_straight_lines_survive_the_assembler(name, monkeypatch, tmp_path):
+    """Checklist: U target opcodes in sequence with their state space, and none is removed."""
+    if offline.CLANG is None or offline.PTXAS is None:
+        pytest.skip("no compiler for a GPU here")
+    (entry,) = choose([name])
+    found = offline.rendered(entry, monkeypatch)
+    text = offline.assembler_text(found.source, tmp_path)
+    kernel = re.findall(r"\.entry (\w+)", text)[-1]
+    pure = purity(text, kernel, entry.opcode, rounds=10_000)
+    assert pure.longest == found.params["unroll"]
+    assert pure.share >= (0.999 if entry.kind == "static" and "_" in entry.family else 0.99)
+    code = offline.assembled(text, tmp_path).stat().st_size
+    assert code > 16 * found.params["unroll"]  # bytes of a native instruction
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_every_entry_renders_for_a_gpu(entry, monkeypatch):
+    """Checklist: sources come from Mako, with U, type, opcode, ILP, threads as parameters."""
+    found = offline.rendered(entry, monkeypatch)
+    if entry.opcode is not None:
+        assert found.source.count(entry.opcode) >= found.params["unroll"]
+
+
+def test_the_specification_is_the_vendors():
+    assert specification(offline.HOPPER, "float") == 128
+    assert (
+        specification(dataclasses.replace(offline.HOPPER, compute_capability=None), "float") is None
+    )
+
+
+def test_the_record_is_kept_per_device_and_driver(intel, pocl, tmp_path, monkeypatch):
+    """Checklist: characterization stored per device and driver, loaded without re-running."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "mine"))
+    record = microbenchmarks.run(["launch.empty"], device=intel, scale=small(intel), protocol=QUICK)
+    assert microbenchmarks.characterisation(intel) is None
+    path = microbenchmarks.store(record, intel)
+    assert microbenchmarks.characterisation(intel) == json.loads(path.read_text())
+    assert microbenchmarks.characterisation(pocl) is None
+    path.write_text(path.read_text()[:-40])  # a damaged file is as good as none
+    assert microbenchmarks.characterisation(intel) is None
+    path.write_text(json.dumps({"schema": "something else"}))
+    assert microbenchmarks.characterisation(intel) is None
+
+
+def test_the_page_draws_a_curve_for_every_sweep(intel):
+    names = ["ilp", "launch.empty"]
+    record = microbenchmarks.run(names, device=intel, scale=small(intel), protocol=QUICK)
+    shown = page(record)
+    assert shown.count("<svg") == 1  # rates alone: there are no watts
+    assert "ilp" in shown
+    assert "There is no power meter" in shown
+    assert "<script" not in shown
+
+
+def test_the_command_gives_a_record(tmp_path, capsys):
+    html = tmp_path / "curves.html"
+    words = ["microbench", "launch.empty", "--device", "intel", "--html", str(html), "--json"]
+    assert main(words) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["schema"] == "clgraph-microbenchmarks/1"
+    assert record["units"]["nj_per_operation"] == "nJ"
+    assert html.read_text().startswith("<!DOCTYPE html>")
+    assert main(["microbench", "--window", "0.5"]) == 2
+    assert "too short for a power meter" in capsys.readouterr().err

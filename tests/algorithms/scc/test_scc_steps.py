@@ -141,7 +141,7 @@ def test_emulated_lanes(name, synchronisation, intel):
             finish="coloring",
             fb_strategy=strategy,
             coloring_strategy=strategy,
-            synchronisation=synchronisation,
+            schedule=synchronisation,
         )
 
 

@@ -201,7 +201,7 @@ class Resolved:
         return self.asked.as_dict()
 
 
-def resolve(
+def resolve(  # noqa: PLR0913 - all but two by keyword
     config: TraversalConfig,
     traits: DeviceTraits,
     *,
@@ -211,8 +211,20 @@ def resolve(
     mean_degree: float | None = None,
     directed: bool = True,
     mechanics: Mechanics = USUAL,
+    asked: TraversalConfig | None = None,
 ) -> Resolved:
     """Complete a configuration for a graph of `m` edges and known out-degrees.
+
+    Parameters
+    ----------
+    config : TraversalConfig
+        With what rules that know the graph have filled in.
+    traits, m, predecessors, max_degree, mean_degree, directed
+        Of the device, the graph and what is searched for.
+    mechanics : Mechanics
+        What kernels need whatever is configured.
+    asked : TraversalConfig, optional
+        What the user wrote, before such rules; shown instead of `config`.
 
     Raises
     ------
@@ -233,11 +245,26 @@ def resolve(
         mean_degree=mean_degree,
         directed=directed,
         mechanics=mechanics,
+        asked=asked,
     )
     return Resolved(**decided)
 
 
-def decisions(
+def _named(
+    asked: TraversalConfig, frontier: Frontier, balance: Balancer, pull: Pull, schedule: Schedule
+) -> TraversalConfig:
+    """Give what was asked for, with the strategies that were chosen where it named none."""
+    given = asked.schedule.given() if asked.schedule else {}
+    return replace(
+        asked,
+        frontier=asked.frontier or type(frontier)(),
+        balance=None if isinstance(frontier, StatusArray) else asked.balance or type(balance)(),
+        pull=asked.pull or type(pull)(),
+        schedule=type(schedule)(**given),
+    )
+
+
+def decisions(  # noqa: PLR0913 - all but two by keyword
     config: TraversalConfig,
     traits: DeviceTraits,
     *,
@@ -247,6 +274,7 @@ def decisions(
     mean_degree: float | None,
     directed: bool,
     mechanics: Mechanics,
+    asked: TraversalConfig | None = None,
 ) -> dict[str, Any]:
     """Give every attribute of `Resolved`, for that or what has more."""
     lanes = traits.lanes
@@ -312,13 +340,7 @@ def decisions(
     wide = balance.wide if isinstance(balance, WarpSearch) else None
     usual_wide = 0 if emulated else 2 * lanes
     return {
-        "asked": replace(
-            config,
-            frontier=config.frontier or VertexQueue(),
-            balance=None if isinstance(frontier, StatusArray) else asked_balance,
-            pull=config.pull or pull or Never(),
-            schedule=schedule,
-        ),
+        "asked": _named(asked or config, frontier, asked_balance, pull or Never(), schedule),
         "frontier": frontier,
         "balance": balance,
         "chunks": balance.chunks(group_size, lanes),

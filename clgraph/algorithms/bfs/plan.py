@@ -102,6 +102,7 @@ class BFS:
             max_degree=self.graph.max_degree,
             mean_degree=self.graph.mean_degree,
             directed=self.graph.directed,
+            asked=self._wanted,
         )
         self._lock = threading.Lock()
         self._compile()

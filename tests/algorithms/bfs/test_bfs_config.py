@@ -252,11 +252,13 @@ def test_a_resolved_configuration_makes_itself(any_device):
     traits = any_device.traits
     for config in (*map(cg.BFSConfig.preset, cg.BFSConfig.presets()), cg.BFSConfig(counts=True)):
         completed = config.completed(MIXED, traits)
-        ran = resolve(completed, traits, m=MIXED.m, predecessors=True, max_degree=MIXED.max_degree)
+        known = {"m": MIXED.m, "predecessors": True, "max_degree": MIXED.max_degree}
+        ran = resolve(completed, traits, **known, asked=config)
+        assert len(repr(ran)) <= 200
         made = evaluated(repr(ran))
         assert made == ran.asked
-        again = resolve(made, traits, m=MIXED.m, predecessors=True, max_degree=MIXED.max_degree)
-        assert again == ran
+        completed = made.completed(MIXED, traits)
+        assert resolve(completed, traits, **known, asked=made) == ran
 
 
 def test_a_configuration_has_few_parameters():

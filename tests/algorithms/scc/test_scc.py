@@ -270,7 +270,7 @@ def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
         ({"group_size": 0}, "group_size=0 is out of range"),
         ({"groups": True}, "groups=True is not an integer"),
         ({"scan_budget": -1}, "scan_budget=-1"),
-        ({"synchronisation": "never"}, "synchronisation='never'"),
+        ({"schedule": "never"}, "schedule='never'"),
     ],
 )
 def test_what_is_refused(arguments, said):

@@ -267,15 +267,15 @@ def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
     ("arguments", "said"),
     [
         ({"finish": "magic"}, "finish='magic' is not one of"),
-        ({"group_size": 0}, "group_size=0 is out of range"),
-        ({"groups": True}, "groups=True is not an integer"),
+        ({"schedule.group_size": 0}, "group_size=0 is out of range"),
+        ({"schedule.groups": True}, "groups=True is not an integer"),
         ({"scan_budget": -1}, "scan_budget=-1"),
         ({"schedule": "never"}, "schedule='never'"),
     ],
 )
 def test_what_is_refused(arguments, said):
     with pytest.raises(cg.InvalidArgumentError, match=said):
-        cg.SCCConfig(**arguments)
+        cg.SCCConfig().with_values(arguments)
 
 
 @pytest.mark.parametrize("config", ["no-such-preset", 3])

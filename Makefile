@@ -50,7 +50,7 @@ mutants: $(VENV)/.installed-test
 # FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
 FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests/fuzz --timeout 0 $(FUZZ_ARGS)
+	$(BIN)/python -m pytest tests/fuzz --run-slow --timeout 0 $(FUZZ_ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

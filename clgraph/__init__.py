@@ -238,7 +238,7 @@ def _version() -> str:
     try:
         return str(metadata.version("clgraph"))
     except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return "unknown"
+        return "(not installed)"
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@ A mutation changes a graph before it is written, or tokens, lines and bytes of t
 it a file of its format. What a reader accepts must be a graph, what it refuses a GraphFormatError.
 """
 
+import contextlib
 import io
 import random
 import struct
@@ -187,7 +188,9 @@ def of_archive(data, rng):
     array = arrays[name]
     change = rng.randrange(6)
     if change == 0:
-        arrays[name] = array.astype(rng.choice(["<i4", "<i8", ">i4", "u1", "u8", "f4", "U5", "?"]))
+        kind = rng.choice(["<i4", "<i8", ">i4", "u1", "u8", "f4", "U5", "?"])
+        with contextlib.suppress(ValueError):  # a text that is no number
+            arrays[name] = array.astype(kind)
     elif change == 1 and array.size:
         flat = array.copy().reshape(-1)
         flat[rng.randrange(flat.size)] = rng.choice([0, 1, 2, 7])

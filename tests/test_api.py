@@ -123,6 +123,14 @@ def test_long_calls_tell_how_far_they_are(name):
     assert parameters["progress"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
+@pytest.mark.parametrize("plan", [cg.BFS, cg.SSSP])
+def test_plans_take_their_arguments_by_place(plan):
+    """``cg.BFS(g, predecessors=False, config=None, device=None)``, with or without the names."""
+    parameters = inspect.signature(plan).parameters.values()
+    placed = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert placed == ["graph", "predecessors", "config", "device"]
+
+
 @pytest.mark.parametrize("config", PRESETS, ids=lambda config: config.__name__)
 def test_presets(config):
     assert set(config.presets()) >= PRESETS[config]

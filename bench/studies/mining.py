@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import clgraph as cg
 from clgraph import energy
 from clgraph.algorithms.invariants import (
@@ -26,6 +28,7 @@ from clgraph.algorithms.invariants import (
     mine_sequentially,
     published_trace,
 )
+from clgraph.algorithms.invariants.chunks import Chunks, Staging
 
 from ..runner import machine
 
@@ -83,7 +86,7 @@ def published(device: cg.Device, numbers: list[int], length: int, repeat: int) -
                 "inference": False,
                 "config": MiningConfig(Tiled(vectors, groups)),
             }
-            for vectors, groups in ((256, 1), (256, 2), (256, 8), (512, 1))
+            for vectors, groups in ((256, 8), (256, 16))
         },
     }
     for number in numbers:
@@ -92,8 +95,7 @@ def published(device: cg.Device, numbers: list[int], length: int, repeat: int) -
             trace = trace.pinned(device)
         for templates in SETS:
             for name, options in variants.items():
-                # The largest case by itself takes seconds for each tuple anew.
-                if name != "auto" and (number != 4 or (templates == "II" and "per" in name)):
+                if name != "auto" and number != 4:
                     continue
                 if name.startswith("no-inference-tiled") and not device.is_gpu:
                     continue
@@ -112,6 +114,41 @@ def pageable(device: cg.Device, length: int, repeat: int) -> Row:
     row = {"case": "pageable", "trace": 4, "set": "I", "variant": "auto"}
     row |= timed(plan, published_trace(4, length), repeat)
     show(row)
+    return row
+
+
+def overlap(device: cg.Device, length: int, repeat: int) -> Row:
+    """Time copying trace 4, mining it, and both: parts are copied while another is mined."""
+    trace = published_trace(4, length)
+    trace = trace.pinned(device) if device.is_gpu else trace
+    plan = InvariantMiner("I", inference=False, config="per-entry", device=device)
+    config = MiningConfig()
+    copies, totals, kernels = [], [], []
+    plan.run(trace)
+    for _ in range(repeat):
+        chunks = Chunks(device, [trace], "numeric", config.chunk_bytes, Staging(device))
+        everything = np.ones(chunks.variables, bool)
+        began = time.perf_counter()
+        for _ in chunks.parts(lambda: everything):  # noqa: B023 (used within the turn)
+            pass
+        copies.append(1e3 * (time.perf_counter() - began))
+        chunks.close()
+        stats = plan.run(trace).stats
+        totals.append(stats.total_ms)
+        kernels.append(stats.kernel_ms)
+    row: Row = {
+        "case": "overlap",
+        "trace": 4,
+        "set": "I",
+        "copy_ms": copies,
+        "kernel_ms": kernels,
+        "total_ms": totals,
+    }
+    print(
+        f"overlap: copies of all rows {statistics.median(copies):.1f} ms, kernels "
+        f"{statistics.median(kernels):.1f} ms, the whole run {statistics.median(totals):.1f} ms",
+        flush=True,
+    )
     return row
 
 
@@ -211,6 +248,7 @@ def main() -> None:
     else:
         rows = published(device, args.traces, args.length, args.repeat)
         rows.append(pageable(device, args.length, args.repeat))
+        rows.append(overlap(device, args.length, args.repeat))
         rows += random_lengths(device, args.repeat, args.longest)
         rows.append(joules(device, args.length))
     record = {"schema": SCHEMA, "machine": machine.describe(device, args.commit), "cases": rows}

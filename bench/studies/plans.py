@@ -17,6 +17,7 @@ from clgraph import primitives
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.algorithms.centrality.ordered import OrderedBetweenness
 from clgraph.algorithms.centrality.shared import SharedBetweenness
+from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.verify import verify_paths
@@ -25,6 +26,7 @@ from clgraph.device import Memory
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import resident
+from clgraph.profile.microbenchmarks import suite as microbenchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +106,10 @@ def _verified(graph: Graph, problem: str, device: Device) -> None:
     found = memory.upload("distances", np.zeros(graph.n, np.int32))
     source = np.zeros(1, np.uint32)
     verify_paths(device, resident(graph, device), weights, found, None, sources=source, limit=9)
+
+
+def _microbenchmarks(_: Graph, __: str, device: Device) -> object:
+    return microbenchmarks.run(device=device, idle=1.0)
 
 
 def _primitive(graph: Graph, name: str, device: Device) -> object:
@@ -226,6 +232,39 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _betweenness,
         ("kron", "arrows"),
     ),
+    Algorithm(
+        "triangles",
+        cg.TrianglesConfig.presets(),
+        lambda graph, preset, device: cg.triangle_count(
+            graph, clean=True, config=preset, device=device
+        ),
+        ("kron", "star"),
+    ),
+    Algorithm(
+        "matching",
+        MatchingConfig.presets(),
+        lambda graph, preset, device: cg.subgraph_matching(
+            graph, cg.generate.path(5), k=8, config=preset, device=device
+        ),
+        ("grid",),
+    ),
+    Algorithm(
+        "matching-exact",
+        ("auto",),
+        lambda graph, _, device: cg.subgraph_matching(
+            graph, cg.generate.path(4), exact=True, device=device
+        ),
+        ("grid",),
+    ),
+    Algorithm(
+        "invariants",
+        ("auto",),
+        lambda graph, _, device: cg.mine_invariants(
+            graph.degrees[:400].reshape(50, 8).astype(np.float64), device=device
+        ),
+        ("kron",),
+    ),
+    Algorithm("microbenchmarks", ("auto",), _microbenchmarks, ("kron",)),
     Algorithm("verify", ("bfs", "sssp"), _verified, ("kron",)),
     Algorithm(
         "primitives",

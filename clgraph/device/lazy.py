@@ -7,6 +7,7 @@ what else is slow to import, from here.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING
 
 __all__ = ["checked", "checks", "cl", "mako_lookup", "metadata"]
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import checked, checks
 else:
+    NO_CACHE = "PYOPENCL_NO_CACHE"
 
     class _OnFirstUse:
         """Stands for a module, and is as fast as the module once that has been imported."""
@@ -29,6 +31,9 @@ else:
         def __getattr__(self, name: str) -> object:
             if name.startswith("__"):
                 raise AttributeError(name)
+            # Not set, to a shell; pyopencl's import would fail over it.
+            if os.environ.get(NO_CACHE) == "":
+                del os.environ[NO_CACHE]
             module = importlib.import_module(self._module)
             self.__dict__.update(vars(module))
             return getattr(module, name)

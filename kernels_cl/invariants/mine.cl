@@ -71,8 +71,8 @@ __kernel KERNEL void mine_entries(
     }
 }
 
-// A work-group for each slice of the trace, short enough that all rows of it stay in the nearest
-// cache: every tuple is tried on it before the next, so that a row is read from memory once.
+// A work-group for each slice of the trace: every tuple is tried on it before the next slice, so that
+// the nearest cache or registers have the rows that tuples share.
 __kernel KERNEL void mine_tiles(
     __global const VALUES *restrict rows,       // [variables, stride]
     const ulong stride,
@@ -85,17 +85,8 @@ __kernel KERNEL void mine_tiles(
     ${lanes.setup()}
     for (ulong begin = from + (ulong)get_group_id(0) * slice; begin < to; begin += (ulong)get_num_groups(0) * slice) {
         const ulong end = min(begin + slice, to);
-        for (uint e = 0; e < count; ++e) {
-            const uint4 entry = ENTRY(e);
-            const uint wanted = entry.w & ~lane_broadcast(load_relaxed(failed + e), 0);
-            if (wanted == 0) continue;
-            ${point_to_rows()}
-            uint bits = 0;
-            ${try_conditions("begin", "end")}
-            if (lane_any(bits != 0)) {
-                const uint all = lane_reduce_or(bits);
-                if (lane_id() == 0) atomic_or(failed + e, all);
-            }
-        }
+        <%conditions:sweep rows="rows" stride="stride" begin="begin" end="end" entries="ENTRY" failed="failed" tuples="count" places="${family.arity}" count="${len(family.atoms)}">
+            <%def name="holds(k)">${expression.text(family.atoms[k], tolerance)}</%def>
+        </%conditions:sweep>
     }
 }

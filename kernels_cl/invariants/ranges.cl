@@ -1,7 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="group" file="/group/group.mako"/>
 <%namespace name="conditions" file="/rows/conditions.mako"/>
-// Smallest and largest number of every row of a trace, in a few segments of it.
+// Smallest and largest number of some rows of a trace, in a few segments of it.
 //
 // No races: a work-group writes the ranges of its own segments.
 
@@ -18,15 +18,16 @@ void mine_ranges(
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here
     const ulong to,                             // to here
-    const uint variables,
+    const uint count,                           // of rows to look at
     const uint segments,                        // of each row
-    __global float4 *restrict ranges)           // [variables, segments] out: smallest, largest, and
-{                                               // in z 1 where a number is NaN
+    __global float4 *restrict ranges)           // [count, segments] out: smallest, largest, and in z
+{                                               // 1 where a number is NaN; then [count] in: the rows
     ${lanes.setup()}
     ${group.setup()}
+    const __global uint *chosen = (const __global uint *)(ranges + (ulong)count * segments);
     const ulong segment_length = (to - from + segments - 1) / segments;
-    for (ulong task = get_group_id(0); task < (ulong)variables * segments; task += get_num_groups(0)) {
-        const __global VALUES *restrict row = rows + task / segments * stride;
+    for (ulong task = get_group_id(0); task < (ulong)count * segments; task += get_num_groups(0)) {
+        const __global VALUES *restrict row = rows + chosen[task / segments] * stride;
         const ulong segment_begin = from + (task % segments) * segment_length;
         const ulong segment_end = min(segment_begin + segment_length, to);
         VALUES least = (VALUES)(INFINITY), most = (VALUES)(-INFINITY);

@@ -4,12 +4,12 @@ import pytest
 
 # name: default, what it is
 EFFORTS = {
-    "inputs": (150, "mutated inputs of each file format"),
-    "interruptions": (24, "places at which each call of each algorithm is interrupted; 0 is all"),
-    "moments": (12, "interruptions of each algorithm at random moments"),
-    "graphs": (12, "hostile graphs that several libraries are compared on"),
-    "plans": (12, "plans of each algorithm that are made and dropped"),
-    "runs": (100, "runs of one plan of each algorithm"),
+    "inputs": (60, "mutated inputs of each file format"),
+    "interruptions": (3, "places at which each call of each algorithm is interrupted; 0 is all"),
+    "moments": (4, "interruptions of each algorithm at random moments"),
+    "graphs": (3, "hostile graphs that several libraries are compared on"),
+    "plans": (4, "plans of each algorithm that are made and dropped"),
+    "runs": (20, "runs of one plan of each algorithm"),
     "seed": (1, "where random choices begin"),
 }
 

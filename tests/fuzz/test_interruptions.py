@@ -15,20 +15,31 @@ from interruption import interrupt, places, some
 
 from clgraph.device import waiting
 
+# A file that was just being opened is closed by its destructor, which says so; what pytest keeps of
+# such a warning keeps everything that the interrupted frames held.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-@pytest.fixture(params=[False, True], ids=["lines", "opcodes"])
+
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="lines"),
+        pytest.param(True, id="opcodes", marks=pytest.mark.slow),
+    ]
+)
 def opcodes(request):
     return request.param
 
 
 @pytest.fixture
-def chosen(effort):
+def chosen(effort, record_property):
     """Choose the places of a call that are tried."""
     rng = np.random.default_rng(effort("seed"))
 
     def choose(call, opcodes):
         call()  # what is done once a process
-        return some(places(call, opcodes=opcodes), effort("interruptions"), rng)
+        found = some(places(call, opcodes=opcodes), effort("interruptions"), rng)
+        record_property("interruptions", len(found))
+        return found
 
     return choose
 
@@ -74,12 +85,13 @@ def test_reading_that_is_interrupted(name, pocl, chosen, opcodes):
         np.testing.assert_array_equal(found, expected(name, pocl)[1])
 
 
-@pytest.mark.parametrize("name", ["bfs", "sssp", "components"])
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_interrupted_for_want_of_memory(name, pocl, chosen, opcodes, monkeypatch):
     """Results that give way to a search are read whole, and no two share a buffer."""
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(fresh_graph(), pocl)
     algorithm.outcome(plan, SOURCES[0])
+    expected(name, pocl)
     kept = []
     monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(pocl.ledger.used_bytes + 10_000))
 
@@ -93,7 +105,6 @@ def test_interrupted_for_want_of_memory(name, pocl, chosen, opcodes, monkeypatch
             np.testing.assert_array_equal(algorithm.read(result), expected(name, pocl)[turn])
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_interruptions_at_random_moments(name, pocl, effort, record_property):
     """Signals, as Ctrl-C sends them: answered soon, and no thread stays behind."""
@@ -104,21 +115,22 @@ def test_interruptions_at_random_moments(name, pocl, effort, record_property):
     algorithm.outcome(plan, SOURCES[0])
     takes = time.perf_counter() - start
     rng = np.random.default_rng(effort("seed"))
-    sent, delays = [0.0], []
+    delays = []
 
     def press(*_):
-        sent[0] = time.perf_counter()
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, press)
     try:
         for turn in range(effort("moments")):
             try:
-                signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
+                wait = max(takes * rng.random(), 1e-5)
+                due = time.perf_counter() + wait
+                signal.setitimer(signal.ITIMER_REAL, wait)
                 algorithm.outcome(plan, SOURCES[turn % 2])
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
-                delays.append(time.perf_counter() - sent[0])
+                delays.append(time.perf_counter() - due)
             check(name, pocl, plan, turn + 1)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

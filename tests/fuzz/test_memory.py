@@ -19,7 +19,16 @@ def host_bytes():
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGE_BYTES
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+QUICK = ("bfs", "components")
+
+
+def quick_first(names):
+    """Few by default; all take minutes."""
+    slow = pytest.mark.slow
+    return [name if name in QUICK else pytest.param(name, marks=slow) for name in names]
+
+
+@pytest.mark.parametrize("name", quick_first(ALGORITHMS))
 def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
     """The error is the one for memory, nothing stays, and the next attempt succeeds."""
     algorithm = ALGORITHMS[name]
@@ -71,7 +80,7 @@ def growth(turns, do):
     return host_bytes() - before
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", quick_first(ALGORITHMS))
 def test_plans_leave_nothing(name, pocl, effort, record_property):
     """In the second half neither memory grows."""
     algorithm = ALGORITHMS[name]
@@ -87,7 +96,7 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
     assert grown < SLACK_BYTES + 200 * half
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", quick_first(ALGORITHMS))
 def test_runs_leave_nothing(name, pocl, effort, record_property):
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(fresh_graph(), pocl)

@@ -1,7 +1,7 @@
 """How much local memory a rendered kernel declares, without a compiler.
 
-The declarations of this project are simple: arrays and variables of local memory, with sizes made of
-numbers, macros and the four operations. What a compiler says is compared in test_compiled.py.
+The declarations of this project are simple: arrays and variables of local memory, with sizes made
+of numbers, macros and the four operations. What a compiler says is compared in test_compiled.py.
 """
 
 import ast
@@ -34,11 +34,11 @@ def entry_points(source: str) -> list[tuple[str, int, int]]:
     found = []
     for part in text.split("__kernel")[1:]:
         name = re.search(r"void\s+(\w+)\s*\(", part)
-        size = GROUP_SIZE.search(part)
+        size, body = GROUP_SIZE.search(part), part
         # Macros of the vocabulary declare what their words need.
         for macro in ("LANE_SETUP", "GROUP_SETUP"):
-            part = re.sub(rf"\b{macro}\b", lambda _, m=macro: values.get(m, ""), part)
-        found.append((name[1], int(size[1]) if size else 0, _declared(part, values, widths)))
+            body = re.sub(rf"\b{macro}\b", lambda _, m=macro: values.get(m, ""), body)
+        found.append((name[1], int(size[1]) if size else 0, _declared(body, values, widths)))
     return found
 
 

@@ -1,7 +1,8 @@
 """Write limits.json: what kernels take at most, as the compilers here say.
 
 Run as ``python tests/offline/record_limits.py [DEVICE...]`` from the top of the checkout after a
-change that is meant to take more (some five minutes a device); the difference belongs into the commit.
+change that is meant to take more, some five minutes a device; the difference belongs into the
+commit.
 """
 
 import json

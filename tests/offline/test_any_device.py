@@ -12,6 +12,8 @@ from bench.studies.plans import ALGORITHMS, plans
 from bench.studies.recorded import H200, RECORDED
 from bench.studies.renderings import on_device, rendered
 
+# Plans are made on a device that is there, whose traits are replaced.
+pytestmark = pytest.mark.usefixtures("pocl")
 KIB = 1 << 10
 SENTENCE = re.compile(r"[^\n]{20,400}\.")
 # What a lane flavour goes with: memory words, 64-bit atomics and the other facts that follow.
@@ -74,8 +76,8 @@ def misfits(plan, traits):
 
 @settings(max_examples=12, deadline=None)
 @given(devices(), st.data())
-def test_every_algorithm_fits_or_says_why_not(pocl, traits, data):
-    """Issue: lanes 1 to 64, local memory 16 to 228 KiB, groups 64 to 1,024, with and without all."""
+def test_every_algorithm_fits_or_says_why_not(traits, data):
+    """Lanes 1 to 64, local memory 16 to 228 KiB, groups 64 to 1,024, 64-bit atomics or none."""
     for algorithm in ALGORITHMS:
         plan = data.draw(st.sampled_from(list(algorithm.plans())))
         assert misfits(plan, traits) == []
@@ -84,12 +86,12 @@ def test_every_algorithm_fits_or_says_why_not(pocl, traits, data):
 @pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(devices())
-def test_every_preset_fits_or_says_why_not(pocl, traits):
+def test_every_preset_fits_or_says_why_not(traits):
     assert [wrong for plan in plans() for wrong in misfits(plan, traits)] == []
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_recorded_devices_refuse_nothing_but_double_precision(pocl, name):
+def test_recorded_devices_refuse_nothing_but_double_precision(name):
     """Every preset of every algorithm has a program for each of the recorded devices."""
     device = on_device(name)
     presets = [plan for plan in plans() if plan.shape == "kron" and plan.weights in {"", "int64"}]
@@ -102,7 +104,7 @@ def test_recorded_devices_refuse_nothing_but_double_precision(pocl, name):
     assert refused == set()
 
 
-def test_one_lane_of_a_gpu_asks_for_little(pocl):
+def test_one_lane_of_a_gpu_asks_for_little():
     """The first search on a GPU without lanes asked for 4 MB of local memory in one group."""
     traits = dataclasses.replace(
         RECORDED["gfx942"], lanes=1, lane_ops="scalar", memory_ops="plain", graphics_ip=None
@@ -111,7 +113,7 @@ def test_one_lane_of_a_gpu_asks_for_little(pocl):
         assert misfits(plan, traits) == []
 
 
-def test_a_misfit_is_seen(pocl):
+def test_a_misfit_is_seen():
     """The test above can fail: a device smaller than any rule knows of."""
     traits = dataclasses.replace(RECORDED["dg2"], local_bytes=600)
     assert any("bytes" in wrong for plan in plans(["bfs"]) for wrong in misfits(plan, traits))

@@ -13,6 +13,8 @@ from bench.studies.plans import ALGORITHMS, plans
 from bench.studies.recorded import RECORDED
 from bench.studies.renderings import on_device, rendered
 
+# Plans are made on a device that is there, whose traits are replaced.
+pytestmark = pytest.mark.usefixtures("pocl")
 ROOT = Path(__file__).resolve().parents[2]
 # Registers, bytes of a work-item's memory and of local memory that the kernels of a file take at
 # most, as compilers said; from record_limits.py.
@@ -83,7 +85,7 @@ def check(device, label, name, source, folder, optimise="-O3"):
 
 
 @pytest.mark.parametrize("device", RECORDED)
-def test_words_become_instructions(device, pocl, tmp_path):
+def test_words_become_instructions(device, tmp_path):
     """A wave ballot, not a loop."""
     name, source = one_of_each_file(device)[WORDS]
     built = check(device, WORDS, name, source, tmp_path)
@@ -111,13 +113,13 @@ def loops(text):
 
 
 @pytest.mark.parametrize("device", CLOCKS)
-def test_levels_are_timed_by_the_devices_clock(device, pocl, tmp_path):
+def test_levels_are_timed_by_the_devices_clock(device, tmp_path):
     name, source = one_of_each_file(device)["bfs/bfs.cl"]
     assert re.search(CLOCKS[device], check(device, "bfs/bfs.cl", name, source, tmp_path).text)
 
 
 @pytest.mark.parametrize("device", STREAMED)
-def test_streams_are_kept_out_of_the_cache(device, pocl, tmp_path):
+def test_streams_are_kept_out_of_the_cache(device, tmp_path):
     source = next(text for _, name, text in programs(device, "sssp") if " h-bf " in name)
     assert "load_streaming(" in source[source.index("__kernel") :]
     assert re.search(STREAMED[device], build(source, tmp_path, device).text)
@@ -125,12 +127,12 @@ def test_streams_are_kept_out_of_the_cache(device, pocl, tmp_path):
 
 @pytest.mark.parametrize("device", ["dg2", "h200"])
 @pytest.mark.parametrize("label", SOME)
-def test_some_files(device, label, pocl, tmp_path):
+def test_some_files(device, label, tmp_path):
     name, source = one_of_each_file(device)[label]
     check(device, label, name, source, tmp_path)
 
 
-def test_one_kernel_of_every_file(pocl, tmp_path):
+def test_one_kernel_of_every_file(tmp_path):
     for label, (name, source) in one_of_each_file("gfx942").items():
         check("gfx942", label, name, source, tmp_path, "-O1")
 
@@ -138,21 +140,23 @@ def test_one_kernel_of_every_file(pocl, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [algorithm.name for algorithm in ALGORITHMS])
 @pytest.mark.parametrize("device", RECORDED)
-def test_every_preset(device, algorithm, pocl, tmp_path):
+def test_every_preset(device, algorithm, tmp_path):
     for label, name, source in programs(device, algorithm):
         check(device, label, name, source, tmp_path)
 
 
 @pytest.mark.parametrize("device", RECORDED)
-def test_no_algorithm_is_without_a_plan(device, pocl):
+def test_no_algorithm_is_without_a_plan(device):
     """Every kernel file of the library is among those that are compiled."""
     files = {str(path.relative_to(ROOT / "kernels_cl")) for path in ROOT.glob("kernels_cl/**/*.cl")}
     snippets = {name for name in files if name.startswith("multi_search/searches/")}
-    checks = {name for name in files if name.endswith("_check.cl")} - {WORDS}
-    assert files - snippets - checks == set(one_of_each_file(device))
+    checks = {name for name in files if name.endswith(("_check.cl", "self_test.cl"))} - {WORDS}
+    # Every measurement has a program of its own; those that are never launched are not reached.
+    measures = {name for name in files if name.startswith("microbenchmarks/")}
+    assert files - snippets - checks - measures == set(one_of_each_file(device)) - measures
 
 
-def test_a_missing_word_is_a_complaint(pocl, tmp_path):
+def test_a_missing_word_is_a_complaint(tmp_path):
     """The tests above can fail."""
     _, source = one_of_each_file("gfx942")[WORDS]
     wrong = source.replace("__builtin_amdgcn_readlane(", "lane_of_nothing(")

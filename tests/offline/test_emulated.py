@@ -114,7 +114,7 @@ def test_real_graphs(load, wide):
         check_strong_components(graph, wide)
 
 
-def test_emulation_is_of_waves_only(pocl, intel):
+def test_emulation_is_of_waves_only(pocl):
     for lanes in (8, 16, 128):
         with pytest.raises(InvalidArgumentError, match="use 32 or 64"):
             pocl.emulating(lanes, "amdgcn")

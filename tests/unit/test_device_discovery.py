@@ -319,6 +319,17 @@ def test_works_without_a_home_folder(tmp_path):
     assert not done.stdout
 
 
+def test_an_empty_variable_of_pyopencl_is_none():
+    """Its import failed over one, which to a shell is as good as not set."""
+    run_python(
+        """
+        import clgraph as cg
+        assert cg.devices()
+        """,
+        env=clean_environment(PYOPENCL_NO_CACHE=""),
+    )
+
+
 def test_environment_is_put_back_after_the_first_call():
     run_python(
         """

@@ -85,6 +85,8 @@ def a_gpu(**changes):
         compute_capability=HOPPER,
         local_bytes=48 << 10,
         is_cpu=False,
+        graphics_ip=None,
+        units_together=1,
     )
     vars(traits).update(changes)
     return SimpleNamespace(traits=traits)
@@ -274,6 +276,9 @@ def test_traits_of_an_h200(monkeypatch):
         "fp64": True,
         "is_cpu": False,
         "build_options": ("-cl-nv-verbose",),
+        "graphics_ip": None,
+        "units_together": 1,
+        "emulated": False,
     }
     assert dataclasses.is_dataclass(traits)
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -225,13 +225,13 @@ def test_parallel_edges_keep_their_order() -> None:
 
 def test_copies_leave_the_device_behind() -> None:
     graph = Graph([0, 1, 2], [1, 0], [2, 2], directed=False, labels=["a", "b"]).reordered("degree")
-    graph._resident["device"] = object()
+    graph.kept["device"] = object()
     again = copy.deepcopy(graph)
     assert triples(again) == triples(graph)
     assert again.labels.tolist() == graph.labels.tolist()
     assert again.permutation.tolist() == graph.permutation.tolist()
     assert not again.directed
-    assert not again._resident
+    assert not again.kept
     assert not again.indices.flags.writeable
     assert not np.shares_memory(again.indices, graph.indices)
 

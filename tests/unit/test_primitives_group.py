@@ -80,7 +80,9 @@ def test_more_lane_groups_than_lanes(pocl):
 
 @pytest.mark.parametrize(("lane_ops", "lanes", "size"), [("khr", 16, 24), ("local", 8, 16)])
 def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, lanes, size):
-    traits = dataclasses.replace(any_device.traits, lane_ops=lane_ops, lanes=lanes)
+    traits = dataclasses.replace(
+        any_device.traits, lane_ops=lane_ops, lanes=lanes, emulated=lane_ops == "local"
+    )
     params = {"traits": traits, "group_size": size, "operator": "add", "type": "uint"}
     with pytest.raises(KernelBuildError, match=f"work-group of {size} does not fit {lanes}"):
         render("primitives/group_check.cl", params)

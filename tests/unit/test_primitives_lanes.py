@@ -112,6 +112,8 @@ def declared(source):
         ("ptx", "ptx", 32, (9, 0)),
         ("ptx", "ptx", 32, None),
         ("khr", "c11", 16, None),
+        ("amdgcn", "amdgcn", 64, None),
+        ("amdgcn", "amdgcn", 32, None),
         ("local", "plain", 8, None),
         ("scalar", "plain", 1, None),
     ],

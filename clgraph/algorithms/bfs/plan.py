@@ -83,10 +83,10 @@ class BFS:
     def __init__(
         self,
         graph: Graph,
-        *,
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         device: Device | str | None = None,
+        *,
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)

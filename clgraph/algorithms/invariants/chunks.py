@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,26 +15,29 @@ from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
 from clgraph.device import Memory, Pinned
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
+from clgraph.device.native import wait_for_event
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
 
-__all__ = ["Chunk", "Chunks"]
+__all__ = ["Chunk", "Chunks", "Staging"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
-DIRECT_CHUNKS = 8  # times as long are parts that need no copy
+DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 LOOKAHEAD = 2  # chunks on their way while another is mined
 SLOTS = LOOKAHEAD + 1
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
 MOST_STAGING_THREADS = 8
+STAGED = 1 << 19  # elements that are staged at a time: 2 MiB, which copy at nearly full speed
+STAGES = 2 * MOST_STAGING_THREADS  # of which half are being copied while half are filled
 LONGEST_DEAFNESS_S = 0.1
 
 
@@ -73,6 +77,64 @@ class Chunk:
     number: int
 
 
+@dataclass(slots=True)
+class Sent:
+    """Copies on their way into a buffer: of which rows, enqueued or still to be staged."""
+
+    buffer: Allocation
+    rows: NDArray[np.bool_]
+    events: list[cl.Event] = field(default_factory=list)
+    staged: list[Future[cl.Event]] = field(default_factory=list)
+
+
+class Staging:
+    """Pinned memory through which a device gets what its copies cannot read by themselves.
+
+    Parameters
+    ----------
+    device : Device
+        Whose copies it is for.
+    stages : int
+        Places for up to 2 MiB each, made when first needed and kept.
+
+    Notes
+    -----
+    A place is filled anew only when the copy out of it has ended: with it waits the event of that
+    copy. Several threads may send at a time; those that find no place wait for one.
+    """
+
+    def __init__(self, device: Device, stages: int = STAGES) -> None:
+        self._device = device
+        self._free: SimpleQueue[tuple[Pinned | None, cl.Event | None]] = SimpleQueue()
+        for _ in range(stages):
+            self._free.put((None, None))
+
+    def send(
+        self,
+        fill: Callable[[NDArray[np.uint32]], None],
+        count: int,
+        queue: cl.CommandQueue,
+        target: cl.Buffer,
+        offset: int,
+    ) -> cl.Event:
+        """Have `fill` write up to 2 MiB of words, and copy them to a byte offset of a buffer."""
+        place, event = self._free.get()
+        try:
+            if event is not None:
+                # Not a wait that polls: that would keep the interpreter from the other threads.
+                wait_for_event(event.int_ptr)
+                event = None
+            if place is None:
+                place = Pinned(self._device, STAGED, np.uint32)
+            words = place.array[:count]
+            fill(words)
+            event = cl.enqueue_copy(queue, target, words, dst_offset=offset, is_blocking=False)
+            queue.flush()
+            return event
+        finally:
+            self._free.put((place, event))
+
+
 class Chunks:
     """The rows of one kind of some traces, as often as one asks for them.
 
@@ -86,6 +148,8 @@ class Chunks:
         Which rows.
     chunk_bytes : int
         Roughly, of a chunk.
+    staging : Staging
+        For rows that are not pinned.
 
     Attributes
     ----------
@@ -96,21 +160,26 @@ class Chunks:
 
     Notes
     -----
-    Parts are copied when they are first asked for, so what nobody looks at is not copied. A thread
-    fills pinned memory and enqueues copies on a queue of its own; memory is filled anew only after
-    the copy out of it has ended. Where the device computes on the host's own memory and a trace is
-    prepared for it, nothing is copied at all.
+    Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
+    Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
+    rows by the thread that mines, out of others by threads that stage them. Where the device
+    computes on the host's own memory and a trace is prepared for it, nothing is copied at all.
     """
 
     def __init__(
-        self, device: Device, traces: Sequence[Trace], kind: Kind, chunk_bytes: int
+        self,
+        device: Device,
+        traces: Sequence[Trace],
+        kind: Kind,
+        chunk_bytes: int,
+        staging: Staging,
     ) -> None:
         self.device = device
         self.traces = traces
         self.kind = kind
         self.variables = traces[0].count(kind)
         self.copied_bytes = 0
-        self.stage_s = 0.0
+        self._staging = staging
         self._memory = Memory(device)
         self._dtype = np.dtype(np.float32 if kind == NUMERIC else np.uint32)
         total = sum(t.elements(kind) for t in traces) * self.variables * ELEMENT_BYTES
@@ -130,10 +199,9 @@ class Chunks:
             self._chunk *= DIRECT_CHUNKS
         self._spans = self._cut()
         self._held: dict[int, Allocation] = {}
+        self._here: dict[int, NDArray[np.bool_]] = {}
         self._copies = None if self._direct else device.beside()
         self._slots: list[Allocation] = []
-        self._pinned: list[Pinned] = []
-        self._events: list[tuple[cl.Event, ...]] = [()] * SLOTS
 
     def _cut(self) -> list[Span]:
         spans: list[Span] = []
@@ -156,111 +224,125 @@ class Chunks:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return [cl.Buffer(self.device.context, flags, hostbuf=part.values) for part in rows]
 
-    def __iter__(self) -> Iterator[Chunk]:
-        """Go through the traces from the first instant to the last."""
+    def parts(self, needed: Callable[[], NDArray[np.bool_]]) -> Iterator[Chunk]:
+        """Go through the traces from the first instant to the last.
+
+        Parameters
+        ----------
+        needed : callable
+            Which variables are, bool [variables]; asked for each part, and never more than before.
+            Rows of others hold anything.
+        """
         if self._direct:
             for number, span in enumerate(self._spans):
                 stride = self.traces[span.trace].rows(self.kind).values.shape[1]
                 yield Chunk(self._direct[span.trace], stride, span.begin, span.padded, number)
             return
-        if len(self._held) == len(self._spans):
-            for number, span in enumerate(self._spans):
-                yield Chunk(self._held[number], span.padded, 0, span.padded, number)
-            return
         threads = min(os.cpu_count() or 1, MOST_STAGING_THREADS)
-        with ThreadPoolExecutor(1) as sender, ThreadPoolExecutor(threads) as fillers:
-            yield from self._copied(sender, fillers)
+        with ThreadPoolExecutor(threads) as fillers:
+            yield from self._copied(needed, fillers)
 
-    def _copied(self, sender: ThreadPoolExecutor, fillers: ThreadPoolExecutor) -> Iterator[Chunk]:
-        coming: dict[int, Future[tuple[Allocation, tuple[cl.Event, ...]]]] = {}
+    def _copied(
+        self, needed: Callable[[], NDArray[np.bool_]], fillers: ThreadPoolExecutor
+    ) -> Iterator[Chunk]:
+        coming: dict[int, Sent] = {}
         try:
             for number, span in enumerate(self._spans):
+                rows = needed()
                 # Nothing is sent ahead of the first look: it may be the last.
                 ahead = number + (LOOKAHEAD if number else 0)
                 for other in range(number, min(ahead + 1, len(self._spans))):
                     if other not in coming:
-                        coming[other] = sender.submit(self._send, other, fillers)
-                buffer, events = _result(coming.pop(number))
-                finish_copy(*events)
+                        coming[other] = self._send(other, rows, fillers)
+                self._arrive(number, coming[number])
+                buffer = coming.pop(number).buffer
                 yield Chunk(buffer, span.padded, 0, span.padded, number)
         finally:
-            for future in coming.values():
-                future.cancel()
-            sender.shutdown(wait=True)
-            finish_copy(*(event for events in self._events for event in events))
+            for sent in coming.values():
+                for future in sent.staged:
+                    future.cancel()
+            for number, sent in coming.items():
+                finish_copy(*sent.events)
+                for future in sent.staged:
+                    if not future.cancelled():
+                        finish_copy(_result(future))
+                if self.kept and not sent.staged:
+                    self._here[number] |= sent.rows
 
-    def _send(
-        self, number: int, fillers: ThreadPoolExecutor
-    ) -> tuple[Allocation, tuple[cl.Event, ...]]:
-        if number in self._held:
-            return self._held[number], ()
+    def _arrive(self, number: int, sent: Sent) -> None:
+        """Wait until a part is there."""
+        finish_copy(*sent.events, *(_result(future) for future in sent.staged))
+        if self.kept:
+            self._here[number] |= sent.rows
+
+    def _send(self, number: int, needed: NDArray[np.bool_], fillers: ThreadPoolExecutor) -> Sent:
         span = self._spans[number]
         buffer = self._target(number, span)
-        assert self._copies is not None  # noqa: S101 (for mypy: there is a queue where _send is used)
+        wanted = needed & ~self._here[number] if self.kept else needed
+        sent = Sent(buffer, wanted)
+        assert self._copies is not None  # noqa: S101 (for mypy: there is a queue where this is used)
         queue = self._copies.queue
         rows = self.traces[span.trace].rows(self.kind)
         whole = span.begin + span.padded <= rows.values.shape[1]
-        if rows.pinned is not None and rows.prepared and whole:
-            events = tuple(
-                cl.enqueue_copy(
-                    queue,
-                    buffer.buffer,
-                    rows.values[variable, span.begin : span.begin + span.padded],
-                    dst_offset=variable * span.padded * ELEMENT_BYTES,
-                    is_blocking=False,
+        pinned = rows.pinned is not None and rows.prepared and whole
+        for variable in np.flatnonzero(wanted).tolist():
+            offset = variable * span.padded * ELEMENT_BYTES
+            if pinned:
+                row = rows.values[variable, span.begin : span.begin + span.padded]
+                sent.events.append(
+                    cl.enqueue_copy(queue, buffer.buffer, row, dst_offset=offset, is_blocking=False)
                 )
-                for variable in range(self.variables)
-            )
-        else:
-            events = (self._send_staged(number, span, buffer, queue, fillers),)
+                continue
+            for begin in range(0, span.padded, STAGED):
+                place = offset + begin * ELEMENT_BYTES
+                stage = partial(self._stage, span, variable, begin, queue, buffer, place)
+                if self.device.is_simulator:
+                    # It crashes where another thread maps memory.
+                    sent.events.append(stage())
+                else:
+                    sent.staged.append(fillers.submit(stage))
         queue.flush()
-        self._events[number % SLOTS] = events
-        self.copied_bytes += self.variables * span.padded * ELEMENT_BYTES
-        if self.kept:
-            self._held[number] = buffer
-        return buffer, events
+        self.copied_bytes += int(np.count_nonzero(wanted)) * span.padded * ELEMENT_BYTES
+        return sent
 
-    def _send_staged(
+    def _stage(
         self,
-        number: int,
         span: Span,
-        buffer: Allocation,
+        variable: int,
+        begin: int,
         queue: cl.CommandQueue,
-        fillers: ThreadPoolExecutor,
+        buffer: Allocation,
+        place: int,
     ) -> cl.Event:
-        finish_copy(*self._events[number % SLOTS])
-        began = time.perf_counter()
-        staged = self._staging(number, self.variables * span.padded)
-        table = staged.reshape(self.variables, span.padded)
         trace = self.traces[span.trace]
+        count = min(STAGED, span.padded - begin)
+        first = span.begin + begin
 
-        def fill(variable: int) -> None:
-            trace.stage(self.kind, variable, span.begin, span.end, table[variable])
+        def fill(words: NDArray[np.uint32]) -> None:
+            end = min(first + count, span.end)
+            trace.stage(self.kind, variable, first, end, words.view(self._dtype))
 
-        list(fillers.map(fill, range(self.variables)))
-        self.stage_s += time.perf_counter() - began
-        return cl.enqueue_copy(queue, buffer.buffer, staged, is_blocking=False)
+        return self._staging.send(fill, count, queue, buffer.buffer, place)
 
     def _target(self, number: int, span: Span) -> Allocation:
         name = f"rows of {self.variables} {self.kind} variables"
         if self.kept:
-            return self._memory.allocate(name, self.variables * span.padded, self._dtype)
+            if number not in self._held:
+                count = self.variables * span.padded
+                self._held[number] = self._memory.allocate(name, count, self._dtype)
+                self._here[number] = np.zeros(self.variables, bool)
+            return self._held[number]
         while len(self._slots) < SLOTS:
             self._slots.append(
                 self._memory.allocate(name, self.variables * self._chunk, self._dtype)
             )
         return self._slots[number % SLOTS]
 
-    def _staging(self, number: int, count: int) -> NDArray[Any]:
-        while len(self._pinned) < SLOTS:
-            self._pinned.append(Pinned(self.device, self.variables * self._chunk, self._dtype))
-        return self._pinned[number % SLOTS].array[:count]
-
     def close(self) -> None:
         """Free the device memory."""
         for allocation in (*self._held.values(), *self._slots):
             allocation.release()
-        self._held, self._slots, self._pinned = {}, [], []
+        self._held, self._here, self._slots = {}, {}, []
         self._direct = None
 
 

@@ -43,10 +43,10 @@ class Tiled:
     Attributes
     ----------
     vectors : int, optional
-        Length of a slice in vectors (4 numbers or words on a GPU, 16 on a CPU); default is what
-        keeps the slice of all rows in the nearest cache.
+        Length of a slice in vectors (4 numbers or words on a GPU, 16 on a CPU); default is one for
+        each work-item on a GPU, and what keeps the slice of all rows in cache on a CPU.
     groups_per_unit : int, optional
-        Work-groups a compute unit works on at a time; default by the same rule.
+        Work-groups a compute unit works on at a time; default 8.
     """
 
     vectors: int | None = None
@@ -83,13 +83,13 @@ class MiningConfig:
     Notes
     -----
     The choice is made for every part of the trace from the tuples that are still alive: split-trace
-    for the first look, and where tuples are so few that tiles would reread less than two rows
-    each; tiles where more tuples share the rows.
+    for the first look, on GPUs, and where tuples are so few that tiles would reread less than two
+    rows each; tiles on CPUs where more tuples share the rows.
     """
 
     sweep: Sweep | None = None
     probe: int = 4096
-    chunk_bytes: int = 64 << 20
+    chunk_bytes: int = 256 << 20
 
     def __post_init__(self) -> None:
         """Check the numbers."""

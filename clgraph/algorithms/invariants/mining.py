@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.algorithms.invariants.chunks import Chunks, Staging
 from clgraph.algorithms.invariants.config import MiningConfig
 from clgraph.algorithms.invariants.dictionary import batches, size
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
@@ -96,6 +96,7 @@ class InvariantMiner:
         self.families = families_of(self.templates, tolerance)
         self.device = find_device(device)
         self._lock = threading.Lock()
+        self._staging = Staging(self.device)
         self._sweepers = [
             Sweeper(self.device, family, tolerance, self.config) for family in self.families
         ]
@@ -165,7 +166,7 @@ class InvariantMiner:
         chosen = [i for i, f in enumerate(self.families) if f.kind == kind and f.arity <= n]
         if not chosen:
             return
-        chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes)
+        chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes, self._staging)
         instants = sum(trace.length for trace in traces)
         scratch = Scratch(self.device)
         known = None

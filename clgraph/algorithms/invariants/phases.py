@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["KnownRanges", "Phase", "mine_booleans"]
 
 GROWTH = 16  # of the part of the first chunk that is tried between two looks at what is alive
-TILE = 16  # variables; tuples of the same tiles follow each other, so that their rows stay cached
+TILE = 4  # variables; tuples of the same tiles follow each other, so that their rows stay cached
 MULTIPLE = 64
 RANGES_PAY = 2  # times as many rows looked at for tuples as there are
 SHORT_CHUNK = 1 << 12  # elements, of which ranges are not worth a launch
@@ -62,13 +62,30 @@ class KnownRanges:
         self.tolerance = tolerance
         self._finder = finder
         self._variables = variables
-        self._found: dict[int, Ranges] = {}
+        self._found: dict[int, tuple[Ranges, NDArray[np.bool_]]] = {}
 
-    def of(self, chunk: Chunk, work: Work, scratch: Scratch) -> Ranges:
-        """Give the ranges in a chunk; adds what it took to `work`."""
+    def of(self, chunk: Chunk, tuples: NDArray[np.uint32], work: Work, scratch: Scratch) -> Ranges:
+        """Give the ranges in a chunk, of the variables of some tuples at least.
+
+        Adds what it took to `work`.
+        """
         if chunk.number not in self._found:
-            self._found[chunk.number] = self._finder.find(chunk, self._variables, work, scratch)
-        return self._found[chunk.number]
+            n = self._variables
+            nothing = Ranges(np.zeros(n, np.float32), np.zeros(n, np.float32), np.zeros(n, bool))
+            self._found[chunk.number] = nothing, np.zeros(n, bool)
+        ranges, asked = self._found[chunk.number]
+        needed = np.zeros(self._variables, bool)
+        needed[tuples] = True
+        new = np.flatnonzero(needed & ~asked).astype(np.uint32)
+        if len(new):
+            found = self._finder.find(chunk, new, work, scratch)
+            ranges.low[new], ranges.high[new], ranges.known[new] = (
+                found.low,
+                found.high,
+                found.known,
+            )
+            asked[new] = True
+        return ranges
 
 
 class Phase:
@@ -143,7 +160,16 @@ class Phase:
         """
         instants, kept, alive = 0, self._nothing(), self._none_alive()
         started = False
-        for chunk in self._chunks:
+        everything = np.ones(self._chunks.variables, bool)
+
+        def needed() -> NDArray[np.bool_]:
+            if not started:
+                return everything
+            rows = np.zeros(self._chunks.variables, bool)
+            rows[kept] = True
+            return rows
+
+        for chunk in self._chunks.parts(needed):
             for begin, end in self._parts(chunk, first=not started):
                 if not started:
                     kept, alive = self._first_look(chunk, begin, end, tuples, wanted)
@@ -224,8 +250,8 @@ class Phase:
         return tuples[some], alive[some]
 
     def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:
-        """Whether finding the ranges of all variables is less than looking at all tuples."""
-        enough = tuples.size > RANGES_PAY * self._chunks.variables
+        """Whether finding the ranges of their variables is less than looking at all tuples."""
+        enough = tuples.size > RANGES_PAY * len(np.unique(tuples))
         return enough and end - begin > chunk.elements // 2 and chunk.elements > SHORT_CHUNK
 
     def _by_ranges(
@@ -233,7 +259,7 @@ class Phase:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell what is alive, and what of it is still open, by the ranges of the chunk."""
         assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
-        ranges = self._known.of(chunk, self.work, self._scratch)
+        ranges = self._known.of(chunk, tuples, self.work, self._scratch)
         alive = alive.copy()
         open_here = alive.copy()
         for i, template in enumerate(self.family.templates):

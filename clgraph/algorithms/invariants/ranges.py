@@ -152,7 +152,7 @@ def _ends(  # noqa: PLR0911 (a case for each operator)
 
 
 class RangeFinder:
-    """Finds the ranges of all rows of a part of a trace.
+    """Finds the ranges of rows of a part of a trace.
 
     Parameters
     ----------
@@ -169,29 +169,33 @@ class RangeFinder:
         program = load(device, "invariants/ranges.cl", width=width, group_size=self._group_size)
         self._kernel = program.kernel("mine_ranges")
 
-    def find(self, chunk: Chunk, variables: int, work: Work, scratch: Scratch) -> Ranges:
-        """Give the ranges of all variables in a chunk; adds to `work`."""
-        wanted = -(-GROUPS_PER_UNIT * self._device.traits.compute_units // variables)
+    def find(
+        self, chunk: Chunk, variables: NDArray[np.uint32], work: Work, scratch: Scratch
+    ) -> Ranges:
+        """Give the ranges in a chunk of some variables, uint32 [count]; adds to `work`."""
+        count = len(variables)
+        wanted = -(-GROUPS_PER_UNIT * self._device.traits.compute_units // count)
         vectors = chunk.elements // self._width
         segments = max(min(wanted, vectors // self._group_size), 1)
-        found = scratch.words(4 * variables * segments)
+        table = np.zeros(4 * count * segments + count, np.uint32)
+        table[-count:] = variables
+        found = scratch.put(table)
         event = self._kernel.launch(
-            variables * segments * self._group_size,
+            count * segments * self._group_size,
             self._group_size,
             chunk.buffer,
             np.uint64(chunk.stride // self._width),
             np.uint64(chunk.first // self._width),
             np.uint64((chunk.first + chunk.elements) // self._width),
-            np.uint32(variables),
+            np.uint32(count),
             np.uint32(segments),
             found,
         )
+        ends = found.read(4 * count * segments).view(np.float32).reshape(count, segments, 4)
         wait(event)
-        words = found.read(4 * variables * segments)
-        table = words.view(np.float32).reshape(variables, segments, 4)
         work.launches += 1
         work.kernel_ms += (event.profile.end - event.profile.start) / 1e6
-        work.asked_bytes += 4 * variables * chunk.elements
-        low, high = table[:, :, 0].min(axis=1), table[:, :, 1].max(axis=1)
-        known = np.isfinite(low) & np.isfinite(high) & (table[:, :, 2] == 0).all(axis=1)
+        work.asked_bytes += 4 * count * chunk.elements
+        low, high = ends[:, :, 0].min(axis=1), ends[:, :, 1].max(axis=1)
+        known = np.isfinite(low) & np.isfinite(high) & (ends[:, :, 2] == 0).all(axis=1)
         return Ranges(low, high, known)

@@ -112,10 +112,10 @@ class SSSP:
     def __init__(
         self,
         graph: Graph,
-        *,
         predecessors: bool = False,
         config: SSSPConfig | str | None = None,
         device: Device | str | None = None,
+        *,
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph, weighted=True)

@@ -279,7 +279,7 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={size} is not a multiple of {traits.lanes} up to {traits.max_group_size}."
         )
-    if traits.lane_ops == "local" and size != traits.lanes:
+    if traits.emulated and size != traits.lanes:
         raise InvalidArgumentError(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )

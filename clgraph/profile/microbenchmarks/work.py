@@ -54,7 +54,7 @@ class Scale:
     def of(cls, device: Device) -> Scale:
         """Give what suits a device: straight lines that fill a GPU, short ones for a processor."""
         traits = device.traits
-        if traits.lane_ops == "local":
+        if traits.emulated:
             return cls(CPU_UNROLL, traits.lanes, CPU_FOOTPRINT // 16)
         if traits.is_cpu or device.is_simulator:
             return cls(CPU_UNROLL, 4 * traits.lanes, CPU_FOOTPRINT)

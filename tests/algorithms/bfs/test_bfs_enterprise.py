@@ -75,9 +75,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize(
-    "flags", ["TS", *(pytest.param(f, marks=SLOW) for f in ("BL", "WB", "HC"))]
-)
+@pytest.mark.parametrize("flags", FLAGS)
 def test_checklist_2_and_3_cumulative_variants(flags, intel):
     """BL has a work-group for each vertex and no queue; the others add to it one by one."""
     group_size = 2 * intel.traits.lanes

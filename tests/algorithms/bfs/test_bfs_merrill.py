@@ -100,7 +100,6 @@ def test_checklist_4_candidates_lie_without_gaps(queue, device):
     assert reservations <= 4  # a tile of candidates, two of found vertices, arriving
 
 
-@SLOW
 @pytest.mark.runtimes("intel")
 @pytest.mark.parametrize("balance", ["item_thread", "vwarp", "warp_search", "cws"])
 def test_checklist_5_ways_to_gather(balance, device):
@@ -175,13 +174,12 @@ def test_checklist_10_history_culling(intel):
     assert queued(other, intel, history=1, queue="vertex", direction="push") == 3 * lanes
 
 
-@SLOW
 @pytest.mark.parametrize(
     "culling",
     [
         {},
-        pytest.param({"duplicates": "lookup_lanes"}, marks=SLOW),
-        pytest.param({"history": 512}, marks=SLOW),
+        {"duplicates": "lookup_lanes"},
+        {"history": 512},
         {"duplicates": "lookup_lanes", "history": 512},
     ],
 )
@@ -302,9 +300,8 @@ def test_checklist_17_work_is_linear(device):
     assert stats.expanded_edges.max() <= 2
 
 
-@SLOW
-@pytest.mark.parametrize("distribution", [pytest.param("static", marks=SLOW), "claimed"])
-@pytest.mark.parametrize("queue", [pytest.param("edge", marks=SLOW), "hybrid"])
+@pytest.mark.parametrize("distribution", ["static", "claimed"])
+@pytest.mark.parametrize("queue", ["edge", "hybrid"])
 def test_checklist_18_tiles_by_position_or_taken(queue, distribution, intel):
     """More groups than run at once, each with its share, or tiles taken from a counter."""
     result = searched(

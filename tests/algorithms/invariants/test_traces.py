@@ -200,7 +200,7 @@ def test_a_trace_four_times_the_device_memory(source, device, monkeypatch, tmp_p
     result = plan.run(given)
     assert result.text() == expected
     assert not result.stats.kept
-    assert result.stats.copied_bytes > size
+    assert result.stats.copied_bytes > size // 2
     assert device.ledger.used_bytes == held
 
 

@@ -9,6 +9,7 @@ from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DTYPES, check_paths, weighted
+from runtimes import ROOT
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES
 from tuning import TRACE, TunedSearch
 
@@ -287,6 +288,17 @@ def test_power_is_held(form, device, monkeypatch):
     with pytest.raises(cg.InvalidArgumentError, match="at rest"):
         cg.SSSP(graph, config=low, device=device)
     assert cg.SSSP(graph, config="near-far", device=device).power is None
+
+
+def test_clocks_of_a_card_are_not_set():
+    """sssp-self-tuning checklist 22, the DVFS hook, is refused: lent cards' clocks are not ours."""
+    with pytest.raises(TypeError, match="clocks"):
+        cg.SSSPConfig(method="self-tuning", clocks=[(852, 924)])
+    sources = [path for name in ("clgraph", "bench") for path in (ROOT / name).rglob("*.py")]
+    assert len(sources) > 100
+    setters = ("nvmlDeviceSet", "ApplicationsClocks", "LockedClocks", "nvidia-smi -lgc")
+    for path in sources:
+        assert not any(word in path.read_text("utf-8") for word in setters), path
 
 
 def test_defaults(device):

@@ -1,0 +1,243 @@
+"""What mining leaves out, and when: inference, votes, copies ahead and their places, Ctrl-C."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
+from clgraph.algorithms.invariants.chunks import LOOKAHEAD, STAGED, Chunks, Staging
+from clgraph.algorithms.invariants.inference import (
+    ALWAYS,
+    EQUAL,
+    FALSE,
+    MINE,
+    NEVER,
+    OPPOSITE,
+    TRUE,
+    UNRELATED,
+    VARIES,
+    _observations,
+    decisions,
+)
+from clgraph.algorithms.invariants.sweep import Sweeper
+from clgraph.algorithms.invariants.templates import Template
+from clgraph.device import Memory
+from clgraph.device.lazy import cl
+
+AND, OR, XOR = (Template.of(f"a == (b {op} c)", "boolean") for op in ("and", "or", "^"))
+ANSWER_LIMIT_S = 2.0  # of processor time; the bar of half a second is of a machine that is idle
+
+
+def by_the_table(operator, a, b, c, ab, ac, bc):  # noqa: PLR0911 (the lines of the table)
+    """Read the table of section 3.5 from top to bottom."""
+
+    def only_if(condition):
+        return ALWAYS if condition else NEVER
+
+    if operator in (AND, OR):
+        low, high = (FALSE, TRUE) if operator == AND else (TRUE, FALSE)
+        if low in (b, c) or bc == OPPOSITE:
+            return only_if(a == low)
+        if b == high:
+            return only_if(ac == EQUAL)
+        if c == high or bc == EQUAL:
+            return only_if(ab == EQUAL)
+        return NEVER if a == high or OPPOSITE in (ab, ac) else MINE
+    for constant, other in ((b, ac), (c, ab)):
+        if constant != VARIES:
+            return only_if(other == (OPPOSITE if constant == TRUE else EQUAL))
+    if bc != UNRELATED:
+        return only_if(a == (FALSE if bc == EQUAL else TRUE))
+    return NEVER if a != VARIES or UNRELATED not in (ab, ac) or ab != ac else MINE
+
+
+@pytest.mark.parametrize("operator", [AND, OR, XOR], ids=str)
+def test_decisions_follow_the_table(operator):
+    """Checklist 17: on the facts of each of the 255 sets of values that a triple may take."""
+    seen = {(constants, relations) for _, constants, relations in _observations(3)}
+    assert len(_observations(3)) == 255
+    outcomes = set()
+    for constants, relations in seen:
+        expected = by_the_table(operator, *constants, *relations)
+        assert decisions(operator, constants, relations) == expected, (constants, relations)
+        outcomes.add(expected)
+    assert outcomes == {ALWAYS, NEVER, MINE}
+
+
+def test_the_published_examples_of_inference(any_device):
+    """Checklist 18: a == b and c is a == b where b == c; a == b ^ c is a != c where b is true."""
+    random = np.random.default_rng(5)
+    b, other = random.random((2, 900)) < 0.5
+    columns = {"a": b, "b": b, "c": b, "d": other}
+    texts = ["a == b", "a != b", "a == True", "a == False"]
+    result = cg.mine_invariants(columns, templates=[*texts, str(AND)], device=any_device)
+    found = result.text().splitlines()
+    assert "a == (b and c)" in found
+    assert "d == (b and c)" not in found
+    columns = {"a": ~b, "b": np.ones(900, bool), "c": b, "d": other}
+    result = cg.mine_invariants(columns, templates=[*texts, str(XOR)], device=any_device)
+    found = result.text().splitlines()
+    assert "a == (b ^ c)" in found
+    assert "d == (b ^ c)" not in found
+    equal = (VARIES,) * 3
+    assert decisions(AND, equal, (EQUAL, EQUAL, EQUAL)) == ALWAYS
+    assert decisions(AND, equal, (UNRELATED, UNRELATED, EQUAL)) == NEVER
+    some = (VARIES, TRUE, VARIES)
+    assert decisions(XOR, some, (UNRELATED, OPPOSITE, UNRELATED)) == ALWAYS
+    assert decisions(XOR, some, (UNRELATED, UNRELATED, UNRELATED)) == NEVER
+
+
+def test_a_group_for_each_entry_and_four_words_a_load(any_device):
+    """Checklist 11."""
+    plan = InvariantMiner("II", config="per-entry", device=any_device)
+    for sweeper, family in zip(plan._sweepers, plan.families, strict=True):
+        values = "float" if family.kind == "numeric" else "uint"
+        assert f"#define VALUES {values}{sweeper.width}" in sweeper.source
+        assert sweeper.width % 4 == 0
+        entries = np.zeros((11, 4), np.uint32)
+        kernel, groups, segments = sweeper._shape(entries, 1000)
+        assert (kernel.name, groups, segments) == ("mine_entries", 11, 1)
+
+
+@pytest.mark.parametrize("config", ["per-entry", "tiled"])
+def test_what_failed_is_not_tried_again(config, device, monkeypatch):
+    """Checklist 12: the next look does not want what failed, and what is unwanted is not tried."""
+    values = np.tile(np.arange(3, dtype=np.float32)[:, None], (1, 40_000))
+    values[0, 10] = 5  # v0 <= v1 fails in the first look
+    values[1, 20_000] = 9  # v1 <= v2 in a later one
+    plan = InvariantMiner(
+        ["a <= b", "a != b"], inference=False, device=device,
+        config=MiningConfig(MiningConfig.of(config).sweep, probe=64),
+    )  # fmt: skip
+    asked, failed = [], Sweeper.failed
+
+    def spy(self, chunk, begin, end, tuples, wanted, *rest):
+        result = failed(self, chunk, begin, end, tuples, wanted, *rest)
+        assert not (result & ~wanted).any()
+        asked.append(dict(zip(map(tuple, tuples.tolist()), wanted.tolist(), strict=True)))
+        broken.append(dict(zip(map(tuple, tuples.tolist()), result.tolist(), strict=True)))
+        return result
+
+    broken = []
+    monkeypatch.setattr(Sweeper, "failed", spy)
+    result = plan.run(values)
+    assert "v0 <= v1" not in result.text().splitlines()
+    assert "v0 <= v2" not in result.text().splitlines()
+    assert len(asked) > 2
+    for before, wrong, after in zip(asked, broken, asked[1:], strict=False):
+        for row, wanted in after.items():
+            assert wanted == before[row] & ~wrong[row], row
+    assert any(wrong for look in broken for wrong in look.values())
+
+
+def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
+    """Checklist 20: nothing ahead of the first look; then the next parts, and needed rows only."""
+    trace = Trace.of(generate_trace(3, 0, 500_000).numeric.values[:, :500_000])
+    chunks = Chunks(any_device, [trace], "numeric", 1 << 18, Staging(any_device))
+    needed = np.array([True, True, True])
+    assert LOOKAHEAD > 0
+    try:
+        for number, chunk in enumerate(chunks.parts(lambda: needed)):  # noqa: B023 (it is to change)
+            if number == 0:
+                assert chunks.copied_bytes == 4 * 3 * chunk.elements
+                first, needed = chunks.copied_bytes, np.array([False, True, False])
+            elif number == 1:
+                assert chunks.copied_bytes == first + 4 * (1 + LOOKAHEAD) * chunk.elements
+            rows = chunk.buffer.read().reshape(3, -1)
+            begin = sum(s.padded for s in chunks._spans[:number])
+            expected = trace.numeric.values[1, begin : begin + chunk.elements]
+            assert (rows[1, : len(expected)] == expected).all()
+        assert number > LOOKAHEAD
+        total = chunks.copied_bytes
+        # Another pass takes what is there, and copies the rest of it only.
+        for _ in chunks.parts(lambda: np.array([True, True, False])):
+            pass
+        assert chunks.copied_bytes == total + (total - first)
+    finally:
+        chunks.close()
+
+
+def test_rows_of_which_nothing_is_left_are_not_copied(device):
+    values = np.random.default_rng(1).random((6, 300_000)).astype(np.float32)
+    values[5] += 4
+    plan = InvariantMiner(["a + 3 < b"], inference=False, device=device)
+    result = plan.run(values)
+    assert len(result) == 5
+    assert result.stats.copied_bytes == 6 * 300_032 * 4
+    result = plan.run(values[4:].repeat([3, 1], axis=0) + np.array([[0], [9], [9], [1]], "f4"))
+    assert "(v0 + 3) < v3" in result.text().splitlines()
+    values[1:5] -= 2 * values[5:] * (np.arange(300_000) == 7)  # of these nothing is known to hold
+    values[1:5, 8] += 9
+    result = plan.run(values)
+    assert result.text() == "(v0 + 3) < v5"
+    assert result.stats.copied_bytes < 3 * 300_032 * 4
+
+
+def test_a_place_is_filled_anew_only_when_its_copy_has_ended(any_device):
+    """Checklist 21, with a queue that is held up."""
+    queue = any_device.beside().queue
+    target = Memory(any_device).allocate("target", 2 * STAGED, np.uint32)
+    staging = Staging(any_device, stages=1)
+    gate = cl.UserEvent(any_device.context)
+    cl.enqueue_barrier(queue, wait_for=[gate])
+
+    def fill_with(value):
+        def fill(words):
+            filled.append(value)
+            words[:] = value
+
+        return fill
+
+    filled = []
+    staging.send(fill_with(7), STAGED, queue, target.buffer, 0)
+    second = threading.Thread(
+        target=staging.send, args=(fill_with(8), STAGED, queue, target.buffer, 4 * STAGED)
+    )
+    second.start()
+    second.join(0.3)
+    before = list(filled)
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    second.join(20)
+    queue.finish()
+    assert before == [7]
+    assert filled == [7, 8]
+    assert (target.read().reshape(2, -1) == [[7], [8]]).all()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("kind", ["staged", "direct"])
+def test_interrupts_are_answered_and_the_plan_works_on(kind, any_device):
+    """Ctrl-C, for which an alarm stands, at several moments of a run of many looks."""
+    trace = generate_trace(10, 4, 200_000, mode="interval")
+    if kind == "staged":
+        trace = Trace.of(trace.numeric.values[:, :200_000].astype(np.float64))
+    plan = InvariantMiner(["a <= b", "a <= b + c"], inference=False, device=any_device)
+    began = time.perf_counter()
+    expected = plan.run(trace).text()
+    whole = time.perf_counter() - began
+    held = any_device.ledger.used_bytes
+    sent = []
+
+    def interrupt(*_):
+        sent.append(time.process_time())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for share in (0.05, 0.2, 0.5):
+            signal.setitimer(signal.ITIMER_REAL, share * whole)
+            try:
+                plan.run(trace)
+            except KeyboardInterrupt:
+                assert time.process_time() - sent[-1] < ANSWER_LIMIT_S
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert any_device.ledger.used_bytes == held
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert sent
+    assert plan.run(trace).text() == expected

@@ -1,0 +1,33 @@
+"""What the study of mining records."""
+
+import json
+import sys
+
+from bench.studies import mining
+
+
+def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device, tmp_path):
+    """Checklist 25: kernels, the whole run, effective bandwidth, energy where there is a meter."""
+    file = tmp_path / "mining.json"
+    monkeypatch.setattr(mining, "CHECK_LENGTH", 2000)
+    monkeypatch.setattr(mining, "SHORT", 3000)
+    argv = ["mining", "--device", "{}:{}".format(*any_device.index), "--length", "3000"]
+    argv += ["--traces", "2", "--repeat", "1", "--longest", "6000", "--json", str(file)]
+    monkeypatch.setattr(sys, "argv", argv)
+    mining.main()
+    cases = json.loads(file.read_text())["cases"]
+    names = {case["case"] for case in cases}
+    assert names == {"published", "pageable", "overlap", "random", "energy"}
+    for case in cases:
+        if case["case"] == "energy":
+            assert ("joules_per_run" in case) != ("skipped" in case)
+        elif case["case"] != "overlap":
+            assert case["kernel_ms_median"] > 0
+            assert case["total_ms_median"] > case["kernel_ms_median"]
+            assert case["asked_gb_s"] > 0
+    (overlap,) = (case for case in cases if case["case"] == "overlap")
+    assert overlap["copy_ms"]
+    assert overlap["kernel_ms"]
+    printed = capsys.readouterr().out
+    assert "GB/s" in printed
+    assert "energy" in printed or "skipped" in str(cases)

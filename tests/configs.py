@@ -84,7 +84,7 @@ def dotted(flat, names=OF_BFS):
     if direction == "push":
         placed["pull"] = "never"
         flat = {name: v for name, v in flat.items() if not names[name].startswith("pull.")}
-    elif status and (switching or direction or "gamma" in flat):
+    elif switching or (status and (direction or "gamma" in flat)):
         placed["pull"] = switching or "hubs"
     elif direction == "switching":
         placed["pull"] = "edges"

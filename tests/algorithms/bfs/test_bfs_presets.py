@@ -139,7 +139,7 @@ ENTERPRISE = [
     Row("enterprise", "four classes of vertices by degree", {"classes": 1},
         lambda plan, result: tuple(classes(plan, result) > 0), graph=DENSE, source=HUB),
     Row("enterprise", "hubs decide when to pull", {"switching": "edges", "gamma": None},
-        decided("switching"), graph=DENSE, source=HUB),
+        decided("pull.name"), graph=DENSE, source=HUB),
     Row("enterprise", "hubs are cached", {"hub_cache": 0}, told("hits"), graph=DENSE, source=HUB,
         more={"gamma": 1, "hub_floor": 60}),
 ]  # fmt: skip

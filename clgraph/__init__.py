@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.clustering import (
         average_clustering,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     )
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
+    from clgraph.engine import balance, frontier, limits, pull, schedule
 
 __all__ = [
     "BFS",
@@ -122,6 +124,7 @@ __all__ = [
     "apsp_blocks",
     "average_clustering",
     "average_shortest_path_length",
+    "balance",
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
@@ -137,14 +140,19 @@ __all__ = [
     "from_networkx",
     "from_pandas",
     "from_scipy",
+    "frontier",
     "generate",
     "harmonic_centrality",
     "invariants",
+    "limits",
     "local_clustering",
+    "method",
     "mine_invariants",
+    "pull",
     "reachable",
     "read",
     "scc",
+    "schedule",
     "sssp",
     "subgraph_matching",
     "transitivity",
@@ -199,16 +207,25 @@ _HOMES = {
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }
+# Modules that are imported when they are first used: strategies by family among them.
+_MODULES = {
+    "energy": "clgraph.energy",
+    "invariants": "clgraph.algorithms.invariants",
+    "verify": "clgraph.verify",
+    "method": "clgraph.algorithms.sssp.method",
+    **{
+        name: f"clgraph.engine.{name}"
+        for name in ("balance", "frontier", "limits", "pull", "schedule")
+    },
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("energy", "verify"):
-        return importlib.import_module(f"clgraph.{name}")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name == "__version__":
         return _version()
-    if name == "invariants":
-        return importlib.import_module("clgraph.algorithms.invariants")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     found = getattr(importlib.import_module(_HOME_OF[name]), name)

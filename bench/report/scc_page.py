@@ -66,7 +66,7 @@ def _origin(name: str, record: Record) -> str:
 
 
 def _is_scheme(row: dict[str, Any]) -> bool:
-    return row["config"]["finish"] in {"coloring", "forward-backward"}
+    return row["config"].get("finish") in {"coloring", "forward-backward"}
 
 
 def _fastest(rows: Sequence[dict[str, Any]], graph: str, *, scheme: bool) -> dict[str, Any] | None:
@@ -76,15 +76,15 @@ def _fastest(rows: Sequence[dict[str, Any]], graph: str, *, scheme: bool) -> dic
 
 def _parameters(config: dict[str, Any]) -> list[str]:
     """Trimming, pairs, closures of both steps, finish; what is not given is the device's."""
-    closed = config["finish"] is not None and _is_scheme({"config": config})
+    closed = config.get("finish") is not None and _is_scheme({"config": config})
     default = "L" if closed else "-"
-    pairs = "all" if config["finish"] == "forward-backward" else config["forward_backward"]
+    pairs = "all" if config.get("finish") == "forward-backward" else config.get("forward_backward")
     return [
-        "-" if config["trim"] is None else str(config["trim"]),
+        "-" if config.get("trim") is None else str(config.get("trim")),
         "-" if pairs is None else str(pairs),
-        config["fb_strategy"] or default,
-        config["coloring_strategy"] or default,
-        config["finish"] or "auto",
+        config.get("fb_strategy") or default,
+        config.get("coloring_strategy") or default,
+        config.get("finish") or "auto",
     ]
 
 

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.balancers import BALANCERS
+from clgraph.engine.balance import BALANCERS
 from clgraph.primitives import Expand
 
 from .problem import Least, Problem, refuse_differences
@@ -58,9 +57,8 @@ class Expansions(Problem):
         return result.stats.kernel_ms, result.total_ms
 
     def describe(self) -> Record:
-        """Give every size as decided."""
-        config = self.plan.config
-        return {"config": asdict(config), "source_hash": self.plan.source_hash}
+        """Give the configuration that ran."""
+        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Units that are written."""

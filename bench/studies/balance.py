@@ -11,14 +11,14 @@ import argparse
 import itertools
 import json
 import statistics
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph import device as find_device
-from clgraph.engine.balancers import BALANCERS
+from clgraph.engine.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 
@@ -75,12 +75,12 @@ DISTRIBUTIONS = {
 
 # What is tried for each balancer, beside the work-group size; the best is reported.
 TUNING: dict[str, list[dict[str, Any]]] = {
-    "vwarp": [{"virtual_warp": width} for width in (2, 4, 8, 16, 32)],
-    "dyn_vwarp": [{"min_virtual_warp": 4}, {"min_virtual_warp": 32}],
-    "block_search": [{"block_items": 1}, {"block_items": 4}],
-    "two_phase": [{"unit_batch": 8}, {"unit_batch": 8, "partition": "merge"}],
+    "vwarp": [{"balance.width": width} for width in (2, 4, 8, 16, 32)],
+    "dyn_vwarp": [{"balance.width": 4}, {"balance.width": 32}],
+    "block_search": [{"balance.block_items": 1}, {"balance.block_items": 4}],
+    "two_phase": [{}, {"balance.partition": "merge"}],
     "multi_phase": [
-        {"unit_batch": batch, "iterations": times, "search": search}
+        {"balance.unit_batch": batch, "balance.iterations": times, "search": search}
         for batch, times in ((8, 1), (8, 2), (8, 3), (12, 2), (9, 2))
         for search in ("hybrid", "lanes")
     ],
@@ -89,8 +89,8 @@ GROUP_SIZES = (128, 256)
 
 SWEEPS: dict[str, list[dict[str, Any]]] = {
     "group_size": [{"group_size": size} for size in (32, 64, 128, 256, 512, 1024)],
-    "iterations": [{"iterations": times} for times in (1, 2, 3, 4, 5, 6, 7, 8)],
-    "unit_batch": [{"unit_batch": batch} for batch in (4, 5, 7, 8, 9, 11, 12, 16)],
+    "iterations": [{"balance.iterations": times} for times in (1, 2, 3, 4, 5, 6, 7, 8)],
+    "unit_batch": [{"balance.unit_batch": batch} for batch in (4, 5, 7, 8, 9, 11, 12, 16)],
     "grid_factor": [{"grid_factor": factor} for factor in (1, 4, 32, 0)],
     "search": [{"search": search} for search in ("binary", "interpolation", "lanes")],
     "read_only": [{"read_only": wanted} for wanted in (True, False)],
@@ -118,7 +118,7 @@ def measure(
     if check:
         expected = np.repeat(np.arange(sizes.size, dtype=np.uint32), sizes)
         if not np.array_equal(plan.owners(), expected):
-            raise AssertionError(f"{config.balance} gives wrong owners")
+            raise AssertionError(f"{config} gives wrong owners")
     runs = [plan.run() for _ in range(repeats)]
     times = [run.kernel_ms for run in runs]
     median = statistics.median(times)
@@ -132,7 +132,7 @@ def measure(
         "items": runs[0].items,
         "mean": runs[0].mean,
         "deviation": runs[0].deviation,
-        "config": {k: v for k, v in asdict(config).items() if v is not None},
+        "config": config.as_dict(),
     }
 
 
@@ -140,7 +140,7 @@ def _tries(balance: str, group_sizes: Sequence[int], device: Device) -> Iterator
     lanes = device.traits.lanes
     sizes = [size for size in group_sizes if size % lanes == 0] if lanes > 1 else [None]
     for tuning, size in itertools.product(TUNING.get(balance, [{}]), sizes):
-        yield ExpandConfig(balance=balance, group_size=size, **tuning)
+        yield ExpandConfig(balance=balance, group_size=size).with_values(tuning)
 
 
 def _table(arguments: argparse.Namespace, device: Device) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ def _sweep(arguments: argparse.Namespace, device: Device) -> list[dict[str, Any]
     for name in arguments.distributions:
         sizes = sizes_of(name, arguments.units)
         for change in SWEEPS[arguments.sweep]:
-            config = replace(base, **change)
+            config = base.with_values(change)
             try:
                 record = _record(sizes, config, device, arguments, name, check=True)
             except ClgraphError as error:

@@ -23,7 +23,8 @@ from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device import Memory
-from clgraph.engine.balancers import BALANCERS
+from clgraph.engine.balance import BALANCERS
+from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import resident
 from clgraph.profile.microbenchmarks import suite as microbenchmarks
 
@@ -91,7 +92,7 @@ def _weighted_as(graph: Graph, kind: str) -> Graph:
 
 
 def _divided(graph: Graph, preset: str, device: Device) -> object:
-    config = cg.BFSConfig(queue="status") if preset == "bits" else cg.BFSConfig(visited="mask")
+    config = cg.BFSConfig(frontier="status" if preset == "bits" else VertexQueue(visited="mask"))
     return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
 
 

@@ -74,7 +74,7 @@ def hold(
     InvalidArgumentError
         If there is no meter, or the target is not above the power at rest.
     """
-    config = SSSPConfig(method="self-tuning", power_target=watts)
+    config = SSSPConfig(method=clgraph.method.SelfTuning(power_target=watts))
     plan = SSSP(graph, config=config, device=device)
     expected = plan.run(sources[0], verify=True).reached
     times: list[float] = []

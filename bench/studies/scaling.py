@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["EXCHANGES", "main", "measure"]
 
 EXCHANGES: dict[str, BFSConfig | str] = {
-    "candidates": clgraph.BFSConfig(queue="vertex"),
+    "candidates": clgraph.BFSConfig(frontier="vertex"),
     "merrill": "merrill-two-phase",
-    "bits": clgraph.BFSConfig(queue="status", switching="edges", beta=24),
+    "bits": clgraph.BFSConfig(frontier="status", pull=clgraph.pull.ByEdges(beta=24)),
     "enterprise": "enterprise",
 }
 GRAIN = {"edges": 16, "vertices": 16}  # edge factor of one part

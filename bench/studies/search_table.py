@@ -114,7 +114,7 @@ def measure(
             "seconds": min(times),
             "joules": None,
             "threshold": "inf" if math.isinf(ran.threshold) else ran.threshold,
-            "balance": ran.balance if ran.queued else None,
+            "balance": ran.balance.name if ran.queued else None,
         }
         if energy_s > 0:
             taken = energy.per_run(

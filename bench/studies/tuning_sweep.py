@@ -20,6 +20,7 @@ import numpy as np
 
 import clgraph
 from clgraph import SSSP, SSSPConfig, energy
+from clgraph.algorithms.sssp.method import Method, NearFar, SelfTuning
 from clgraph.cli.text import plain, table
 from clgraph.cli.tuning import draw_profiles
 
@@ -120,18 +121,22 @@ def sweep(
     for name, values in (("delta", deltas), ("set_point", set_points)):
         for value in values:
             given: dict[str, Any] = {name: value}
-            method = "near-far" if name == "delta" else "self-tuning"
-            fixed: dict[str, Any] = {"drift": 0} if name == "delta" else {}
+            tried: Method
+            tried = (
+                NearFar(drift=0, delta=value) if name == "delta" else SelfTuning(set_point=value)
+            )
             row = measure(
                 graph,
                 source,
-                SSSPConfig(method=method, **fixed, **given),
+                SSSPConfig(method=tried),
                 device,
                 repeats=repeats,
                 energy_s=energy_s,
                 expected=rows[0]["distances"] if rows else None,
             )
-            rows.append(row | given | {"method": f"{method} {name.replace('_', '-')} {value:g}"})
+            rows.append(
+                row | given | {"method": f"{tried.name} {name.replace('_', '-')} {value:g}"}
+            )
     baseline = min(rows[: len(deltas)], key=lambda row: float(row["median_ms"]))
     for row in rows:
         row["baseline"] = row is baseline

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
+from clgraph.cli.setting import add_setting, wanted
 from clgraph.cli.text import pairs
-from clgraph.engine.config import TraversalConfig, parsed_dimension, values_of
 
 if TYPE_CHECKING:
-    from clgraph import BFS, BFSConfig, BFSResult, Graph
+    import argparse
+
+    from clgraph import BFS, BFSResult, Graph
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]
@@ -30,18 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
     searching.add_search(parser)
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set a dimension of the configuration, of those below (repeatable)",
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    listed = "\n".join(
-        f"  {field.name:17} {values_of(field.name)}" for field in fields(TraversalConfig)
-    )
-    parser.epilog = f"dimensions:\n{listed}"
+    add_setting(parser, BFSConfig)
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
 
 
@@ -49,7 +39,9 @@ def _run(args: argparse.Namespace) -> Record:
     searching.check_output(args.output, args.file)
     import clgraph
 
-    config = _wanted(args)  # before the file is read, as the device, which may be missing
+    config = wanted(
+        BFSConfig, args.config, args.set
+    )  # before the file is read, as the device, which may be missing
     device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
@@ -70,12 +62,6 @@ def _run(args: argparse.Namespace) -> Record:
     return record
 
 
-def _wanted(args: argparse.Namespace) -> BFSConfig:
-    from clgraph import BFSConfig
-
-    return replace(BFSConfig.of(args.config), **dict(map(parsed_dimension, args.set)))
-
-
 def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
     def once() -> BFSResult:
         return plan.run(args.source, max_depth=args.max_depth)
@@ -85,7 +71,7 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
     record: Record = {
         **searching.place_record(graph, device),
         "preset": args.config or "auto",
-        "config": stats.config if isinstance(stats.config, dict) else str(stats.config),
+        "config": stats.config.as_dict(),
         "mode": stats.mode,
         "source": args.source,
         "source_label": None if graph.labels is None else graph.labels[args.source],
@@ -133,11 +119,8 @@ def _render(record: Record) -> str:
 
 def _config(record: Record) -> str:
     config = record["config"]
-    text = f"{record['preset']}, {record['mode']}"
-    if isinstance(config, dict):
-        chosen = [config[name] for name in ("balance", "direction") if config.get(name)]
-        text += f" ({', '.join(map(str, chosen))})" if chosen else ""
-    return text
+    chosen = [config[name] for name in ("frontier", "balance", "pull") if name in config]
+    return f"{record['preset']}, {record['mode']} ({', '.join(chosen)})"
 
 
 COMMAND = Command(

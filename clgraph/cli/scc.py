@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from clgraph.algorithms.scc.config import SCCConfig
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
+from clgraph.cli.setting import add_setting, wanted
 from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", help="name of a preset (default: auto)")
     _add_common(parser)
+    add_setting(parser, SCCConfig)
 
 
 def _run(args: argparse.Namespace) -> Record:
@@ -34,15 +37,15 @@ def _run(args: argparse.Namespace) -> Record:
     import clgraph
 
     strong = args.command == COMMAND.name
-    if strong:
-        clgraph.SCCConfig.of(args.config)  # before the file is read
+    # Before the file is read.
+    config = wanted(SCCConfig, args.config, args.set) if strong else None
     device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     began = time.perf_counter()
     plan: SCC | ConnectedComponents
     with Progress("building kernels") as progress:
         if strong:
-            plan = clgraph.SCC(graph, config=args.config, device=device, progress=progress.callback)
+            plan = clgraph.SCC(graph, config=config, device=device, progress=progress.callback)
         else:
             plan = clgraph.ConnectedComponents(graph, device=device, progress=progress.callback)
     build_s = time.perf_counter() - began

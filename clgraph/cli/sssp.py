@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from clgraph.algorithms.sssp.config import SSSPConfig
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
+from clgraph.cli.setting import add_setting, wanted
 from clgraph.cli.text import pairs
-from clgraph.cli.tuning import add_tuning, check_trace, trace_of, tuned_config
+from clgraph.cli.tuning import add_tuning, check_trace, trace_of, tuned_settings
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import SSSP, Graph, SSSPConfig, SSSPResult
+    from clgraph import SSSP, Graph, SSSPResult
+    from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]
@@ -39,6 +42,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--delta", type=float, help="how much the bound of near and far rises at a time"
     )
     add_tuning(parser)
+    add_setting(parser, SSSPConfig)
     parser.add_argument("--target", type=int, metavar="VERTEX", help="stop when this one is known")
     parser.add_argument(
         "--max-distance", type=float, metavar="LENGTH", help="go no further than this"
@@ -73,22 +77,21 @@ def _run(args: argparse.Namespace) -> Record:
 
 
 def _config_of(args: argparse.Namespace) -> SSSPConfig:
-    tuned = tuned_config(args)
-    if tuned is not None:
-        return tuned
-    import clgraph
+    settings, preset = list(args.set), args.config
+    tuned = tuned_settings(args)
+    if tuned:
+        preset, settings = "self-tuning", [*tuned, *settings]
+    elif args.delta is not None:
+        if args.config not in (None, "auto", "near-far"):
+            raise InvalidArgumentError(
+                f"--delta is for the preset near-far, not for --config {args.config}."
+            )
+        preset, settings = "auto", ["method=near-far", f"method.delta={args.delta}", *settings]
+    return wanted(SSSPConfig, preset, settings)
 
-    if args.delta is None:
-        return clgraph.SSSPConfig.of(args.config)
-    if args.config not in (None, "auto", "near-far"):
-        raise InvalidArgumentError(
-            f"--delta is for the preset near-far, not for --config {args.config}."
-        )
-    return clgraph.SSSPConfig(method="near-far", delta=args.delta)
 
-
-def _preset_of(args: argparse.Namespace, config: Record) -> str:
-    if config["set_point"]:
+def _preset_of(args: argparse.Namespace, config: ResolvedPaths) -> str:
+    if config.set_point:
         return "self-tuning"
     return "near-far" if args.delta is not None else args.config or "auto"
 
@@ -108,7 +111,10 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
     record: Record = {
         **searching.place_record(graph, device),
         "preset": _preset_of(args, stats.config),
-        "config": stats.config,
+        "config": stats.config.as_dict(),
+        "method": stats.config.method.name,
+        "delta": stats.config.delta,
+        "set_point": stats.config.set_point,
         "mode": stats.mode,
         "source": first if len(args.source) == 1 else args.source,
         "source_label": None if graph.labels is None else graph.labels[first],
@@ -143,15 +149,15 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
 
 
 def _render(record: Record) -> str:
-    graph, config = record["graph"], record["config"]
+    graph = record["graph"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     begun = record["source"]
     lines = [
         *searching.place_text(record),
         (
             "config",
-            f"{record['preset']}, {record['mode']} ({config['method']}"
-            + (f", delta {config['delta']:g})" if config["delta"] else ")"),
+            f"{record['preset']}, {record['mode']} ({record['method']}"
+            + (f", delta {record['delta']:g})" if record["delta"] else ")"),
         ),
         (
             "source",
@@ -175,8 +181,8 @@ def _render(record: Record) -> str:
         lines.append(("speed", searching.speed_text(record)))
     if "energy" in record:
         lines.append(("energy", searching.joules_text(record["energy"])))
-    if config["set_point"]:
-        lines.insert(2, ("set-point", f"{config['set_point']:,.0f} edges per step"))
+    if record["set_point"]:
+        lines.insert(2, ("set-point", f"{record['set_point']:,.0f} edges per step"))
     if "trace" in record:
         lines.append(("drew", record["trace"]))
     if "output" in record:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from clgraph import SSSP, SSSPConfig, SSSPResult
+    from clgraph import SSSP, SSSPResult
 
-__all__ = ["add_tuning", "check_trace", "draw_profiles", "trace_of", "tuned_config"]
+__all__ = ["add_tuning", "check_trace", "draw_profiles", "trace_of", "tuned_settings"]
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -43,19 +43,19 @@ def add_tuning(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def tuned_config(args: argparse.Namespace) -> SSSPConfig | None:
-    """Give the configuration that these options ask for, or None if they ask for nothing."""
+def tuned_settings(args: argparse.Namespace) -> list[str]:
+    """Give the parameters that these options ask for; none if they ask for nothing."""
     asked = {"set_point": args.set_point, "power_target": args.power_target}
     if args.trace is None and not any(value is not None for value in asked.values()):
-        return None
+        return []
     if args.config not in (None, "self-tuning"):
         raise InvalidArgumentError(
             "--set-point, --power-target and --trace are for the preset self-tuning, not for "
             f"--config {args.config}."
         )
-    import clgraph
-
-    return clgraph.SSSPConfig(method="self-tuning", delta=args.delta, **asked)
+    asked["delta"] = args.delta
+    given = [f"method.{name}={value}" for name, value in asked.items() if value is not None]
+    return ["method=self-tuning", *given]
 
 
 def check_trace(path: str | None, *inputs: str) -> None:
@@ -80,7 +80,9 @@ def trace_of(path: str, plan: SSSP, result: SSSPResult, source: list[int]) -> No
     fixed = clgraph.sssp(
         plan.graph,
         source if len(source) > 1 else source[0],
-        config=clgraph.SSSPConfig(method="near-far", drift=0, solo=False),
+        config=clgraph.SSSPConfig(
+            method=clgraph.method.NearFar(drift=0), schedule=clgraph.schedule.Schedule(solo=False)
+        ),
         device=plan.device,
     )
     stages = fixed.stats.per_level

@@ -39,7 +39,7 @@ class DividedBFS:
     predecessors : bool
         Whether searches label a tree too.
     config : BFSConfig or str, optional
-        A configuration or the name of a preset. ``queue`` decides what devices tell each other:
+        A configuration or the name of a preset. Its frontier decides what devices tell each other:
         ``"status"`` (``"enterprise"``) one bit a vertex and level, any other (``"merrill-..."``)
         the vertices that they found, to those who own them; default "auto" chooses by the graph.
         What says how one device runs its levels has no effect: they are launched one by one.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.bfs.hubs import hub_floor
+from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.frontier import Frontier, StatusArray, VertexQueue
+from clgraph.engine.limits import Limits
+from clgraph.engine.pull import ByEdges, ByHubs, Never
+from clgraph.engine.schedule import Schedule, Stepped
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -18,29 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Division", "Found"]
 
-# A frontier of a part is a queue of its vertices, each once, and the host launches every level:
-# what says how one device runs levels has no effect.
-_STEPPED: dict[str, Any] = {
-    "queue": "vertex",
-    "synchronisation": "stepped",
-    "membership": None,
-    "distribution": "static",
-    "kernels": None,
-    "solo": False,
-    "held": False,
-    "rows": None,
-    "queue_percent": None,
-    "hybrid_limit": None,
-    "generation": None,
-    "classes": None,
-    "switching": None,
-    "gamma": None,
-    "beta": None,
-    "hub_cache": None,
-    "hub_floor": None,
-    "counts": None,
-    "status_bits": None,
-}
 # Pulling is what bits are for: it pays where a level reaches much of the graph.
 BITS_DEGREE = 8.0
 
@@ -88,32 +69,28 @@ class Division:
         graph : Graph
             What will be searched.
         wanted : BFSConfig
-            ``queue="status"`` asks for bits, any other queue for candidates. Where nothing is said
-            of queue, look-up, filters or direction, it follows from the mean degree.
+            A status array asks for bits, any other frontier for candidates. Where neither frontier
+            nor pull is said, it follows from the mean degree.
         """
-        filtered = bool(wanted.history) or wanted.duplicates not in {None, "keep"}
-        says = (
-            filtered
-            or wanted.queue
-            or wanted.visited
-            or wanted.direction
-            or wanted.rules == "helix"
+        frontier = wanted.frontier or VertexQueue()
+        status = isinstance(frontier, StatusArray)
+        says = wanted.frontier or wanted.pull or wanted.rules == "helix"
+        bits = status or (not says and graph.mean_degree >= BITS_DEGREE)
+        visited = (None if status else frontier.visited) or (
+            "mask" if frontier.filtered else "bitmap"
         )
-        bits = wanted.queue == "status" or (not says and graph.mean_degree >= BITS_DEGREE)
-        visited = wanted.visited or ("mask" if filtered else "bitmap")
-        by_hubs = wanted.queue == "status" and wanted.switching != "edges"
-        floor = wanted.hub_floor
-        if floor is None and by_hubs:
-            floor = hub_floor(graph.degrees, wanted.hub_cache or 1024)
+        by_hubs = ByHubs() if status and wanted.pull is None else wanted.pull
+        hubs = by_hubs if isinstance(by_hubs, ByHubs) else None
+        floor = hub_floor_of(graph, frontier) if hubs and isinstance(frontier, StatusArray) else 0
         return cls(
             exchange="bits" if bits else "candidates",
             config=wanted,
             visited="bitmap" if bits else "plain" if visited == "labels" else visited,
-            gamma=(30 if wanted.gamma is None else wanted.gamma) if by_hubs else None,
-            beta=wanted.beta or 0,
-            one_way=wanted.queue == "status",
-            hub_floor=floor or 0,
-            hubs=int(np.count_nonzero(graph.degrees > (floor or 0))) if by_hubs else 0,
+            gamma=hubs.gamma if hubs else None,
+            beta=getattr(by_hubs, "beta", 0),
+            one_way=status,
+            hub_floor=floor,
+            hubs=int(np.count_nonzero(graph.degrees > floor)) if hubs else 0,
         )
 
     def resolved(self, graph: Graph, device: Device, *, predecessors: bool) -> Resolved:
@@ -125,35 +102,46 @@ class Division:
             If it is not for parts of a graph, or not for this device.
         """
         completed = self.config.completed(graph, device.traits)
-        if (completed.duplicates or "").startswith("load"):
+        frontier = completed.frontier or VertexQueue()
+        if (frontier.duplicates or "").startswith("load"):
             raise InvalidArgumentError(
-                f"duplicates={completed.duplicates!r} drops vertices out of a queue, in which "
+                f"duplicates={frontier.duplicates!r} drops vertices out of a queue, in which "
                 "parts of a graph have each once; choose 'lookup_lanes' or 'keep'."
             )
-        bits = self.exchange == "bits"
-        unfiltered = {"duplicates": None, "history": None} if self.visited == "bitmap" else {}
-        pulls = bits and completed.direction != "push"
+        pulls = self.exchange == "bits" and not isinstance(completed.pull, Never)
+        by_edges = completed.pull if isinstance(completed.pull, ByEdges) else ByEdges()
         config = resolve(
             replace(
                 completed,
-                **_STEPPED,
-                **unfiltered,
-                visited=self.visited,
-                direction="switching" if pulls else "push",
+                frontier=self._queue(frontier),
+                pull=replace(by_edges, beta=0) if pulls else Never(),
+                schedule=_stepped(completed.schedule),
+                limits=replace(completed.limits or Limits(), queue_percent=None),
+                counts=False,
             ),
             device.traits,
             m=graph.m,
             predecessors=predecessors,
             max_degree=graph.max_degree,
         )
-        if config.scope == "grid":
+        if config.balance.scope == "grid":
             raise InvalidArgumentError(
-                f"balance={config.balance!r} needs prefix sums of a frontier, which parts of a "
-                "graph do not have; choose another, such as 'warp_search' or 'cws'."
+                f"balance={config.balance.name!r} needs prefix sums of a frontier, which parts of "
+                "a graph do not have; choose another, such as 'warp_search' or 'cws'."
             )
         return config
 
-    def pulls(self, *, before: bool, graph: Graph, found: Found, alpha: int, floor: int) -> bool:
+    def _queue(self, frontier: Frontier) -> VertexQueue:
+        """Give a part's frontier: a queue of its vertices, each once."""
+        given = frontier.given()
+        dropped = {"visited", "rows"} | (
+            {"duplicates", "history"} if self.visited == "bitmap" else set()
+        )
+        kept = {name: value for name, value in given.items() if name in VertexQueue.parameters()}
+        kept = {name: value for name, value in kept.items() if name not in dropped}
+        return VertexQueue(visited=self.visited, **kept)
+
+    def pulls(self, *, before: bool, graph: Graph, found: Found, rule: ByEdges) -> bool:
         """Whether the next level pulls, by what all devices found together.
 
         Parameters
@@ -164,14 +152,22 @@ class Division:
             What is searched.
         found : Found
             What the last level found, and what was explored before.
-        alpha, floor : int
-            Dimensions ``alpha`` and ``pull_floor``.
+        rule : ByEdges
+            As resolved.
         """
         if self.one_way and before:
             return not (self.beta and found.vertices < graph.n // self.beta)
         if self.gamma is not None:
             return self.hubs > 0 and 100 * found.hubs > self.gamma * self.hubs
-        return found.edges > (graph.m - found.explored) // alpha + graph.n // floor
+        return rule.reads_fewer(found.edges, graph.m - found.explored, graph.n)
+
+
+def _stepped(asked: Schedule | None) -> Stepped:
+    """Give a launch for every level: what says how one device runs levels has no effect."""
+    sizes = asked or Schedule()
+    return Stepped(
+        group_size=sizes.group_size, groups=sizes.groups, distribution="static", solo=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from clgraph.cluster.partition import Ownership
 from clgraph.cluster.result import Level
 from clgraph.cluster.transport import Letter
 from clgraph.device.memory import finish_copy
+from clgraph.engine.pull import ByEdges
 from clgraph.errors import QueueOverflowError
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class BitExchange(_Exchange):
 
     def _levels(self, limit: int) -> tuple[list[Level], int]:
         parts, graph = self.parts, self._graph
-        config = parts[0].config
+        rule = parts[0].config.pull
         levels = [Level(1)]
         launches = len(parts)
         pulls, explored = False, int(graph.degrees[self._source])
@@ -226,12 +227,8 @@ class BitExchange(_Exchange):
             launches += 2 * len(parts)
             found = self._found(depth + 1, explored)
             explored = found.explored
-            pulls = config.pull and self._division.pulls(
-                before=pulls,
-                graph=graph,
-                found=found,
-                alpha=config.alpha,
-                floor=config.pull_floor,
+            pulls = isinstance(rule, ByEdges) and self._division.pulls(
+                before=pulls, graph=graph, found=found, rule=rule
             )
             levels.append(Level(found.vertices))
             now = time.perf_counter()

@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
 from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, WORD_COUNT
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BitPart", "CandidatePart", "Part"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
 MOST_CANDIDATES = 2**32 - 64  # loops over them step past their end
 BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
@@ -98,9 +97,8 @@ class Part:
         self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
         self._survey(indices)
         degrees = np.diff(indptr)
-        hub_degree = self.config.hub_degree
-        hubs = int(np.count_nonzero(degrees >= hub_degree)) if hub_degree else 0
-        words = ENTRY_WORDS[self.config.entry]
+        hubs = self.config.hubs_among(degrees)
+        words = self.config.entry_words
         room, hub_room = (words * (count + QUEUE_SLACK) for count in (owned.count, hubs))
         self._frontier = self._memory.allocate("frontier", room, np.uint32)
         self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)
@@ -225,18 +223,19 @@ class CandidatePart(Part):
         if self.bin_begins[-1] >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
-                "with 32 bits; use more devices or queue='status'."
+                "with 32 bits; use more devices or frontier='status'."
             )
         self._begins = self._memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
         candidate = np.dtype(f"u{self.candidate_bytes}")
         self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
         # Owners claim exactly, by the distances they keep.
-        claims = replace(self.config, visited="labels", duplicates="keep", history=0)
+        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
+        claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
         self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
 
     def _room(self, graph: Graph) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
-        if self.config.visited != "bitmap":
+        if self.config.frontier.visited != "bitmap":
             return self._heads
         shares = Ownership.in_turns(graph.n, self._parts)
         return np.minimum(self._heads, [share.count for share in shares])
@@ -251,7 +250,7 @@ class CandidatePart(Part):
         if arrivals >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"{arrivals} edges may lead to vertices of one device in a level, which are "
-                "numbered with 32 bits; use more devices, visited='bitmap' or queue='status'."
+                "numbered with 32 bits; use more devices, visited='bitmap' or frontier='status'."
             )
         self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
 

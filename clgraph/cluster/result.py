@@ -161,9 +161,9 @@ class DividedStats:
         self.energy: Any = None
 
     @property
-    def config(self) -> dict[str, Any]:
-        """Every dimension of the configuration as decided for the first device."""
-        return self._configs[0].as_dict()
+    def config(self) -> Resolved:
+        """The configuration that ran on the first device; it prints as the call that makes it."""
+        return self._configs[0]
 
     @property
     def frontiers(self) -> NDArray[np.int64]:

@@ -1,395 +1,214 @@
-"""What a traversal may do in more than one way: every dimension, and which combinations are legal.
+"""The configuration of a traversal: a small tree of strategies, and how these go together.
 
-A configuration changes speed, never results.  ``None`` leaves a dimension to
+A configuration changes speed, never results.  ``None`` leaves a strategy, or a parameter of one, to
 :mod:`clgraph.engine.choose`, which knows the graph and the device.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from clgraph.engine.balancers import BALANCERS, canonical
-from clgraph.engine.legal import check_combination
-from clgraph.engine.presets import Presets
+from clgraph.engine.balance import BALANCERS, FAMILY, Balancer
+from clgraph.engine.frontier import (
+    FILTERS,
+    EdgeQueue,
+    Frontier,
+    HybridQueue,
+    Registers,
+    StatusArray,
+    TwoPhaseQueue,
+    VertexQueue,
+)
+from clgraph.engine.limits import Limits
+from clgraph.engine.presets import Configuration
+from clgraph.engine.pull import ByEdges, ByHubs, Never, Pull
+from clgraph.engine.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategy import Slot, choice, slot, switch
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["BALANCERS", "TraversalConfig", "check_number", "parsed_dimension", "values_of"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "balance": tuple(BALANCERS),
-    "direction": ("push", "switching"),
-    "synchronisation": ("persistent", "stepped"),
-    "membership": ("fixed", "open"),
-    "visited": ("bitmap", "labels", "mask", "plain"),
-    "distribution": ("static", "claimed"),
-    "kernels": ("fused", "split"),
-    "queue": ("vertex", "edge", "two_phase", "hybrid", "status"),
-    "duplicates": ("keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"),
-    "update": ("buffer", "ballot", "registers"),
-    "rows": ("csr", "pairs"),
-    "generation": ("recount", "bins", "none"),
-    "switching": ("edges", "hubs"),
-    "scan": ("shuffle", "binary"),
-    "group_scan": ("ordered", "unordered"),
-    "leaves": ("keep", "discard"),
-    "induced_by": ("length", "width"),
-    "rules": ("auto", "helix", "bfs-4k"),
-}
-_POWERS_OF_TWO = ("hash_size", "history", "hub_cache", "virtual_warp", "min_virtual_warp")
-_SWITCHES = ("solo", "held", "extended", "counts", "hub_bins")
+__all__ = ["TraversalConfig", "check_balance"]
 
-# Smallest legal value of each dimension that is a number.
-_AT_LEAST = {
-    "group_size": 1,
-    "groups": 1,
-    "hub_degree": 0,
-    "wide": 0,
-    "alpha": 1,
-    "pull_floor": 1,
-    "pull_gain": 0,
-    "pull_probes": 4,
-    "solo_capacity": 1,
-    "solo_edges": 0,
-    "eager_limit": 0,
-    "spin_limit": 64,
-    "patience": 0,
-    "hash_rounds": 1,
-    "hash_size": 1,
-    "history": 0,
-    "register_queue": 1,
-    "queue_percent": 1,
-    "hybrid_limit": 0,
-    "virtual_warp": 1,
-    "min_virtual_warp": 1,
-    "group_threshold": 1,
-    "lane_threshold": 1,
-    "unit_batch": 1,
-    "iterations": 1,
-    "discover": 0,
-    "hub_batch": 1,
-    "induced": 0,
-    "classes": 1,
-    "gamma": 0,
-    "beta": 0,
-    "hub_cache": 0,
-    "hub_floor": 0,
-}
-_AT_MOST = {
-    "hash_rounds": 4,
-    "hash_size": 4096,
-    "history": 8192,
-    "register_queue": 16,
-    "classes": 4,
-    "gamma": 100,
-    "hub_cache": 4096,
-}
+WHOLE_GRID = tuple(name for name, kind in BALANCERS.items() if kind.SCOPE == "grid")
+NOT_PIECEWISE = ("dyn_vwarp", *WHOLE_GRID)  # they must know how much there is in all
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraversalConfig(Presets):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TraversalConfig(Configuration):
     """A point in the configuration space of the traversal engine.
-
-    Every dimension defaults to ``None``: chosen from the graph and the device.
 
     Parameters
     ----------
-    balance : str, optional
+    frontier : {"vertex", "edge", "two_phase", "hybrid", "status"} or Frontier, optional
+        What passes from level to level: vertices, candidates (the targets of their edges), both in
+        turn, whichever of these suits a level, or nothing but the status array; see
+        `clgraph.frontier`.
+    balance : str or Balancer, optional
         How the edges of a frontier are shared out: "item_thread", "vwarp", "dyn_vwarp",
         "warp_search", "warp_search_local", "cws", "block_search", "direct", "two_phase" or
-        "multi_phase"; "item_per_vertex", "lanes_per_vertex" and "lane_scan" are other names of the
-        first, second and fourth.
-    direction : {"push", "switching"}, optional
-        Whether stages may pull from unvisited vertices where that reads fewer edges.
-    synchronisation : {"persistent", "stepped"}, optional
-        All levels in one launch, or one launch per stage.
-    membership : {"fixed", "open"}, optional
-        Whether all work-groups of a persistent launch take part from the start, which needs
-        them resident together, or join as they start.
-    solo : bool, optional
-        Whether one work-group runs small frontiers alone; never with split kernels.
-    held : bool, optional
-        Whether work-groups keep the vertices they find while frontiers are of middling size, so
-        that levels have one meeting and no queue; where `solo` is not refused and all groups are
-        there from the start.
-    visited : {"bitmap", "labels", "mask", "plain"}, optional
-        Where a stage looks up who has been reached. Bits and labels are claimed by atomics; a mask
-        of bytes before the labels, and the labels themselves, may be claimed by several at once.
-    distribution : {"static", "claimed"}, optional
-        Whether work is shared by position or taken from a counter.
-    kernels : {"fused", "split"}, optional
-        One kernel for all stages, or one each, launched stage by stage, for compilers that large
-        kernels overwhelm.
-    group_size : int, optional
-        Work-items in a work-group; a multiple of the device's lanes.
-    groups : int, optional
-        Work-groups in a launch.
-    hub_degree : int, optional
-        Vertices of this degree and above are spread over the whole grid; 0 for none.
-    hub_bins : bool, optional
-        Whether they are kept in a queue for each power of two of their degree and get as many
-        work-items each, the degree above rounded up to such a power, instead of two edges a lane.
-    wide : int, optional
-        Rows of this many edges and above are walked by a whole SIMD group (``warp_search``); 0
-        for none.
-    virtual_warp, min_virtual_warp : int, optional
-        Lanes that share a row (``vwarp``), or the fewest that do (``dyn_vwarp``); powers of two.
-    discover : int, optional
-        With fewer entries than the resident work-items over this, lanes look for edges instead of
-        sharing rows (``dyn_vwarp``); 0 for never.
-    extended : bool, optional
-        Whether lanes that look for edges (``warp_search``) take whole rounds of a long row
-        without looking.
-    hub_batch : int, optional
-        Edges of a hub that each lane of a SIMD group takes at a time; an even number.
-    group_threshold, lane_threshold : int, optional
-        Rows of more edges are walked by a work-group, or a SIMD group (``cws``).
-    group_scan : {"ordered", "unordered"}, optional
-        Whether a work-group puts its smallest rows side by side in order, by a scan, or SIMD group
-        by SIMD group as they arrive, by an atomic each (``cws``).
-    leaves : {"keep", "discard"}, optional
-        Whether vertices whose only edge leads back are left out of what is shared out over the
-        whole grid (``direct``, ``two_phase``, ``multi_phase``), in undirected graphs.
-    unit_batch, iterations : int, optional
-        Edges in a row that a work-item finds by one search (``two_phase``, ``multi_phase``), and
-        how often it does so for one chunk (``multi_phase``).
-    alpha, pull_floor : int, optional
-        A stage pulls when the frontier's edges exceed ``unexplored / alpha + n / pull_floor``.
-    pull_gain : int, optional
-        It also has to be worth its tries: those expected of the unvisited vertices must be fewer
-        than the frontier's edges times this; 0 for no such rule, the default where one of the two
-        is given.
-    pull_probes : int, optional
-        In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
-    solo_capacity : int, optional
-        Largest frontier, in vertices, that one work-group runs alone.
-    solo_edges : int, optional
-        Largest number of edges out of such a frontier.
-    eager_limit : int, optional
-        Frontiers up to this size fetch neighbours' rows before they know they are new.
-    spin_limit : int, optional
-        Polls before a waiting work-group gives up.
-    patience : int, optional
-        Polls for which the first of an open membership waits for the others.
-    queue : {"vertex", "edge", "two_phase", "hybrid", "status"}, optional
-        What passes from level to level: vertices, candidates (the heads of their edges), both in
-        turn, whichever of these suits a level, or nothing but the status array.
-    hybrid_limit : int, optional
-        Candidates above which a hybrid level has two phases; default is the resident work-items.
-    duplicates : {"keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"}, optional
-        Where duplicates are dropped, as entries are taken from a queue or as neighbours are
-        found, and among whom.
-    hash_rounds, hash_size : int, optional
-        Hash functions tried in turn, and slots of each table that drops duplicates.
-    history : int, optional
-        Vertices that a work-group remembers having found, to drop them; 0 for none.
-    update : {"buffer", "ballot", "registers"}, optional
-        Whether found vertices wait in local memory, nowhere or in registers for a place in a queue.
-    register_queue : int, optional
-        Vertices that a lane keeps in registers.
-    scan : {"shuffle", "binary"}, optional
-        How lanes number the vertices in their registers: by a scan, or by a ballot where no lane
-        has more than one.
-    induced : int, optional
-        With so many vertices a lane, registers are stored side by side; 0 for never.
-    induced_by : {"length", "width"}, optional
-        Whether that number is of vertices a lane, at least, or of lanes a vertex, at most
-        (``dyn_vwarp``).
-    rows : {"csr", "pairs"}, optional
-        Offsets of rows, or begin and end of each row side by side.
-    queue_percent : int, optional
-        Room in queues, in percent of what they can need where claims are exact.
-    generation : {"recount", "bins", "none"}, optional
-        How queues come out of a status array: by looking twice, through bins, or not at all.
-    status_bits : {8, 32}, optional
-        Bits of a vertex in a status array: 32 for the distances themselves, 8 for bytes beside
-        them, without which a search of more than 254 levels is repeated.
-    classes : {1, 4}, optional
-        Classes by degree, each with a number of work-items a vertex, of queues out of a status
-        array.
-    switching : {"edges", "hubs"}, optional
-        What a status array's levels switch to pulling by: as ``alpha`` and ``pull_floor`` say, or
-        where the frontier holds more than ``gamma`` percent of all hubs.
-    gamma : int, optional
-        Percent of the hubs.
-    beta : int, optional
-        Levels push again below ``n / beta`` found vertices; 0 for never.
-    hub_cache : int, optional
-        Hubs of the level before that a work-group keeps in local memory; 0 for none.
-    hub_floor : int, optional
-        Out-degree above which a vertex is a hub; default is that of the vertices with a tenth of
-        the edges.
-    rules : {"auto", "helix", "bfs-4k"}, optional
-        Which rules complete the configuration.
-    counts : bool, optional
-        Whether a breadth-first search counts what its balancer, queues and filters do
-        (``stats.counters``), which costs it time.
+        "multi_phase"; see `clgraph.balance`.
+    pull : {"never", "edges", "hubs"} or Pull, optional
+        Whether and when levels pull from unvisited vertices; see `clgraph.pull`.
+    schedule : {"persistent", "stepped"} or Schedule, optional
+        All levels in one launch, or one launch per stage, and which work-groups take part; see
+        `clgraph.schedule`.
+    limits : Limits, optional
+        Numbers at which a traversal does otherwise, or gives up; see `clgraph.limits`.
+    rules : {"auto", "helix", "bfs-4k"}
+        Which rules complete what is left open.
+    counts : bool
+        Whether searches count what balancer, queues and filters do (``stats.counters``), which
+        costs them time.
     """
 
-    balance: str | None = None
-    direction: str | None = None
-    synchronisation: str | None = None
-    membership: str | None = None
-    solo: bool | None = None
-    held: bool | None = None
-    visited: str | None = None
-    distribution: str | None = None
-    kernels: str | None = None
-    group_size: int | None = None
-    groups: int | None = None
-    hub_degree: int | None = None
-    hub_bins: bool | None = None
-    wide: int | None = None
-    alpha: int | None = None
-    pull_floor: int | None = None
-    pull_gain: int | None = None
-    pull_probes: int | None = None
-    solo_capacity: int | None = None
-    solo_edges: int | None = None
-    eager_limit: int | None = None
-    spin_limit: int | None = None
-    patience: int | None = None
-    queue: str | None = None
-    hybrid_limit: int | None = None
-    duplicates: str | None = None
-    hash_rounds: int | None = None
-    hash_size: int | None = None
-    history: int | None = None
-    update: str | None = None
-    register_queue: int | None = None
-    rows: str | None = None
-    queue_percent: int | None = None
-    generation: str | None = None
-    status_bits: int | None = None
-    classes: int | None = None
-    switching: str | None = None
-    gamma: int | None = None
-    beta: int | None = None
-    hub_cache: int | None = None
-    hub_floor: int | None = None
-    rules: str | None = None
-    virtual_warp: int | None = None
-    min_virtual_warp: int | None = None
-    group_threshold: int | None = None
-    lane_threshold: int | None = None
-    group_scan: str | None = None
-    leaves: str | None = None
-    unit_batch: int | None = None
-    iterations: int | None = None
-    discover: int | None = None
-    extended: bool | None = None
-    hub_batch: int | None = None
-    scan: str | None = None
-    induced: int | None = None
-    induced_by: str | None = None
-    counts: bool | None = None
+    frontier: Slot[Frontier] = slot(VertexQueue, EdgeQueue, TwoPhaseQueue, HybridQueue, StatusArray)
+    balance: Slot[Balancer] = slot(*FAMILY)
+    pull: Slot[Pull] = slot(ByEdges, ByHubs, Never)
+    schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
+    limits: Slot[Limits] = slot(Limits)
+    rules: str = choice("auto", "helix", "bfs-4k", default="auto")
+    counts: bool = switch(default=False)
 
     # Which balancers an algorithm's kernels can take; see /balance/advance.mako.
     SCOPES: ClassVar[tuple[str, ...]] = ("lanes",)
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
-
-    def __post_init__(self) -> None:
-        """Refuse what is not legal as soon as it is written down."""
-        if isinstance(self.balance, str):
-            object.__setattr__(self, "balance", canonical(self.balance))
-        for name in (*_AT_LEAST, "status_bits", *_SWITCHES):
-            value = getattr(self, name)
-            if isinstance(value, (np.integer, np.bool_)):
-                object.__setattr__(self, name, value.item())
-        self.validate()
 
     def validate(self) -> None:
-        """Check every dimension and their combination.
+        """Check how strategies go together.
 
         Raises
         ------
         InvalidArgumentError
-            One sentence on the first thing that is not legal.
+            One sentence on the first combination that is not legal.
         """
-        for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and value in choices):
-                raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
-        for name, least in _AT_LEAST.items():
-            check_number(name, getattr(self, name), least, _AT_MOST.get(name, 2**31 - 1))
-        for name in _POWERS_OF_TWO:
-            value = getattr(self, name)
-            if value and value & (value - 1):
-                below = 1 << (value.bit_length() - 1)
-                raise InvalidArgumentError(
-                    f"{name}={value} is not a power of two; choose {below} or {2 * below}."
-                )
-        check_number("status_bits", self.status_bits, 8, 32)
-        if self.classes not in {None, 1, 4}:
-            raise InvalidArgumentError(f"classes={self.classes} is neither 1 nor 4.")
-        if self.status_bits not in {None, 8, 32}:
-            raise InvalidArgumentError(f"status_bits={self.status_bits} is neither 8 nor 32.")
-        for name in _SWITCHES:
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, bool):
-                raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
-        self._validate_combination()
-
-    def _validate_combination(self) -> None:
-        if self.balance is not None and BALANCERS[self.balance] not in self.SCOPES:
-            able = [name for name, scope in BALANCERS.items() if scope in self.SCOPES]
-            raise InvalidArgumentError(
-                f"balance={self.balance!r} shares out a whole {BALANCERS[self.balance]}'s work at "
-                f"once, which kernels of {type(self).__name__} are not made for; choose one of "
-                f"{', '.join(able)}."
-            )
-        if self.pull_probes is not None and self.pull_probes % 4:
-            raise InvalidArgumentError(
-                f"pull_probes={self.pull_probes} is not a multiple of 4, and lanes probe four "
-                "neighbours at a time."
-            )
-        check_combination(self.as_dict())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Every dimension by name, for records."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        check_balance(self.balance, self.SCOPES, type(self).__name__)
+        for rule in _rules(self):
+            if rule.broken:
+                raise InvalidArgumentError(rule.why)
 
 
-def check_number(name: str, value: Any, least: int, most: int) -> None:
-    """Refuse a dimension that is neither None nor an integer in [least, most]."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
-    if not least <= value <= most:
-        top = "below 2**31" if most == 2**31 - 1 else f"at most {most}"
-        raise InvalidArgumentError(
-            f"{name}={value} is out of range; it must be at least {least} and {top}."
-        )
-
-
-def values_of(name: str) -> str:
-    """Say what a dimension may be: names or "yes" and "no" with bars between, or "number"."""
-    return "|".join(_CHOICES.get(name, ("yes", "no") if name in _SWITCHES else ("number",)))
-
-
-def parsed_dimension(text: str) -> tuple[str, Any]:
-    """Read ``NAME=VALUE`` as a dimension of `TraversalConfig` and its value.
+def check_balance(balance: Balancer | None, scopes: tuple[str, ...], owner: str) -> None:
+    """Refuse a balancer, or a parameter of one, that kernels are not made for.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no such dimension, or no such value of it.
+        With those that they are made for.
     """
-    name, is_given, value = text.partition("=")
-    known = [field.name for field in fields(TraversalConfig)]
-    if not is_given or name not in known:
+    if balance is None:
+        return
+    if balance.scope not in scopes:
+        able = [name for name, kind in BALANCERS.items() if kind.SCOPE in scopes]
         raise InvalidArgumentError(
-            f"{text!r} is not a dimension and its value, as in queue=edge; dimensions are "
-            f"{', '.join(known)}."
+            f"balance={balance.name!r} shares out a whole {balance.scope}'s work at once, which "
+            f"kernels of {owner} are not made for; choose one of {', '.join(able)}."
         )
-    if name in _CHOICES:
-        return name, value
-    if name in _SWITCHES and value in {"yes", "no"}:
-        return name, value == "yes"
-    if name not in _SWITCHES and value.isascii() and value.isdigit():
-        return name, int(value)
-    needed = "yes or no" if name in _SWITCHES else "a whole number that is not negative"
-    raise InvalidArgumentError(f"{name}={value} must be {needed}.")
+    for name in set(balance.given()) & set(balance.FOR_EXPAND):
+        raise InvalidArgumentError(
+            f"{name}={getattr(balance, name)!r} of balance={balance.name!r} is for "
+            "clgraph.primitives.expand; leave it out here."
+        )
+
+
+class _Rule(NamedTuple):
+    """Whether a combination is there that is not legal, and why it is not."""
+
+    broken: bool
+    why: str
+
+
+def _rules(config: TraversalConfig) -> Iterator[_Rule]:
+    frontier = config.frontier or VertexQueue()
+    balance, schedule = config.balance, config.schedule or Schedule()
+    yield from _pull_rules(frontier, config.pull)
+    yield _Rule(
+        bool(schedule.solo) and frontier.name != "vertex",
+        "solo=True runs levels out of a queue of vertices in local memory; choose "
+        "frontier='vertex' or leave solo out.",
+    )
+    hubs = frontier.hubs
+    if hubs is not None:
+        yield _Rule(
+            bool(hubs.bins and schedule.solo),
+            "hubs.bins=True keeps hubs in several queues, but solo=True hands them on in one; "
+            "leave one of them out.",
+        )
+        yield _Rule(
+            bool(hubs.degree) and schedule.distribution == "claimed",
+            f"hubs.degree={hubs.degree} spreads hubs by position, so distribution='claimed' cannot "
+            "serve them; choose distribution='static' or hubs.degree=0.",
+        )
+    if balance is not None:
+        yield from _balance_rules(frontier, balance)
+
+
+def _pull_rules(frontier: Frontier, pull: Pull | None) -> Iterator[_Rule]:
+    if pull is None or isinstance(pull, Never):
+        return
+    status = isinstance(frontier, StatusArray)
+    shown: Any = pull.name
+    yield _Rule(
+        frontier.HAS_CANDIDATES,
+        f"pull={shown!r} pulls into a queue of vertices, but frontier={frontier.name!r} passes "
+        "candidates on; choose pull='never' or frontier='vertex'.",
+    )
+    yield _Rule(
+        isinstance(pull, ByHubs) and not status,
+        "pull='hubs' counts the hubs that a status array's levels find; choose frontier='status' "
+        "or pull='edges'.",
+    )
+    if status:
+        return
+    yield _Rule(
+        frontier.visited in {"mask", "plain"},
+        f"pull={shown!r} reads a bitmap that is exact, which visited={frontier.visited!r} does "
+        "not keep; choose pull='never' or visited='bitmap'.",
+    )
+    # Where `visited` is left open these would choose a mask.
+    yield _Rule(
+        frontier.duplicates in FILTERS,
+        f"pull={shown!r} reads a bitmap that is exact, where duplicates={frontier.duplicates!r} "
+        "finds nothing; choose pull='never' or duplicates='keep'.",
+    )
+    yield _Rule(
+        bool(frontier.history),
+        f"pull={shown!r} reads a bitmap that is exact, where history={frontier.history} remembers "
+        "nothing of use; choose pull='never' or history=0.",
+    )
+    yield _Rule(
+        isinstance(pull, ByEdges) and pull.beta > 0,
+        f"beta={getattr(pull, 'beta', 0)} is about frontier='status', whose levels pull until it "
+        "says otherwise; choose that or leave it out.",
+    )
+
+
+def _balance_rules(frontier: Frontier, balance: Balancer) -> Iterator[_Rule]:
+    name = balance.name
+    yield _Rule(
+        isinstance(frontier, StatusArray),
+        f"balance={name!r} shares edges of a queue among lanes, which frontier='status' does by "
+        "classes; choose classes, or another frontier.",
+    )
+    yield _Rule(
+        frontier.HAS_CANDIDATES and name in NOT_PIECEWISE,
+        f"balance={name!r} shares out a whole queue of vertices, but frontier={frontier.name!r} "
+        "hands out a few at a time; choose frontier='vertex', or balance='warp_search' here.",
+    )
+    yield _Rule(
+        frontier.duplicates in {"load_lanes", "load_group"} and name in NOT_PIECEWISE,
+        f"balance={name!r} shares out a whole queue, but duplicates={frontier.duplicates!r} drops "
+        "vertices while they are shared out; choose 'lookup_group', or balance='warp_search'.",
+    )
+    update, hubs = frontier.update, frontier.hubs
+    yield _Rule(
+        isinstance(update, Registers) and update.induced_by == "width" and name != "dyn_vwarp",
+        "induced_by='width' is about the width that balance='dyn_vwarp' gives a level, not "
+        f"{name!r}; choose that or induced_by='length'.",
+    )
+    yield _Rule(
+        name in WHOLE_GRID and hubs is not None and bool(hubs.degree),
+        f"hubs.degree={hubs.degree if hubs else 0} sets vertices apart that balance={name!r} "
+        "spreads over the whole grid anyway; choose hubs.degree=0 or another balancer.",
+    )

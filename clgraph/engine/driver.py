@@ -129,8 +129,8 @@ class Driver:
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         # The same objects in every launch, so that they are handed over once.
         self._limits = (
-            np.uint32(config.patience),
-            np.uint32(config.spin_limit),
+            np.uint32(config.limits.patience or 0),
+            np.uint32(config.limits.spin or 0),
             np.uint64(config.launch_work),
         )
         self._first_launch = np.uint32(0)
@@ -276,8 +276,9 @@ class Driver:
     def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
         if self._word(STATE_WORDS["OVERFLOWED"]):
             raise QueueOverflowError(
-                f"{self._kernel.name} found more than its queues of {self._config.queue_percent} "
-                "percent can hold; choose a larger queue_percent, or visited='bitmap' (by weight: "
-                "other claims), by which each vertex is queued once and 100 percent suffice."
+                f"{self._kernel.name} found more than its queues of "
+                f"{self._config.limits.queue_percent} percent can hold; choose a larger "
+                "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
+                "vertex is queued once and 100 percent suffice."
             )
         return Outcome(mode, events, launches, self._word)

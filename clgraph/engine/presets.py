@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from clgraph.engine.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Presets"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Configuration", "Presets"]
 
 
 class Presets:
-    """Base of configurations that have names: `PRESETS` holds the keywords of each."""
+    """Base of what has names: `PRESETS` holds the keywords of each."""
 
     __slots__ = ()
 
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"auto": {}}
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
@@ -54,3 +59,8 @@ class Presets:
         raise InvalidArgumentError(
             f"config is a {type(config).__name__}; pass a {cls.__name__}, a preset name or None."
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Configuration(Presets, Strategy):
+    """Base of configurations that are trees of strategies."""

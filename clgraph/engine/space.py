@@ -1,94 +1,151 @@
-"""Enumerating the configuration space: every legal combination of the dimensions with names."""
+"""Enumerating the configuration space: every legal combination of what has names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from clgraph.engine.balancers import BALANCERS, canonical
-from clgraph.engine.legal import EXACT, objection
+from clgraph.engine.balance import FAMILY, Balancer, Cws
+from clgraph.engine.frontier import (
+    FILTERS,
+    Ballot,
+    Buffer,
+    EdgeQueue,
+    Frontier,
+    HybridQueue,
+    Registers,
+    StatusArray,
+    TwoPhaseQueue,
+    VertexQueue,
+)
+from clgraph.engine.pull import ByEdges, ByHubs, Never, Pull
+from clgraph.engine.schedule import Persistent, Schedule, Stepped
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["DIMENSIONS", "points"]
+    from clgraph.engine.config import TraversalConfig
 
-# Values of each dimension, and None where it may be of no matter; those that rule out most first.
-DIMENSIONS: dict[str, tuple[Any, ...]] = {
-    "queue": ("vertex", "edge", "two_phase", "hybrid", "status"),
+__all__ = ["points"]
+
+Config = TypeVar("Config", bound="TraversalConfig")
+
+QUEUES: tuple[type[Frontier], ...] = (VertexQueue, EdgeQueue, TwoPhaseQueue, HybridQueue)
+OF_QUEUES: dict[str, tuple[Any, ...]] = {
     "visited": ("bitmap", "labels", "mask", "plain"),
-    "direction": ("push", "switching"),
-    "balance": (*BALANCERS, None),
-    "group_scan": ("ordered", "unordered", None),
-    "duplicates": ("keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"),
+    "duplicates": ("keep", *FILTERS),
     "history": (0, 64),
-    "update": ("buffer", "ballot", "registers"),
+    "update": (Buffer(), Ballot(), Registers()),
     "rows": ("csr", "pairs"),
-    "generation": ("recount", "bins", "none", None),
-    "status_bits": (8, 32, None),
-    "classes": (1, 4, None),
-    "switching": ("edges", "hubs"),
-    "hub_cache": (0, 16, None),
-    "beta": (0, 2, None),
+}
+OF_STATUS: dict[str, tuple[Any, ...]] = {
+    "generation": ("recount", "bins", "none"),
+    "bits": (8, 32),
+    "classes": (1, 4),
+    "hub_cache": (0, 16),
+}
+OF_SCHEDULES: dict[str, tuple[Any, ...]] = {
     "solo": (False, True),
     "distribution": ("static", "claimed"),
-    "synchronisation": ("persistent", "stepped"),
 }
 
 
-def points(scopes: Sequence[str], fixed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Enumerate the legal combinations of `DIMENSIONS`.
+def points(kind: type[Config], fixed: Mapping[str, Any]) -> Iterator[Config]:
+    """Enumerate the legal combinations of all that is not a number.
 
     Parameters
     ----------
-    scopes : sequence of str
-        Scopes of the balancers that kernels can take.
+    kind : type
+        Of the configurations.
     fixed : mapping
-        Dimensions that have one value only.
+        Strategies, or names of them, that are the same in all.
 
     Yields
     ------
-    dict
-        A value for every dimension that matters in the combination.
+    TraversalConfig
+        With every strategy that matters in the combination.
     """
-    values = {**DIMENSIONS, **{name: (value,) for name, value in fixed.items()}}
-    if isinstance(fixed.get("balance"), str):
-        values["balance"] = (canonical(fixed["balance"]),)
-    names = list(values)
+    wanted = {
+        name: value
+        if not isinstance(value, str)
+        else type(kind.parameters()[name].check(name, value))
+        for name, value in fixed.items()
+    }
 
-    def extend(chosen: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
-        if index == len(names):
-            yield {name: value for name, value in chosen.items() if value is not None}
-            return
-        name = names[index]
-        legal = [v for v in values[name] if _fits(chosen, name, v, scopes)]
-        # What has a value here needs no place without one.
-        for value in [v for v in legal if v is not None] or legal:
-            yield from extend({**chosen, name: value}, index + 1)
+    def fits(name: str, strategy: Any) -> bool:
+        want = wanted.get(name)
+        return want is None or (
+            isinstance(strategy, want) if isinstance(want, type) else strategy == want
+        )
 
-    yield from extend({}, 0)
+    for frontier, pull in itertools.product(_frontiers(), _pulls()):
+        if not (fits("frontier", frontier) and fits("pull", pull)) or _is_idle(frontier, pull):
+            continue
+        if _legal(kind, frontier=frontier, pull=pull) is None:
+            continue
+        # A status array has no balancer.
+        balances = [None] if isinstance(frontier, StatusArray) else _balancers()
+        for balance in balances:
+            if (balance and not fits("balance", balance)) or (
+                balance is None and "balance" in fixed
+            ):
+                continue
+            if _legal(kind, frontier=frontier, pull=pull, balance=balance) is None:
+                continue
+            for schedule in _schedules():
+                found = fits("schedule", schedule) and _legal(
+                    kind, frontier=frontier, pull=pull, balance=balance, schedule=schedule
+                )
+                if found:
+                    yield found
 
 
-def _fits(chosen: Mapping[str, Any], name: str, value: Any, scopes: Sequence[str]) -> bool:
-    if name == "balance" and value in BALANCERS and BALANCERS[value] not in scopes:
-        return False
-    # Switching by edges or hubs is a choice of a status array; elsewhere there is one way.
-    candidate = {**chosen, name: value}
-    return objection(candidate) is None and not _is_idle(candidate, name)
+def _legal(kind: type[Config], **strategies: Any) -> Config | None:
+    try:
+        return kind(**strategies)
+    except InvalidArgumentError:
+        return None
 
 
-def _is_idle(chosen: Mapping[str, Any], name: str) -> bool:
-    """Whether a value has no effect that another combination does not have."""
-    value = chosen[name]
-    status = chosen["queue"] == "status"
-    never_pulls = chosen.get("direction") == "push"
-    if name in {"update", "rows"} and status:
-        return value not in {"buffer", "csr"}
-    if name == "group_scan":
-        return value is not None and chosen.get("balance") != "cws"
-    if name == "switching":
-        return value == "hubs" and never_pulls
-    if name in {"hub_cache", "beta"} and status and never_pulls:
-        return value not in {0, None}
-    if name == "visited" and not status:
-        return False
-    return name == "history" and value != 0 and chosen.get("visited") in EXACT
+def _is_idle(frontier: Frontier, pull: Pull) -> bool:
+    """Whether a cache of hubs is never looked at: the same without one is there too."""
+    return (
+        isinstance(frontier, StatusArray) and isinstance(pull, Never) and bool(frontier.hub_cache)
+    )
+
+
+def _frontiers() -> Iterator[Frontier]:
+    for kind in QUEUES:
+        has = {name: values for name, values in OF_QUEUES.items() if name in kind.parameters()}
+        yield from _each(kind, has)
+    yield from _each(StatusArray, OF_STATUS)
+
+
+def _each(kind: type[Frontier], values: Mapping[str, tuple[Any, ...]]) -> Iterator[Frontier]:
+    for chosen in itertools.product(*values.values()):
+        try:
+            yield kind(**dict(zip(values, chosen, strict=True)))
+        except InvalidArgumentError:
+            continue
+
+
+def _pulls() -> Iterator[Pull]:
+    yield Never()
+    for beta in (0, 2):
+        yield ByEdges(beta=beta)
+        yield ByHubs(beta=beta)
+
+
+def _balancers() -> Iterator[Balancer]:
+    for kind in FAMILY:
+        if kind is Cws:
+            yield from (Cws(group_scan="ordered"), Cws(group_scan="unordered"))
+        else:
+            yield kind()
+
+
+def _schedules() -> Iterator[Schedule]:
+    for kind in (Persistent, Stepped):
+        for chosen in itertools.product(*OF_SCHEDULES.values()):
+            yield kind(**dict(zip(OF_SCHEDULES, chosen, strict=True)))

@@ -5,7 +5,7 @@ Host and kernels agree on these by rendering: templates define each name from th
 
 import numpy as np
 
-from clgraph.engine.balancers import BALANCER_COUNTERS
+from clgraph.engine.balance import BALANCER_COUNTERS
 
 __all__ = [
     "BINS_AT",
@@ -108,7 +108,7 @@ _STAGE_NUMBERS = {
 
 
 def stage_numbers(queue: str) -> dict[str, int]:
-    """Give the number of each stage that a form of frontier (``config.queue``) has."""
+    """Give the number of each stage that a form of frontier (its name) has."""
     return _STAGE_NUMBERS.get(queue, _STAGE_NUMBERS["candidates"])
 
 

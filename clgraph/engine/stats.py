@@ -71,9 +71,9 @@ class TraversalStats:
         return self._outcome.kernel_ms
 
     @property
-    def config(self) -> dict[str, Any]:
-        """Every dimension of the configuration as decided."""
-        return self._config.as_dict()
+    def config(self) -> Resolved:
+        """The configuration that ran; it prints as the call that makes it."""
+        return self._config
 
     @cached_property
     def edges_traversed(self) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from clgraph.primitives.expand_config import ExpandSizes
 
 __all__ = ["ExpandStats", "Expansion"]
 
@@ -30,8 +32,8 @@ class ExpandStats:
         Kernel launches.
     chunks, tiles : int
         Equal pieces that the units were cut in, and tiles of large items; 0 where there are none.
-    config : dict
-        Every size as decided.
+    config : ExpandSizes
+        What ran; it prints as the call that makes it.
     counts : dict
         Events by the names of `COUNTERS`, those of finding the chunks with PARTITION_ before
         theirs; empty unless they were asked for.
@@ -47,7 +49,7 @@ class ExpandStats:
     launches: int
     chunks: int
     tiles: int
-    config: dict[str, Any]
+    config: ExpandSizes
     counts: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -8,9 +8,9 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
-from clgraph.engine.balancers import BALANCER_COUNTERS
+from clgraph.engine.balance import BALANCER_COUNTERS, DynVwarp
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.expand_config import ExpandConfig, decide, usual_balancer
+from clgraph.primitives.expand_config import ExpandConfig, decide
 from clgraph.primitives.expand_results import ExpandStats, Expansion
 from clgraph.primitives.sizes import checked_sizes, size_moments
 
@@ -87,16 +87,11 @@ class Expand:
         self.device = find_device(device)
         self.items, self.units = array.size, int(prefix[-1])
         self.mean, self.deviation = size_moments(array)
-        alike = self.deviation <= wanted.alike_deviation and self.mean <= wanted.alike_mean
-        hybrid = "interpolation" if alike else "binary"
-        search = hybrid if wanted.search == "hybrid" else wanted.search
-        if wanted.balance is None and wanted.search == "hybrid" and self.device.traits.lanes > 1:
-            search = "lanes"  # 9 us instead of 16 for 8,192 chunks of 3 million items on an H200
         self.config = decide(
             wanted,
             self.device.traits,
-            balance=usual_balancer(self.mean, self.deviation, self.device.traits),
-            search=search,
+            mean=self.mean,
+            deviation=self.deviation,
             wide_offsets=self.items + self.units >= NARROW_UNITS,
             with_ranks=ranks,
             counts=counts,
@@ -116,20 +111,21 @@ class Expand:
                     f"{self._expand.local_bytes} bytes of local memory of "
                     f"{self.device.traits.local_bytes} on {self.device.name}; choose smaller ones."
                 )
-            self._allocate(array, prefix, wanted)
+            self._allocate(array, prefix)
 
-    def _allocate(
-        self, sizes: NDArray[np.uint32], prefix: NDArray[np.uint64], wanted: ExpandConfig
-    ) -> None:
+    def _allocate(self, sizes: NDArray[np.uint32], prefix: NDArray[np.uint64]) -> None:
         config, memory = self.config, Memory(self.device)
-        threshold = 4096 if wanted.dyn_threshold is None else wanted.dyn_threshold
+        # Arguments of every kernel, of meaning to one balancer.
+        tiling = config.balance if isinstance(config.balance, DynVwarp) else DynVwarp()
+        tiling = tiling.resolved(config.lanes, config.group_size)
+        threshold = tiling.threshold or 0
         self._dyn_threshold = np.uint32(threshold)
-        self._tile_units = np.uint32(config.group_size * wanted.tile_batch)
+        self._tile_units = np.uint32(config.group_size * (tiling.tile_batch or 0))
         large = sizes[sizes > threshold].astype(np.int64) if config.tiles else sizes[:0]
         self._tiles = int((-(-large // int(self._tile_units))).sum())
-        total = self.units + (self.items if config.partition == "merge" else 0)
-        self._chunks = -(-total // config.chunk) if config.scope == "grid" else 0
-        searched = config.balance in {"two_phase", "multi_phase"}
+        total = self.units + (self.items if config.balance.partition == "merge" else 0)
+        self._chunks = -(-total // config.chunks.units) if config.balance.scope == "grid" else 0
+        searched = config.balance.name in {"two_phase", "multi_phase"}
         counted = self.units if config.counts else 1
         offsets = np.uint64 if config.wide_offsets else np.uint32
         self._indptr = memory.upload("prefix sums", prefix.astype(offsets))
@@ -209,12 +205,14 @@ class Expand:
     def _main(self) -> cl.Event:
         config = self.config
         size, lane_groups = config.group_size, config.group_size // config.lanes
-        if config.scope == "grid":
-            pieces = self._chunks if config.balance != "direct" else -(-self._chunks // lane_groups)
-        elif config.scope == "group":
-            pieces = -(-self.items // (size * config.block_items))
+        if config.balance.scope == "grid":
+            pieces = (
+                self._chunks if config.balance.name != "direct" else -(-self._chunks // lane_groups)
+            )
+        elif config.balance.scope == "group":
+            pieces = -(-self.items // (size * config.balance.block_items))
         else:
-            tile = 1 if config.balance == "dyn_vwarp" else config.tile
+            tile = 1 if config.balance.name == "dyn_vwarp" else config.tile
             pieces = -(-self.items // (tile * lane_groups))
         most = self._resident * self._grid_factor if self._grid_factor else pieces
         return self._expand.launch(
@@ -247,9 +245,7 @@ class Expand:
             launches=len(events),
             chunks=self._chunks if self.units else 0,
             tiles=int(self._tile_count.read()[0]) if events and self.config.tiles else 0,
-            config={
-                name: getattr(self.config, name) for name in type(self.config).__dataclass_fields__
-            },
+            config=self.config,
             counts=self._counts() if events and self.config.counts else {},
         )
 
@@ -297,7 +293,7 @@ def expand(
     sizes : array_like
         [items] of integers, the units of each item; 0 is allowed.
     balance : str, optional
-        Name of the load balancer; see ``clgraph.engine.balancers.BALANCERS``. Default is one that
+        Name of the load balancer; see ``clgraph.balance``. Default is one that
         suits mean and deviation of the sizes.
     config : ExpandConfig, optional
         Instead of `balance`, where its sizes matter too.

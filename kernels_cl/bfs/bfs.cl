@@ -8,7 +8,8 @@
 <%namespace name="candidates" file="/frontier/edges.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
-<%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].queue, 'edge_queue') + '.mako'}"/>
+<%namespace name="small" file="/bfs/small_frontiers.mako"/>
+<%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].frontier.name, 'edge_queue') + '.mako'}"/>
 // Breadth-first search: hop distances and optionally one shortest-path tree from a source.
 // How a level finds the next one, and what its frontier looks like, is in the files of bfs/.
 //
@@ -21,12 +22,12 @@ ${clock.vocabulary()}
 ${group.declarations()}
 ${queue.declarations()}
 ${visited.declarations()}
-% if config.queue in ("edge", "two_phase", "hybrid"):
+% if config.frontier.name in ("edge", "two_phase", "hybrid"):
 ${candidates.declarations()}
 % endif
 ${stage.declarations()}
 
-% if config.queue == "status":
+% if config.frontier.name == "status":
 ${form.declarations()}
 % endif
 % if config.hub_bins:
@@ -71,12 +72,12 @@ void bfs(
     const uint queue_capacity,                      // entries, where they may be more than n
     const uint hub_capacity,
     % endif
-    % if config.queue in ("edge", "two_phase", "hybrid"):
+    % if config.frontier.name in ("edge", "two_phase", "hybrid"):
     __global candidate_t *candidates_even,          // [candidate_capacity]
     __global candidate_t *candidates_odd,           // [candidate_capacity], or one element
     const uint candidate_capacity,
     % endif
-    % if config.queue == "status":
+    % if config.frontier.name == "status":
     volatile __global uint *tallies,                // [tally_count] see status_array.mako
     __global uint *group_counts,                    // [4, groups]
     __global uint *share_begins,                    // [4, work-items of a launch]
@@ -84,15 +85,15 @@ void bfs(
     __global uint *hub_list,                        // [hub_total]
     const uint hub_floor,                           // out-degree above which a vertex is a hub
     const uint hub_total,
-    % if config.status_bits == 8:
+    % if config.frontier.bits == 8:
     __global uchar *statuses,                       // [n]
     % endif
-    % if config.generation == "bins":
+    % if config.frontier.generation == "bins":
     __global uint *bins,                            // [4, bin_capacity, work-items of a launch]
     const uint bin_capacity,
     % endif
     % endif
-    % if config.scope == "grid":
+    % if config.balance.scope == "grid":
     __global uint *restrict prefix,                 // [queue + 1] exclusive sums of a frontier's degrees
     __global uint *restrict chunk_items,            // [chunks + 1] see /balance/chunks.mako
     % endif
@@ -115,8 +116,8 @@ void bfs(
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     % if config.held:
     // What groups find must fit their local memory, if about half of the edges lead to new vertices.
-    const uint held_room = (uint)get_num_groups(0) * ${config.solo_capacity}u;
-    const uint held_limit = min(${config.held_limit}u, min(held_room / 2u, held_room / max(mean_degree, 1u) * 2u));
+    const uint held_room = (uint)get_num_groups(0) * ${config.limits.solo_capacity}u;
+    const uint held_limit = min(${small.module.HELD}u, min(held_room / 2u, held_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
     <%stage:run initial="first_stage">

@@ -27,7 +27,7 @@ ${copying.setup()}
 ${duplicates.setup()}
 % if "contract_expand" in stages:
 __local entry_t claimed_entries[${config.group_size}];
-% if config.scope == "group":
+% if config.balance.scope == "group":
 __local uint kept_count;
 if (get_local_id(0) == 0) kept_count = 0;
 group_barrier();
@@ -42,19 +42,19 @@ group_barrier();
     __global entry_t *const queue_to = queue_even;
     const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
     const uint part = 0, parts = 1;
-    const int eager = now.length <= ${config.eager_limit}u;
+    const int eager = now.length <= ${config.limits.eager}u;
     ${queue.begin_stage()}
     % if "contract" in stages:
     if (now.mode == CONTRACT) {
         <%tiles:each_tile count="now.length" size="tile_size">
             ${contract(visiting.keep_in_queue)}
         </%tiles:each_tile>
-        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
     }
     % endif
     % if "expand" in stages:
     if (now.mode == EXPAND) {
-        % if config.scope == "group":
+        % if config.balance.scope == "group":
         <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
             const uint i = tile_begin + (uint)get_local_id(0);
             const uint degree = i < tile_end ? ENTRY_DEGREE(queue_even[i]) : 0u;
@@ -76,7 +76,7 @@ group_barrier();
     % if "contract_expand" in stages:
     if (now.mode == CONTRACT_EXPAND) {
         uint claimed_here = 0;
-        % if config.scope == "group":
+        % if config.balance.scope == "group":
         <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
             uint kept_degree = 0;
             {
@@ -157,11 +157,11 @@ if (kept_count) {
 </%def>
 
 <%def name="copy_edges(count)">
-${(copying.copy_group if config.scope == "group" else copying.copy)(count, "candidates")}
+${(copying.copy_group if config.balance.scope == "group" else copying.copy)(count, "candidates")}
 </%def>
 
 <%def name="copy_next(count)">
-${(copying.copy_group if config.scope == "group" else copying.copy)(count, "next_candidates")}
+${(copying.copy_group if config.balance.scope == "group" else copying.copy)(count, "next_candidates")}
 </%def>
 
 ## By one work-item: `next` from `now` and the counters of its slot.
@@ -194,7 +194,7 @@ ${(copying.copy_group if config.scope == "group" else copying.copy)(count, "next
     } else {
         next.level += now.mode != FILL;
         next.queue ^= now.mode == CONTRACT_EXPAND;
-        next.mode = ${"CONTRACT" if config.queue == "two_phase" else "CONTRACT_EXPAND" if config.queue == "edge" else f"next.length > {config.hybrid_limit}u ? CONTRACT : CONTRACT_EXPAND"};
+        next.mode = ${"CONTRACT" if config.frontier.name == "two_phase" else "CONTRACT_EXPAND" if config.frontier.name == "edge" else f"next.length > {config.frontier.limit}u ? CONTRACT : CONTRACT_EXPAND"};
     }
     if (over) next.mode = MODE_DONE;
     deepest = now.level - (found && claimed == 0);

@@ -15,17 +15,17 @@
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 ## A candidate is labelled when it is contracted, the source like any other.
-                ${"VISIT(v, v == source ? 0u : 255u);" if config.queue == "status" and config.status_bits == 8 else ""}
-                % if config.queue != "status" or config.status_bits == 32:
-                distances[v] = ${"v == source ? 0 : UNREACHED" if config.queue in ("vertex", "status") else "UNREACHED"};
+                ${"VISIT(v, v == source ? 0u : 255u);" if config.frontier.name == "status" and config.frontier.bits == 8 else ""}
+                % if config.frontier.name != "status" or config.frontier.bits == 32:
+                distances[v] = ${"v == source ? 0 : UNREACHED" if config.frontier.name in ("vertex", "status") else "UNREACHED"};
                 % endif
                 % if problem.predecessors:
                 predecessors[v] = v == source ? (int)source : UNREACHED;
                 % endif
             }
-            % if config.visited in ("bitmap", "mask"):
+            % if config.frontier.visited in ("bitmap", "mask"):
             for (uint w = (tile_begin >> WORD_SHIFT) + lane_id(); w << WORD_SHIFT < tile_end; w += LANES)
-                visited_even[w] = ${"w == source >> WORD_SHIFT ? WORD_BIT(source) : 0" if config.queue == "vertex" else "0"};
+                visited_even[w] = ${"w == source >> WORD_SHIFT ? WORD_BIT(source) : 0" if config.frontier.name == "vertex" else "0"};
             % endif
         </%tiles:each_tile>
     }

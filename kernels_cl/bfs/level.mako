@@ -3,7 +3,11 @@
 ## In scope      the kernel's arguments and the totals: reached, explored, work
 ## Called by     one work-item, but for `conclude` and `finish`, which solo mode calls by all
 
+## Where no level pulls, a frontier is large from one vertex in so many on.
+<%! LARGE = 16 %>
+
 <%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="pull" file="/balance/pull.mako"/>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
 ## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
@@ -13,19 +17,19 @@
     const uint size = ${found} + ${hubs};
     % if config.pull:
     const ulong unexplored = m - min(m, explored);
-    % if config.pull_gain:
+    % if config.pull.gain:
     // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
     // unvisited vertex tries unexplored / edges in-neighbours, and these must be fewer than the edges.
-    const int is_worth_it = (float)(${edges}) * (float)(${edges}) * ${config.pull_gain}.0f > (float)unexplored * (float)(n - min(n, reached));
+    const int is_worth_it = (float)(${edges}) * (float)(${edges}) * ${config.pull.gain}.0f > (float)unexplored * (float)(n - min(n, reached));
     % else:
     const int is_worth_it = 1;
     % endif
     const int pull_pays = ${may_pull} && is_worth_it &&
-                          (ulong)(${edges}) > unexplored / ${config.alpha}u + n / ${config.pull_floor}u;
+                          ${pull.reads_fewer(f"(ulong)({edges})", "unexplored")};
     % endif
     ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:
-              : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.visited == "labels" else "PULL"})
+              : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.frontier.visited == "labels" else "PULL"})
               : ${pulled} ? GATHER
     % endif
               : ${expansion()};
@@ -44,13 +48,13 @@
 
 ## Once `s` is final: how the balancer of the whole grid cuts up the `edges` of what comes next.
 <%def name="cut(s)">
-% if config.scope == "grid":
+% if config.balance.scope == "grid":
 if (${s}.mode == ARRANGE) state[LEVEL_CHUNK] = ${chunks.decided("edges", f"((ulong){s}.members * GROUP_SIZE)")};
 % endif
 </%def>
 
 ## The first stage of a push level.
-<%def name="expansion()">${"ARRANGE" if config.scope == "grid" else "PUSH"}</%def>
+<%def name="expansion()">${"ARRANGE" if config.balance.scope == "grid" else "PUSH"}</%def>
 
 <%def name="record(s)">
 if (${s}.level - 1 < level_capacity)

@@ -86,13 +86,13 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
 
 <%def name="visit_edges(count)">
     % for k in range(count):
-    % if config.visited == "plain":
+    % if config.frontier.visited == "plain":
     int claimed${k} = active${k};
     % else:
     ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "", "")}
     % endif
     % endfor
-    % if config.visited != "plain":
+    % if config.frontier.visited != "plain":
     % for k in range(count):
     ${visited.claim_bit(f"claimed{k}", f"v{k}", f"may_claim{k}")}
     % endfor

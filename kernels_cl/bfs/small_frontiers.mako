@@ -4,6 +4,10 @@
 ##               /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in `hold` what a stage of vertex_queue.mako has
 
+## Groups hold frontiers of up to so many vertices, more than one group alone should have, and look
+## vertices up before they claim them from so many edges a vertex on.
+<%! HELD, HELD_ALONE, HELD_LOOK = 1 << 15, 1 << 8, 5 %>
+
 <%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
 <%namespace name="held" file="/grid/held.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
@@ -13,7 +17,7 @@
 ## Levels whose frontier stays with the groups: while it is small enough for that, and too large for
 ## one group alone.
 <%def name="hold()">
-        const int eager = 1, look = mean_degree >= ${config.held_look}u;
+        const int eager = 1, look = mean_degree >= ${HELD_LOOK}u;
         edges_t held_edges = 0;
         <%held:levels queue="queue_from">
         <%def name="visit(count)">
@@ -23,7 +27,7 @@
         <%def name="held_level()">
             const ulong ahead = (ulong)total * mean_degree;
             going = total != 0 && !crowded && now.level < max_level && total <= held_limit && held_levels < ${config.held_levels}u &&
-                    !((flags & FLAG_SOLO) && total <= ${config.solo_capacity}u && ahead <= ${config.held_solo}u);
+                    !((flags & FLAG_SOLO) && total <= ${config.limits.solo_capacity}u && ahead <= ${HELD_ALONE}u);
             if (going) {
                 ++held_levels;
                 held_found += total;
@@ -53,7 +57,7 @@
     <%def name="visit_alone()">
         claimed = distances[v] == UNREACHED;
         distances[v] = claimed ? (int)now.level : distances[v];
-        % if config.visited == "bitmap":
+        % if config.frontier.visited == "bitmap":
         the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
         % endif
         % if problem.predecessors:
@@ -75,9 +79,9 @@
         if (lid == 0) {
             ${level.record("now")}
         }
-        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.solo_capacity}u &&
-                edges <= ${config.solo_edges}u && work <= budget;
-        % if config.scope == "grid":
+        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.limits.solo_capacity}u &&
+                edges <= ${config.limits.solo_edges}u && work <= budget;
+        % if config.balance.scope == "grid":
         if (lid == 0 && !going) {
             ${level.cut("now")}
         }

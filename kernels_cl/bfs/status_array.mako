@@ -10,13 +10,14 @@
 ## the queue is sorted; WAY_PULLED takes what is still unvisited of the queue before; WAY_RETURN takes
 ## what a pull visited, where levels push again. now.visited says that levels pull.
 ##
-## Choice: config.status_bits, 32 for the results themselves, or 8 for bytes beside them, of which the
+## Choice: config.frontier.bits, 32 for the results themselves, or 8 for bytes beside them, of which the
 ## last stage, WIDEN, makes the results; a search deeper than a byte can tell overflows.
 ##
 ## Races: several finders may write distances[v]: the same number, each with a parent of its own.
 ## A pull reads distances that others write: they hold UNREACHED or this level, neither of them less.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="pull" file="/balance/pull.mako"/>
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
@@ -32,9 +33,9 @@
 #define TALLY_${name} ${index}
 % endfor
 #define TALLY_ULONG(name_) ((volatile __global ulong *)(tallies + (name_)))
-#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in config.class_edges) if config.classes == 4 else "2u"})
+#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in classes.module.CLASS_EDGES) if config.frontier.classes == 4 else "2u"})
 // A vertex's distance as an int, UNREACHED before it is visited.
-% if config.status_bits == 8:
+% if config.frontier.bits == 8:
 #define STATUS_OF(v_) ((int)(uchar)(statuses[v_] + 1) - 1)
 #define LATEST_STATUS_OF(v_) ((int)(uchar)(((volatile __global uchar *)statuses)[v_] + 1) - 1)
 #define VISIT(v_, level_) statuses[v_] = (uchar)(level_)
@@ -139,7 +140,7 @@ ${generation.setup()}
             tallies[TALLY_CLASSES + c] = 0;
         }
         next.length = left;
-        next.mode = ${"WRITE" if config.generation != "none" else "now.visited ? PULL : PUSH"};
+        next.mode = ${"WRITE" if config.frontier.generation != "none" else "now.visited ? PULL : PUSH"};
         if (judged) {
             edges = *TALLY_ULONG(TALLY_EDGES);
             ${judge()}
@@ -150,15 +151,15 @@ ${generation.setup()}
         tallies[TALLY_NEWLY] = 0;
         tallies[TALLY_NEWLY_HUBS] = 0;
         *TALLY_ULONG(TALLY_EDGES) = 0;
-        % if config.generation == "none":
+        % if config.frontier.generation == "none":
         next.level += next.mode != COUNT;
         % endif
-    } else if (now.mode != ${"WIDEN" if config.status_bits == 8 else "MODE_DONE"}) {
+    } else if (now.mode != ${"WIDEN" if config.frontier.bits == 8 else "MODE_DONE"}) {
         next.mode = now.visited ? PULL : PUSH;
         next.level += 1;
         next.queue ^= 1;
     }
-    % if config.status_bits == 8:
+    % if config.frontier.bits == 8:
     if (over) {
         next.mode = WIDEN;
         next.level = deepest;
@@ -179,32 +180,32 @@ ${generation.setup()}
             explored += edges;
             over = newly == 0 || now.level >= max_level;
             deepest -= newly == 0;
-            % if config.status_bits == 8:
+            % if config.frontier.bits == 8:
             if (!over && now.level == ${LAST_BYTE_LEVEL}u) over = state[OVERFLOWED] = 1;
             % endif
             % if config.pull:
             if (now.tile == WAY_PUSHED) {
-                % if config.switching == "hubs":
-                const int turns = hub_total && 100ul * tallies[TALLY_NEWLY_HUBS] > ${config.gamma}ul * hub_total;
+                % if config.pull.name == "hubs":
+                const int turns = hub_total && 100ul * tallies[TALLY_NEWLY_HUBS] > ${config.pull.gamma}ul * hub_total;
                 % else:
-                const int turns = edges > (m - min(m, explored)) / ${config.alpha}u + n / ${config.pull_floor}u;
+                const int turns = ${pull.reads_fewer("edges", "(m - min(m, explored))")};
                 % endif
                 if (turns) {
                     next.visited = 1;
                     next.tile = WAY_SWITCH;
-                    next.mode = ${"COUNT" if config.generation != "none" else "PULL"};
+                    next.mode = ${"COUNT" if config.frontier.generation != "none" else "PULL"};
                     *TALLY_ULONG(TALLY_SWITCHES) += 1;
                 }
             } else {
-                % if config.beta:
-                if (newly < n / ${config.beta}u) {
+                % if config.pull.beta:
+                if (newly < n / ${config.pull.beta}u) {
                     next.visited = 0;
                     next.tile = WAY_RETURN;
-                    next.mode = ${"COUNT" if config.generation != "none" else "PUSH"};
+                    next.mode = ${"COUNT" if config.frontier.generation != "none" else "PUSH"};
                     *TALLY_ULONG(TALLY_RETURNS) += 1;
                 }
                 % endif
-                % if config.generation != "none":
+                % if config.frontier.generation != "none":
                 over |= left == 0;
                 % endif
             }

@@ -1,34 +1,37 @@
 ## status_classes: the vertices of a queue, each by as many work-items as its degree class is worth.
 ##
 ## Classes: less than 32 edges by one work-item, less than 256 by a lane group, less than 65,536 by a
-## work-group, others by all work-groups (config.class_edges). No barrier parts them, so groups are
+## work-group, others by all work-groups (CLASS_EDGES). No barrier parts them, so groups are
 ## busy with different classes at the same time; a class without vertices takes no turn.
 ##
 ## In scope      queue_from, begins (where each class begins), the kernel's arguments, now
 ## Called by     all work-items, in uniform control flow; group barriers inside
-## Hub cache     vertices of many edges that the level before visited, by id modulo config.hub_cache:
+## Hub cache     vertices of many edges that the level before visited, by id modulo config.frontier.hub_cache:
 ##               an in-neighbour found there needs no look at its status. Collisions: the later one
 ##               stays, a miss costs a read.
+
+## Least degrees of the classes that are walked by a SIMD group, by a work-group and by all of them.
+<%! CLASS_EDGES = (32, 256, 1 << 16) %>
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 
 <%def name="setup()">
 __local uint group_hit;
-% if config.hub_cache and config.pull:
-__local uint hub_cache[${config.hub_cache}];
+% if config.frontier.hub_cache and config.pull:
+__local uint hub_cache[${config.frontier.hub_cache}];
 % endif
 </%def>
 
 <%def name="each_vertex(pulls)">
-% if pulls and config.hub_cache:
-for (uint i = lid; i < ${config.hub_cache}u; i += GROUP_SIZE) hub_cache[i] = NO_SPACE;
+% if pulls and config.frontier.hub_cache:
+for (uint i = lid; i < ${config.frontier.hub_cache}u; i += GROUP_SIZE) hub_cache[i] = NO_SPACE;
 group_barrier();
 for (uint i = lid; i < tallies[TALLY_HUBS_LISTED]; i += GROUP_SIZE)
-    hub_cache[hub_list[i] & ${config.hub_cache - 1}u] = hub_list[i];
+    hub_cache[hub_list[i] & ${config.frontier.hub_cache - 1}u] = hub_list[i];
 % endif
 if (lid == 0) group_hit = NO_SPACE;
 group_barrier();
-% if config.generation == "none":
+% if config.frontier.generation == "none":
 ## The whole array, one work-group a vertex.
 <%tiles:each_group_tile count="n" size="1u">
     const uint v = tile_begin;
@@ -90,10 +93,10 @@ const uint units = middle + (begins[1] + ${config.class_batch}u * GROUP_SIZE - 1
 ## Declares `hit`: whether in-neighbour w was visited by an earlier level.
 <%def name="look(active)">
     int hit = 0;
-    % if config.hub_cache:
+    % if config.frontier.hub_cache:
     if (${active}) {
         ++cache_looks;
-        hit = hub_cache[w & ${config.hub_cache - 1}u] == w;
+        hit = hub_cache[w & ${config.frontier.hub_cache - 1}u] == w;
         cache_hits += (uint)hit;
     }
     % endif

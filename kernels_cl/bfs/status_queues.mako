@@ -8,7 +8,7 @@
 ## In scope      queue_from, queue_to, begins, the kernel's arguments, now
 ## Called by     all work-items, in uniform control flow; group barriers inside
 ## Atomics       a few a work-group, on totals; none on distances or on queues
-## Choice        config.generation: "recount" looks at the vertices again in WRITE; "bins" keeps what
+## Choice        config.frontier.generation: "recount" looks at the vertices again in WRITE; "bins" keeps what
 ##               COUNT selects in bins of its own, 16 bytes a vertex; "none" has no queues
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -19,7 +19,7 @@ __local uint lane_totals[${4 * (config.group_size // config.lanes)}], group_sums
 
 ## Runs `select` for this work-item's share: it sees v, and c, its class where that is known.
 <%def name="each_of_share(select)">
-if (now.tile == WAY_PULLED${" && 0" if config.generation == "none" else ""}) {
+if (now.tile == WAY_PULLED${" && 0" if config.frontier.generation == "none" else ""}) {
     for (uint c = 0; c < 4; ++c) {
         const ulong size = begins[c + 1] - begins[c];
         const uint past = begins[c] + (uint)(size * (share + 1) / shares);
@@ -51,10 +51,10 @@ const uint class = !selected ? 0u : now.tile == WAY_SWITCH ? CLASS_OF(IN_DEGREE(
 <%def name="count_one(known)">
 {
     ${choose(known)}
-    % if config.generation != "none":
+    % if config.frontier.generation != "none":
     for (uint k = 0; k < 4; ++k) {
         if (selected && k == class) {
-            % if config.generation == "bins":
+            % if config.frontier.generation == "bins":
             bins[(ulong)(k * bin_capacity + counts[k]) * shares + share] = v;
             % endif
             ++counts[k];
@@ -69,7 +69,7 @@ const uint class = !selected ? 0u : now.tile == WAY_SWITCH ? CLASS_OF(IN_DEGREE(
             newly_hubs += (uint)is_hub;
             newly_edges += degree;
         }
-        % if config.hub_cache and config.pull:
+        % if config.frontier.hub_cache and config.pull:
         if (is_hub && lists_hubs) hub_list[atomic_inc(tallies + TALLY_HUBS_FOUND)] = v;
         % endif
     }
@@ -87,14 +87,14 @@ const uint class = !selected ? 0u : now.tile == WAY_SWITCH ? CLASS_OF(IN_DEGREE(
 <%def name="count()">
 // A switch and a return follow a count of the same level, which has added it up.
 const int adds_up = now.tile == WAY_PUSHED || now.tile == WAY_PULLED;
-const int lists_hubs = ${"now.tile != WAY_RETURN" if config.generation == "none" else "now.tile == WAY_SWITCH || now.tile == WAY_PULLED"};
+const int lists_hubs = ${"now.tile != WAY_RETURN" if config.frontier.generation == "none" else "now.tile == WAY_SWITCH || now.tile == WAY_PULLED"};
 <%tiles:each_group_tile count="get_num_groups(0)" size="1u">
     const uint share = tile_begin * GROUP_SIZE + lid, shares = (uint)get_num_groups(0) * GROUP_SIZE;
     uint counts[4] = {0, 0, 0, 0};
     uint newly = 0, newly_hubs = 0;
     ulong newly_edges = 0;
     ${each_of_share(count_one)}
-    % if config.generation != "none":
+    % if config.frontier.generation != "none":
     for (uint c = 0; c < 4; ++c) {
         const uint before = lane_scan_exclusive_add(counts[c]);
         if (lane_id() == LANES - 1) lane_totals[c * GROUP_LANES + LANE_GROUP] = before + counts[c];
@@ -145,7 +145,7 @@ volatile __global uint *const next_sizes = tallies + TALLY_SIZES + 4 * (now.queu
         class_begin += next_sizes[c];
     }
     group_barrier();
-    % if config.generation == "bins":
+    % if config.frontier.generation == "bins":
     for (uint c = 0; c < 4; ++c) {
         const uint count = share_counts[c * shares + share];
         for (uint k = 0; k < count; ++k)

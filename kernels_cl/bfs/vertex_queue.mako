@@ -36,9 +36,9 @@ ${held.setup()}
 % endif
 ${advance.setup()}
 ${duplicates.setup()}
-% if config.duplicates.startswith("load"):
+% if config.frontier.duplicates.startswith("load"):
 __local entry_t kept_entries[${config.group_size}];
-% if config.scope == "group":
+% if config.balance.scope == "group":
 __local uint kept_count;
 if (get_local_id(0) == 0) kept_count = 0;
 group_barrier();
@@ -65,10 +65,10 @@ group_barrier();
     } else
     % endif
     if (now.mode == PUSH) {
-        const int eager = now.length <= ${config.eager_limit}u;
+        const int eager = now.length <= ${config.limits.eager}u;
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-        % if config.duplicates.startswith("load"):
-        % if config.scope == "group":
+        % if config.frontier.duplicates.startswith("load"):
+        % if config.balance.scope == "group":
         <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
             ${expand_kept_by_group()}
         </%tiles:each_group_tile>
@@ -103,7 +103,7 @@ group_barrier();
             </%advance:each_hub_edge>
         }
         % endif
-        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
     }
     % endif
     % if "pull" in stages:
@@ -197,7 +197,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
-    const int weigh = ${"1 || " if config.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull_floor}u ||
+    const int weigh = ${"1 || " if config.balance.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull.floor if config.pull else level.module.LARGE}u ||
                       max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || held_levels" if config.held else ""};
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
@@ -248,7 +248,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges")}
     } else if (now.mode == MARK) {
         next.mode = PULL;
-    % if config.scope == "grid":
+    % if config.balance.scope == "grid":
     } else if (now.mode == ARRANGE) {
         ${arrange.conclude()}
         next.mode = ${"PUSH" if config.exact else "load_relaxed(state + OVERFLOWED) ? MODE_DONE : PUSH"};
@@ -264,9 +264,9 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     work += (ulong)now.length + ${config.stage_work}u;
     ${level.finish("next")}
     stage_alone = (flags & FLAG_SOLO) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
-                  next.length <= ${config.solo_capacity}u && edges <= ${config.solo_edges}u;
+                  next.length <= ${config.limits.solo_capacity}u && edges <= ${config.limits.solo_edges}u;
     ${level.cut("next")}
-    % if config.hub_bins or config.scope == "grid":
+    % if config.hub_bins or config.balance.scope == "grid":
     fence_device();   // what the next stage reads of the words of bins, of chunks and of prefix sums
     % endif
 </%def>

@@ -36,7 +36,7 @@
 <%def name="enqueue(count, has_parent, keep, hub_slot)">
     % for k in range(count):
     ## Who cuts a frontier in chunks has room for no more of them than its edges take.
-    % if config.entry != "vertex" or config.pull or config.hub_degree or config.queue != "vertex" or not config.exact or config.scope == "grid":
+    % if config.entry != "vertex" or config.pull or config.hub_degree or config.frontier.name != "vertex" or not config.exact or config.balance.scope == "grid":
     if (claimed${k}) {
         % if config.entry != "vertex":
         if (eager) prefetch_global(indices + row${k});

@@ -78,7 +78,7 @@ void expand(
     </%advance:each_edge>
 }
 
-% if config.balance in ("two_phase", "multi_phase"):
+% if config.balance.name in ("two_phase", "multi_phase"):
 // Where each chunk begins: one search a chunk, by a work-item each or by all lanes of a SIMD group.
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void expand_partition(
@@ -90,17 +90,17 @@ void expand_partition(
 {
     ${lanes.setup()}
     const offset_t units = indptr[items];
-    <% by_lanes = config.search == "lanes" and config.partition == "units" %>
+    <% by_lanes = config.search == "lanes" and config.balance.partition == "units" %>
     % if by_lanes:
     const uint searcher = (uint)get_global_id(0) / LANES, searchers = (uint)get_global_size(0) / LANES;
     % else:
     const uint searcher = (uint)get_global_id(0), searchers = (uint)get_global_size(0);
     % endif
     for (uint chunk = searcher; chunk <= chunks; chunk += searchers) {
-        % if config.partition == "merge":
-        ${find.merge("found", "indptr[{}]", "items", "units", f"(offset_t)chunk * {config.chunk}u")}
+        % if config.balance.partition == "merge":
+        ${find.merge("found", "indptr[{}]", "items", "units", f"(offset_t)chunk * {config.chunks.units}u")}
         % else:
-        const offset_t key = min((offset_t)chunk * ${config.chunk}u, units - 1u);
+        const offset_t key = min((offset_t)chunk * ${config.chunks.units}u, units - 1u);
         % if by_lanes:
         ${find.by_lanes("found", "indptr[{}]", "items", "key")}
         % elif config.search == "interpolation":

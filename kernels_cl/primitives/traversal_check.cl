@@ -48,7 +48,7 @@ void check_gather(
     ${queue.end_stage("pushed", "small")}
 }
 
-% if config.update == "registers":
+% if config.frontier.update.name == "registers":
 // Each lane pushes as many entries as it is told to, one after another.
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void check_registers(

@@ -92,7 +92,7 @@ if (settled_buffered == ${config.buffer}u) {
     % if "split" in stages:
     if (now.mode == SPLIT) {
         const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
-        <%tiles:each_tile count="now.length" size="${config.split_tile}">
+        <%tiles:each_tile count="now.length" size="${pile.module.TILE}">
             for (uint place = tile_begin; place < tile_end; ++place) {
                 const uint v = pile_here[place];
                 const key_t key = KEY_AT(v);

@@ -20,7 +20,7 @@
     uint edges_seen = 0;
     ${relaxing.begin()}
     ${begin()}
-    % if config.heavy == "switching":
+    % if config.method.heavy == "switching":
     if (PULLS) {
         // Whoever is at the lower bound or below was settled before this band, but for the sources.
         const key_t low = (key_t)BOARD_ULONG(LOW);

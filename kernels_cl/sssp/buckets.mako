@@ -24,13 +24,16 @@
 ##               dropped: whoever lowered it has pushed another. Two that see the same COUNT of zero
 ##               advance BASE to the same place, by atomic maximum
 
+## Vertices that a lane group hands on when one in so many of them has nothing to do.
+<%! HUNGRY = 16 %>
+
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="rings" file="/frontier/rings.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="handing" file="/sssp/buckets_hand.mako"/>
-<%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
+<%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 
 <%def name="setup()">
 // Places of a SIMD group's entries, in the order in which they came.
@@ -97,7 +100,7 @@ __local key_t all_turn_keys[${config.group_size}];
     first_bucket = lane_broadcast(first_bucket, 0);
     base = first_bucket;
     widths_t widths = widths_now(ring_state);
-    const uint keep = ${f"{config.keep}u" if config.keep else f"clamp(LANES / mean_degree, 2u, {config.buffer // 2}u)"};
+    const uint keep = ${f"{config.method.keep}u" if config.method.keep else f"clamp(LANES / mean_degree, 2u, {config.buffer // 2}u)"};
     % if config.distribution == "static":
     uint frontier_next = (LANE_GROUP * now.members + member) * LANES;
     % endif
@@ -180,7 +183,7 @@ __local key_t all_turn_keys[${config.group_size}];
         while (near_count) {
             ${handing.push_near("0u")}
         }
-    } else if (near_count > keep && hungry * ${config.hungry}u >= now.members * GROUP_LANES) {
+    } else if (near_count > keep && hungry * ${HUNGRY}u >= now.members * GROUP_LANES) {
         ${handing.push_near("keep")}
     }
 }
@@ -197,9 +200,6 @@ __local key_t all_turn_keys[${config.group_size}];
     beyond |= falls${k} && to${k} >= KEY_NONE;
     % endif
     falls${k} = falls${k} && to${k} < KEY_NONE && to${k} <= (key_t)limit;
-    % if config.looks:
-    falls${k} = falls${k} && to${k} < KEY_AT(v${k});   // may be stale, which only ever means too large
-    % endif
     % endfor
     % for k in range(count):
     // The row is fetched while the atomic is under way.

@@ -6,6 +6,10 @@
 ## In scope      as in /sssp/buckets.mako: near, near_first, near_count, later, later_count, mine, held, base, ...
 ## Called by     lane-uniform control flow; no barriers
 
+## Entries that a lane group announces ahead; waits between two looks at who is done, and most hints
+## of one wait; and by how much the width of buckets changes at most.
+<%! CREDIT, COUNTS_EVERY, NAPS, STRETCH = 64, 4, 8, 2 %>
+
 <%namespace name="rings" file="/frontier/rings.mako"/>
 
 ## Push the last entries beyond `least`, LANES of them at most, onto the group's own bucket.
@@ -55,9 +59,9 @@ if (later_count) {
     for (uint at = lane_id(); at < later_count; at += LANES) nearest = min(nearest, bucket_of(later_keys[at], widths));
     ${rings.look(16, read_widths)}
     nearest = max(lane_reduce_min(nearest), mine);   // delta may have changed
-    if (nearest <= base + ${config.reach}u) {
+    if (nearest <= base + ${config.method.reach}u) {
         uint before = 0;
-        if (lane_id() == 0) before = atomic_add(COUNT(nearest), ${config.credit}u);
+        if (lane_id() == 0) before = atomic_add(COUNT(nearest), ${CREDIT}u);
         uint left = 0;
         for (uint first_later = 0; first_later < later_count; first_later += LANES) {
             const int has = first_later + lane_id() < later_count;
@@ -89,7 +93,7 @@ if (later_count) {
             else atomic_or(STOP, STOP_FULL);
         }
         mine = nearest;
-        held = ${config.credit}u;   // more than one: pushes onto this bucket are counted already
+        held = ${CREDIT}u;   // more than one: pushes onto this bucket are counted already
     }
 }
 </%def>
@@ -139,7 +143,7 @@ if (later_count) {
         const uint idle = atomic_xchg(IDLE_SUM, 0u), all = ${config.period}u * now.members * GROUP_LANES;
         widths_t wanted = widths_now(ring_state);
         const float scale = idle > all / 100u * ${config.idle_most}u ? 0.5f : idle < all / 100u * ${config.idle_least}u ? 2.0f : 1.0f;
-        const float changed = clamp(wanted.per_length * scale, per_length / ${config.stretch}.0f, per_length * ${config.stretch}.0f);
+        const float changed = clamp(wanted.per_length * scale, per_length / ${STRETCH}.0f, per_length * ${STRETCH}.0f);
         if (changed != wanted.per_length) {
             wanted.pivot = key_add(wanted.pivot, (weight_t)((float)(base - wanted.bucket) / wanted.per_length));
             wanted.bucket = base;
@@ -169,7 +173,7 @@ if (later_count) {
         last_bucket = lane_broadcast(last_bucket, 0);
     }
     leaving = stop || waits >= ${config.waits}u;
-    if (waits % ${config.counts_every}u == 0) {
+    if (waits % ${COUNTS_EVERY}u == 0) {
         ${rings.look_at_counts(advanced)}
         // A group that leaves on a count it read too early or too late is missed by nobody.
         leaving = leaving || lowest == BUCKETS || base + lowest > last_bucket;
@@ -177,7 +181,7 @@ if (later_count) {
     const uint ring = home;
     home = (home + 1) % RINGS;
     if (!leaving) {
-        ${rings.take("base", config.reach, "ring")}
+        ${rings.take("base", config.method.reach, "ring")}
         if (share) {
             // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
             if (lane_id() == 0) base = load_relaxed(BASE);
@@ -204,7 +208,7 @@ if (later_count) {
             ${keep_later("ahead", "vertex", "key")}
             waits = 0;
         } else {
-            for (uint i = 0; i < min(waits, ${config.naps}u); ++i) spin_hint();
+            for (uint i = 0; i < min(waits, ${NAPS}u); ++i) spin_hint();
             waits += 1;
         }
         if (idling != !share) {

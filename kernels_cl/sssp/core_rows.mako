@@ -6,6 +6,8 @@
 ##                                  the row of one not so far
 ## In scope                         the kernel's arguments; edges_here, which counts
 
+<%namespace name="queues" file="/grid/solo_sequential.mako"/>
+
 <%def name="relax(u, form, heavy)">
 {
     const key_t from = FRESH_KEY_AT(${u});
@@ -35,8 +37,8 @@
 
 <%def name="prefetch(array, place, past)">
 const uint ahead = ${past} - 1 - ${place};
-prefetch_global(indptr + ${array}[${place} + (ahead < ${config.prefetch_row}u ? ahead : ${config.prefetch_row}u)]);
-const uint sooner = ${array}[${place} + (ahead < ${config.prefetch_edges}u ? ahead : ${config.prefetch_edges}u)];
+prefetch_global(indptr + ${array}[${place} + (ahead < ${queues.module.OFFSETS_AHEAD}u ? ahead : ${queues.module.OFFSETS_AHEAD}u)]);
+const uint sooner = ${array}[${place} + (ahead < ${queues.module.ROWS_AHEAD}u ? ahead : ${queues.module.ROWS_AHEAD}u)];
 prefetch_global(edges + indptr[sooner]);
 prefetch_global(cells + sooner);
 </%def>

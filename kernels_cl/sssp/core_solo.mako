@@ -122,7 +122,7 @@
         }
         const ulong ahead = (ulong)now.length * ${"(now.mode == SPLIT ? 1u : mean_degree)" if "split" in all_stages else "mean_degree"};
         going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) && work <= budget &&
-                ahead <= (dismissed ? ${16 * config.solo_edges}u : ${config.solo_edges}u);
+                ahead <= (dismissed ? ${16 * config.limits.solo_edges}u : ${config.limits.solo_edges}u);
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     ${relaxing.end()}

@@ -11,6 +11,10 @@
         return config.group_size > 1 and (config.drift or config.row_limit)
 %>
 
+## Edges of vertices at whose price one unsettled vertex looks along its own; and the share of all
+## edges, one in so many, that is left to a search that does without order.
+<%! LOOKS_PER_EDGE, UNORDERED = 4, 16 %>
+
 <%def name="decide()">
 <% unqueued = counts_unqueued(config) %>\
     % if config.row_limit:
@@ -92,13 +96,13 @@
     const ulong ahead = edges;
     % endif
     stage_alone = (flags & FLAG_SOLO) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
-                  next.length <= ${config.solo_capacity}u &&
-                  ((next.mode == RELAX && ahead <= ${config.solo_edges}u)
+                  next.length <= ${config.limits.solo_capacity}u &&
+                  ((next.mode == RELAX && ahead <= ${config.limits.solo_edges}u)
                   % if config.group_size == 1 and "split" in all_stages:
-                   || (next.mode == SPLIT && next.length <= ${config.solo_edges}u)
+                   || (next.mode == SPLIT && next.length <= ${config.limits.solo_edges}u)
                   % endif
                   % if config.group_size == 1 and "heavy" in all_stages:
-                   || (next.mode == HEAVY && ahead <= ${config.solo_edges}u)
+                   || (next.mode == HEAVY && ahead <= ${config.limits.solo_edges}u)
                   % endif
                   );
 </%def>
@@ -167,7 +171,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     const int crowding = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
     % if config.drift:
     // Whoever goes on alone had better begin with little.
-    if (${s}.mode == RELAX && ${s}.length <= ${config.drift_limit}u) ${s}.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
+    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
     else
     % endif
     ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
@@ -202,7 +206,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
         % if config.row_limit:
         // Where few edges are left, no order of them is worth another band.
-        if (BOARD_ULONG(LEFT_EDGES) <= m / ${config.unordered}u) BOARD_ULONG(HIGH) = KEY_NONE - 1;
+        if (BOARD_ULONG(LEFT_EDGES) <= m / ${UNORDERED}u) BOARD_ULONG(HIGH) = KEY_NONE - 1;
         % endif
         BOARD_ULONG(LEAST) = KEY_NONE;
         ${s}.mode = SPLIT;
@@ -236,9 +240,9 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.length = settled_now;
         ${s}.hubs = 0;
         ${tile_of(s, "settled_edges")}
-        % if config.heavy == "switching":
+        % if config.method.heavy == "switching":
         // A look at everyone costs as much as some edges.
-        if (settled_edges > left_edges + n / ${config.looks_per_edge}u) ${s}.tile = 7;
+        if (settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u) ${s}.tile = 7;
         % endif
     } else {
 </%def>

@@ -31,7 +31,7 @@
                 % if problem.predecessors:
                 predecessors[v] = -1;
                 % endif
-                % if config.method == "self-tuning":
+                % if config.method.name == "self-tuning":
                 expanded[v] = KEY_ZERO;   // that of a source
                 far[v] = (uint2)(0u, 0u);
                 % endif

@@ -32,7 +32,7 @@ __local stage_t solo_next;
     % if "relax" in stages:
     if (now.mode == RELAX) {
         const key_t high = (key_t)BOARD_ULONG(HIGH);
-        const int eager = now.length <= ${config.eager_limit}u;
+        const int eager = now.length <= ${config.limits.eager}u;
         ${relaxing.begin()}
         ${far_state()}
         % if config.drift:
@@ -66,7 +66,7 @@ __local stage_t solo_next;
         % if config.drift:
         ${drift.end_stage("queue_to")}
         % else:
-        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
         % endif
     }
     % endif
@@ -122,8 +122,8 @@ __local stage_t solo_next;
                 ${deciding.record("now", "edges")}
             }
         }
-        going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.solo_capacity}u &&
-                edges <= ${config.solo_edges}u && work <= budget;
+        going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.limits.solo_capacity}u &&
+                edges <= ${config.limits.solo_edges}u && work <= budget;
     </%def>
     </%solo:levels>
     % if "split" in all_stages:

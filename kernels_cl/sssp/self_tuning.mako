@@ -53,7 +53,7 @@
         }
         % endif
         ${relaxing.end()}
-        ${queue.end_stage("queue_to", f"now.length <= {config.direct_limit}u")}
+        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
     }
     % endif
     % if "split" in stages:
@@ -241,7 +241,7 @@ ${places(count, caller.body)}
 </%def>
 
 <%def name="places(count, visit)">
-<%tiles:each_tile count="${count}" size="${str(config.split_tile) + 'u' if config.distribution == 'claimed' else 'LANES'}">
+<%tiles:each_tile count="${count}" size="${str(pile.module.TILE) + 'u' if config.distribution == 'claimed' else 'LANES'}">
     for (uint place_first = tile_begin; place_first < tile_end; place_first += LANES) {
         const uint place = place_first + lane_id();
         const int active = place < tile_end;

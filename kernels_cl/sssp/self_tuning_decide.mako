@@ -3,7 +3,7 @@
 ##
 ## Order         relax, split, (the controller), split again; until no one is near and no one waits,
 ##               or the target is nearer than all who do. Then as /sssp/decide.mako
-## Choice        config.controller: "device" turns the controller here, in double precision; with
+## Choice        config.method.controller: "device" turns the controller here, in double precision; with
 ##               "host" the launch after the first half of a split is the host's, which has read the
 ##               board and written it back by then
 ## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
@@ -12,7 +12,7 @@
 <%namespace name="control" file="/control/set_point.mako"/>
 
 <%def name="declarations()">
-% if config.controller == "device":
+% if config.method.controller == "device":
 ${control.declarations()}
 static inline double key_as_double(const key_t key) {
     return key == KEY_NONE ? (double)INFINITY : (double)length_of(key);
@@ -37,7 +37,7 @@ static inline key_t key_below(const double x) {
     const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
     ulong explored, work;
     int recorded = 0;
-    % if config.controller == "device":
+    % if config.method.controller == "device":
     double delta_here = 0.0;
     uint far_here = 0;
     % endif
@@ -58,7 +58,7 @@ static inline key_t key_below(const double x) {
         BOARD_ULONG(FAR_BOUND) = first_high;
         BOARD_ULONG(CUT) = last_key;
         board[PARTITIONS] = 2;
-        % if config.controller == "device":
+        % if config.method.controller == "device":
         control_begin(board, as_double(first_degree), as_double(first_delta), as_double(unit));
         % endif
         state[REMARK] = 0;
@@ -106,7 +106,7 @@ static inline key_t key_below(const double x) {
     key_t open = (key_t)BOARD_ULONG(NEAREST);   // no one who is still to be expanded is nearer
     if (board[LIVE_EVEN]) open = min(open, (key_t)BOARD_ULONG(LEAST_EVEN));
     if (board[LIVE_ODD]) open = min(open, (key_t)BOARD_ULONG(LEAST_ODD));
-    % if config.controller == "device":
+    % if config.method.controller == "device":
     delta_here = CONTROL(DELTA);
     % endif
     if (queued + waiting == 0 || (target < n && FRESH_KEY_AT(target) <= open)) {
@@ -119,7 +119,7 @@ static inline key_t key_below(const double x) {
     } else {
         ${s}.mode = SPLIT;
         ${s}.visited = 1;
-        % if config.controller == "device":
+        % if config.method.controller == "device":
         ${turn()}
         far_here = board[here ? LIVE_ODD : LIVE_EVEN];   // before the next stage takes from it
         % endif
@@ -166,7 +166,7 @@ static inline key_t key_below(const double x) {
     ${deciding.store_totals("next")}
     if (recorded) {
         state[DEPTH] = now.level - 1;
-        % if config.controller == "device":
+        % if config.method.controller == "device":
         if (now.level >= 2 && (now.level - 2) * 4 + 3 < level_capacity) {
             __global uint4 *const row = levels + 4 * (size_t)(now.level - 2);
             const uint2 edges_words = as_uint2(BOARD_ULONG(FRONTIER_EDGES)), delta_words = as_uint2(delta_here);

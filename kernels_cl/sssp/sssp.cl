@@ -7,10 +7,10 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
-<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method == 'buckets' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/bands.mako' if context['config'].row_limit else '/sssp/lanes.mako'}"/>
+<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method.name == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method.name == 'asynchronous' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/bands.mako' if context['config'].row_limit else '/sssp/lanes.mako'}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
-<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method == 'self-tuning' else '/sssp/buckets_decide.mako' if context['config'].method == 'buckets' else '/sssp/decide.mako'}"/>
+<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method.name == 'self-tuning' else '/sssp/buckets_decide.mako' if context['config'].method.name == 'asynchronous' else '/sssp/decide.mako'}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
 // A vertex whose distance falls to the bound HIGH or below it enters the frontier; one that is first
@@ -108,7 +108,7 @@ void sssp(
     __global const offset_t *restrict middles,      // [n] first heavy edge of each row, or one element
     % endif
     __global entry_t *settled,                      // [as a queue] of this band, or one element
-    % if config.heavy == "switching":
+    % if config.method.heavy == "switching":
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
     __global const weight_t *restrict in_edges,     // [m]
@@ -116,7 +116,7 @@ void sssp(
     volatile __global uint *board,                  // bounds and counters of the search
     __global uint4 *levels,                         // [level_capacity] out: size, edges, mode, time
     const uint level_capacity,
-    % if config.method == "self-tuning":
+    % if config.method.name == "self-tuning":
     __global key_t *expanded,                       // [n] keys when vertices last entered the frontier
     __global uint2 *far,                            // [n] where they wait, see self_tuning.mako
     volatile __global const ulong *set_point,       // [1] edges per step; these four are patterns of doubles
@@ -124,7 +124,7 @@ void sssp(
     const ulong first_delta,                        // the length that first_high is the key of
     const ulong unit,                               // least difference of lengths that counts
     % endif
-    % if config.method == "buckets":
+    % if config.method.name == "asynchronous":
     volatile __global ulong *rings,                 // [BUCKETS * RINGS * (ring_mask + 1)], see rings.mako
     volatile __global uint *ring_state,             // [RING_WORDS + 2 * BUCKETS * RINGS]
     const uint ring_mask,                           // a ring's size, a power of two, less one
@@ -146,7 +146,7 @@ void sssp(
     % if config.row_limit:
     const uint queue_capacity = n + (uint)(m / ${config.row_limit}u);
     % elif not config.exact:
-    const uint queue_capacity = (uint)((ulong)n * ${config.queue_percent}u / 100u);
+    const uint queue_capacity = (uint)((ulong)n * ${config.limits.queue_percent}u / 100u);
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -7,10 +7,10 @@
 ##               prefix, the exclusive prefix sums of the frontier's degrees [count + 1], and
 ##               chunk_items (/balance/chunks.mako), which /balance/arrange.mako makes
 ## Called by     all work-items, in uniform control flow; setup by a kernel's first statements
-## Barriers      by config.scope, see below; the body runs in lane-uniform control flow and may use
+## Barriers      by config.balance.scope, see below; the body runs in lane-uniform control flow and may use
 ##               lane collectives, but has no barriers of its own
 ## Local memory  what the balancer says
-## Choice        config.balance names a sibling file; hubs are spread over the grid by `each_hub_edge`
+## Choice        config.balance.name names a sibling file; hubs are spread over the grid by `each_hub_edge`
 ##
 ## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident),
 ## and says in which control flow its loops run, which is its scope:
@@ -23,14 +23,14 @@
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="arrange" file="/balance/arrange.mako"/>
 <%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
-<%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
-<%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].scope == 'grid' else context['config'].balance) + '.mako'}"/>
+<%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
+<%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].balance.scope == 'grid' else context['config'].balance.name) + '.mako'}"/>
 
 <%def name="setup()">\
-% if config.scope != "lanes":
+% if config.balance.scope != "lanes":
 ${tiles.setup()}
 % endif
-% if config.scope == "grid" and not items.module.bare(config):
+% if config.balance.scope == "grid" and not items.module.bare(config):
 ${arrange.setup()}
 ${group_ranks.setup()}
 % endif
@@ -42,10 +42,10 @@ ${balancer.setup()}\
 ## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
 ## are fewer than lane groups, `parts` (a power of two) of these share each entry.
 <%def name="each_edge(queue, count)">
-% if config.scope == "grid":
+% if config.balance.scope == "grid":
 ${balancer.expand(queue, count, caller.visit)}
-% elif config.scope == "group":
-<%tiles:each_group_tile count="${count}" size="${str(config.group_size * config.block_items)}u">
+% elif config.balance.scope == "group":
+<%tiles:each_group_tile count="${count}" size="${str(config.group_size * config.balance.block_items)}u">
     ${balancer.expand(queue, "tile_begin", "tile_end", caller.visit)}
 </%tiles:each_group_tile>
 % elif hasattr(balancer, "prepare"):
@@ -79,8 +79,8 @@ ${of_lanes.expand(queue, begin, end, visit)}
 
 ## Edges of the entries queue[0 .. count), by one work-group and in group-uniform control flow.
 <%def name="group_edges(queue, count, visit)">
-for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_size * config.block_items}u) {
-    const uint past_here = min(first_here + ${config.group_size * config.block_items}u, (uint)(${count}));
+for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_size * config.balance.block_items}u) {
+    const uint past_here = min(first_here + ${config.group_size * config.balance.block_items}u, (uint)(${count}));
     ${balancer.expand(queue, "first_here", "past_here", visit)}
 }
 </%def>

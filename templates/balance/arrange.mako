@@ -10,7 +10,7 @@
 ## entries       by all work-items, in uniform control flow; writes queue_to, prefix and chunk_items
 ## conclude      by one work-item, when all have arrived; declares `arranged`, how many there are now
 ## Overflow      where vertices may be queued twice, their edges may be more than there is room for, which
-##               is config.queue_percent of m: that raises OVERFLOWED and leaves nothing to expand
+##               is config.limits.queue_percent of m: that raises OVERFLOWED and leaves nothing to expand
 ## In scope      m, queue_to, prefix, chunk_items, state, slot
 ## Word          UNITS + slot * SLOT_STRIDE: edges 32 | entries 32
 ## Barriers      four for GROUP_SIZE entries
@@ -26,7 +26,7 @@ __local uint arranged_at, arranged_units;
 </%def>
 
 <%def name="entries(queue, count)">
-% if config.balance != "direct":
+% if config.balance.name != "direct":
 ${chunks.size()}
 % endif
 <%tiles:each_group_tile count="${count}" size="${str(config.group_size)}u">
@@ -52,14 +52,14 @@ ${chunks.size()}
     group_barrier();
     % if not config.exact:
     ## Vertices that are queued twice can have more edges than the graph.
-    const int fits = (ulong)arranged_units + units_here <= m * ${config.queue_percent}ul / 100u;
+    const int fits = (ulong)arranged_units + units_here <= m * ${config.limits.queue_percent}ul / 100u;
     if (!fits && get_local_id(0) == 0) state[OVERFLOWED] = 1;
     % endif
     if (degree${"" if config.exact else " && fits"}) {
         const uint at = arranged_at + place, unit = arranged_units + rank;
         queue_to[at] = entry;
         prefix[at] = unit;
-        % if config.balance != "direct":
+        % if config.balance.name != "direct":
         for (uint chunk = (unit + chunk_units - 1u) / chunk_units; chunk * chunk_units < unit + degree; ++chunk)
             chunk_items[chunk] = at;
         % endif
@@ -77,7 +77,7 @@ const int all_fit = !load_relaxed(state + OVERFLOWED);
 const uint arranged = all_fit ? (uint)arranged_both : 0u, arranged_edges = all_fit ? (uint)(arranged_both >> 32) : 0u;
 % endif
 prefix[arranged] = arranged_edges;
-% if config.balance != "direct":
+% if config.balance.name != "direct":
 {
     ${chunks.size()}
     if (arranged) chunk_items[(arranged_edges + chunk_units - 1u) / chunk_units] = arranged - 1;

@@ -1,6 +1,6 @@
 ## block_search: a work-group cuts the edges of many entries into equal runs, one a work-item.
 ##
-## The ranks of config.block_items entries a work-item lie in local memory; every work-item finds
+## The ranks of config.balance.block_items entries a work-item lie in local memory; every work-item finds
 ## where its run begins by one search and walks on from there.
 ##
 ## Contract      /balance/advance.mako
@@ -14,7 +14,7 @@
 
 <%def name="setup()">
 ${group_ranks.setup()}
-__local offset_t block_ranks[${config.group_size * config.block_items + 1}];
+__local offset_t block_ranks[${config.group_size * config.balance.block_items + 1}];
 </%def>
 
 <%def name="expand(queue, begin, end, visit)">

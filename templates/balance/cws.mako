@@ -1,8 +1,8 @@
 ## cws: the largest rows by a work-group at a time, the next by a SIMD group, the rest by a scan.
 ##
-## Each work-item holds one entry. Rows of more than config.group_threshold edges are walked by all
-## work-items together, one row after another; then rows of more than config.lane_threshold edges by
-## each SIMD group; what is left is put in one row of config.scratch places at a time, which any
+## Each work-item holds one entry. Rows of more than config.balance.group_threshold edges are walked by all
+## work-items together, one row after another; then rows of more than config.balance.lane_threshold edges by
+## each SIMD group; what is left is put in one row of config.balance.scratch places at a time, which any
 ## work-item takes.
 ##
 ## Contract      /balance/advance.mako
@@ -19,8 +19,8 @@
 ${group_ranks.setup()}
 __local uint taker, taken_vertex, taken_degree;
 __local offset_t taken_begin;
-__local uint scratch_vertices[${config.scratch}];
-__local offset_t scratch_edges[${config.scratch}];
+__local uint scratch_vertices[${config.balance.scratch}];
+__local offset_t scratch_edges[${config.balance.scratch}];
 </%def>
 
 <%def name="expand(queue, begin, end, visit)">
@@ -42,7 +42,7 @@ __local offset_t scratch_edges[${config.scratch}];
 for (;;) {
     if (item == 0) taker = NO_SPACE;
     group_barrier();
-    if (left > ${config.group_threshold}u) atomic_min(&taker, item);
+    if (left > ${config.balance.group_threshold}u) atomic_min(&taker, item);
     group_barrier();
     const uint owner = taker;
     if (owner == NO_SPACE) break;
@@ -65,7 +65,7 @@ for (;;) {
 </%def>
 
 <%def name="by_lanes(visit)">
-lanemask_t wide = lane_ballot(left > ${config.lane_threshold}u);
+lanemask_t wide = lane_ballot(left > ${config.balance.lane_threshold}u);
 while (wide) {
     const uint owner = lanemask_first(wide);
     wide &= wide - 1;
@@ -88,13 +88,13 @@ while (wide) {
 <%def name="by_scan(visit)">
 ${group_ranks.scan("my_rank", "total", "left", in_order=False)}
 uint done = 0;
-for (uint first = 0; first < total; first += ${config.scratch}u) {
-    for (; done < left && my_rank + done - first < ${config.scratch}u; ++done) {
+for (uint first = 0; first < total; first += ${config.balance.scratch}u) {
+    for (; done < left && my_rank + done - first < ${config.balance.scratch}u; ++done) {
         scratch_vertices[my_rank + done - first] = my_vertex;
         scratch_edges[my_rank + done - first] = my_begin + done;
     }
     group_barrier();
-    const uint filled = min(total - first, ${config.scratch}u);
+    const uint filled = min(total - first, ${config.balance.scratch}u);
     if (item == 0) { ${items.tally("SCAN_ROUNDS")} }
     for (uint place = LANE_GROUP * LANES; place < filled; place += GROUP_SIZE) {
         const int active0 = place + lane_id() < filled;

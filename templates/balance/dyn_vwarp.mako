@@ -1,11 +1,11 @@
 ## dyn_vwarp: virtual SIMD groups whose width follows the number of entries.
 ##
 ## The width is the resident work-items over the entries, rounded down to a power of two, between
-## config.min_virtual_warp and LANES: few entries get many lanes each. Entries too long for this are
+## config.balance.width and LANES: few entries get many lanes each. Entries too long for this are
 ## the grid's: advance.each_hub_edge, or a list of tiles for a launch of its own (config.tiles).
 ##
-## config.vertices_per_warp   how many entries a virtual group takes one after another, at most
-## config.discover   0, or: with fewer entries than resident work-items over this, lanes search for
+## config.balance.vertices   how many entries a virtual group takes one after another, at most
+## config.balance.discover   0, or: with fewer entries than resident work-items over this, lanes search for
 ##               edges instead, as in /balance/warp_search.mako
 ## Broadcast     where entries outnumber resident work-items and still get all lanes, which takes
 ##               min_virtual_warp = LANES, a SIMD group loads LANES entries at once and passes them on
@@ -22,15 +22,15 @@
 <%def name="setup()"></%def>
 
 <%def name="prepare(count, resident)">
-uint virtual_width = ${config.min_virtual_warp}u;
+uint virtual_width = ${config.balance.width}u;
 while (virtual_width < LANES && (ulong)virtual_width * 2u * (${count}) <= (${resident})) virtual_width *= 2u;
 uint balance_tile = LANES / virtual_width;
-% if getattr(config, "vertices_per_warp", 0):
+% if config.balance.vertices:
 // Several entries to a virtual group, but no more than leave work for all of them.
-balance_tile *= min(${config.vertices_per_warp}u, max(1u, (uint)(((ulong)(${count}) * virtual_width + (${resident}) - 1u) / (${resident}))));
+balance_tile *= min(${config.balance.vertices}u, max(1u, (uint)(((ulong)(${count}) * virtual_width + (${resident}) - 1u) / (${resident}))));
 % endif
-% if config.discover:
-const int discovering = (ulong)(${count}) * ${config.discover}u < (${resident});
+% if config.balance.discover:
+const int discovering = (ulong)(${count}) * ${config.balance.discover}u < (${resident});
 if (discovering) balance_tile = LANES;
 % endif
 % if may_broadcast(config):
@@ -40,7 +40,7 @@ if (broadcasting) balance_tile = LANES;
 </%def>
 
 <%def name="expand(queue, begin, end, visit)">
-% if config.discover:
+% if config.balance.discover:
 if (discovering) {
     ${warp_search.expand(queue, begin, end, visit)}
 } else
@@ -104,5 +104,5 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
 
 <%!
     def may_broadcast(config):
-        return config.min_virtual_warp == config.lanes > 1
+        return config.balance.width == config.lanes > 1
 %>

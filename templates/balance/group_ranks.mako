@@ -4,14 +4,14 @@
 ## Barriers      two, none where the group is one SIMD group
 ## Local memory  4 bytes for each SIMD group, or 4 in all
 ## scan          declares `rank`, the sum before this work-item, and `total`; both modulo 2^32
-## Choice        config.group_scan, where the caller takes ranks in any order: "ordered", of work-items;
+## Choice        config.balance.group_scan, where the caller takes ranks in any order: "ordered", of work-items;
 ##               or "unordered", of SIMD groups as they arrive, by an atomic each on a word that
 ##               item 0 clears afterwards: the caller has a barrier before the next scan
 
 <%def name="setup()">
 % if config.group_size > config.lanes:
 __local uint rank_totals[GROUP_LANES];
-% if getattr(config, "group_scan", "ordered") == "unordered":
+% if config.balance.group_scan == "unordered":
 __local uint ranks_taken;
 if (get_local_id(0) == 0) ranks_taken = 0;
 group_barrier();
@@ -23,7 +23,7 @@ group_barrier();
 uint ${rank} = lane_scan_exclusive_add(${value});
 % if config.group_size == config.lanes:
 const uint ${total} = lane_broadcast(${rank} + (${value}), LANES - 1);
-% elif not in_order and config.group_scan == "unordered":
+% elif not in_order and config.balance.group_scan == "unordered":
 {
     const uint values_here = lane_broadcast(${rank} + (${value}), LANES - 1);
     uint ranks_before = 0;

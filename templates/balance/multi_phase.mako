@@ -1,6 +1,6 @@
 ## multi_phase: two_phase with units handed out in order, and several searches to a chunk.
 ##
-## Each work-item finds the items of config.iterations runs of its units at most and keeps them
+## Each work-item finds the items of config.balance.iterations runs of its units at most and keeps them
 ## in registers; then the prefix sums are done with, and their local memory is the place where each
 ## SIMD group turns its runs into rows: consecutive lanes get consecutive units.
 ##
@@ -26,15 +26,15 @@ ${chunks.setup()}
 
 <%def name="expand(queue, count, visit)">
 {
-    __local uint *const staging = (__local uint *)chunk_slice + LANE_GROUP * ${config.lanes * config.unit_batch}u;
+    __local uint *const staging = (__local uint *)chunk_slice + LANE_GROUP * ${config.lanes * config.balance.unit_batch}u;
     ${chunks.count(queue, count)}
     <%tiles:each_group_tile count="chunks" size="1u">
         ${chunks.load(queue, count, "tile_begin")}
-        % for q in range(config.iterations):
+        % for q in range(config.balance.iterations):
         ${fill(q)}
         % endfor
         group_barrier();
-        % for q in range(config.iterations):
+        % for q in range(config.balance.iterations):
         ${drain(q, queue, visit)}
         % endfor
         #undef BOUND
@@ -44,7 +44,7 @@ ${chunks.setup()}
 </%def>
 
 <%def name="fill(q)">
-% for k in range(config.unit_batch):
+% for k in range(config.balance.unit_batch):
 uint item_${q}_${k};
 % endfor
 {
@@ -56,7 +56,7 @@ uint item_${q}_${k};
         owner = found;
         bound = BOUND(owner + 1);
     }
-    % for k in range(config.unit_batch):
+    % for k in range(config.balance.unit_batch):
     if (${"" if items.module.bare(config) else f"{k}u < run && "}unit < past_unit)
         while (unit >= bound) {
             ++owner;
@@ -70,7 +70,7 @@ uint item_${q}_${k};
 
 <%def name="drain(q, queue, visit)">
 <%
-    K = config.unit_batch
+    K = config.balance.unit_batch
     step = 4 if items.module.bare(config) and K % 4 == 0 else 1
 %>
 % if not items.module.bare(config):

@@ -13,8 +13,15 @@
 ##               however few are left. A vertex is probed by its lane first; a longer row is
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
+## Words that a lane group takes at least; and those ahead that a loop asks for.
+<%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
+
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
+
+## The rule by edges: an expression, whether pulling reads fewer edges than the frontier's `edges`, where
+## so many are `unexplored`; clgraph.engine.pull.ByEdges has it for the host.
+<%def name="reads_fewer(edges, unexplored)">${edges} > ${unexplored} / ${config.pull.alpha}u + n / ${config.pull.floor}u</%def>
 
 <%def name="setup()">
 % if config.lanes > 1:
@@ -26,15 +33,15 @@ __local word_t pulled[${config.group_size}];
 % if config.lanes == 1:
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
-        ${prefetch_word(f"w + {config.prefetch_words}u")}
+        ${prefetch_word(f"w + {WORDS_AHEAD}u")}
         ${pull_word(caller.accept, caller.found)}
     }
 </%tiles:each_tile>
 % else:
 // A lane group takes as few words as leave none of the others without any: of vertices that find no
 // one, each in-neighbour is a wait that only other lane groups fill.
-uint words_together = ${config.pull_most}u;
-while (words_together > ${config.pull_words}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
+uint words_together = ${config.lanes}u;
+while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
 <%tiles:each_tile count="${words}" size="words_together">
     const uint w = tile_begin + lane_id();
     const word_t before = w < tile_end ? from_visited[w] : 0;
@@ -113,13 +120,13 @@ for (; added; added &= added - 1) {
 }
 </%def>
 
-## One vertex per lane: config.pull_probes neighbours by the lane itself, four in flight at a time,
+## One vertex per lane: config.pull.probes neighbours by the lane itself, four in flight at a time,
 ## then all lanes on what is left of each unfinished row.
 <%def name="probe(accept, found)">
 int hit = 0;
 uint parent = 0;
 offset_t e = row_begin;
-for (uint probes = 0; probes < ${config.pull_probes}u; probes += 4) {
+for (uint probes = 0; probes < ${config.pull.probes}u; probes += 4) {
     if (!hit && e < row_end) {
         const offset_t last_edge = row_end - 1;
         const uint u0 = in_indices[e];

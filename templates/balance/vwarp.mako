@@ -1,4 +1,4 @@
-## vwarp: config.virtual_warp lanes walk one vertex's edges together; a SIMD group takes several.
+## vwarp: config.balance.width lanes walk one vertex's edges together; a SIMD group takes several.
 ##
 ## Contract      /balance/advance.mako
 ## Scope         lanes
@@ -7,12 +7,18 @@
 ##
 ## Reference     S. Hong et al., "Accelerating CUDA graph algorithms at maximum warp", PPoPP 2011
 
+<%!
+    def width_of(config):
+        """Lanes that share a vertex: all of them where another balancer leaves its long rows to this."""
+        return config.balance.width if config.balance.name == "vwarp" else config.lanes
+%>
+
 <%namespace name="items" file="/balance/items.mako"/>
 
 <%def name="setup()"></%def>
 
 <%def name="expand(queue, begin, end, visit)">
-% if config.virtual_warp == config.lanes:
+% if width_of(config) == config.lanes:
 for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
     const entry_t entry = ${items.entry(queue, "entry_index")};
     const uint u0 = ENTRY_VERTEX(entry);
@@ -26,7 +32,7 @@ for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
     }
 }
 % else:
-<% width = config.virtual_warp %>
+<% width = width_of(config) %>
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += ${config.lanes // width}u) {
     const uint entry_index = entry_first + lane_id() / ${width}u;
     const int has_entry = entry_index < (${end});

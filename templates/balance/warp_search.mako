@@ -5,7 +5,7 @@
 ## `config.wide` edges or more (0: none) are walked by all lanes together first, where no search is needed; where
 ## there are more lane groups than entries, each takes its `part` of such a row.
 ##
-## config.extended   where the last lane's row is longer than LANES and still fills whole rounds, these
+## config.balance.extended   where the last lane's row is longer than LANES and still fills whole rounds, these
 ##               are handed out without a search
 ##
 ## Contract      /balance/advance.mako
@@ -59,7 +59,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
         ${items.edge(k)}
         % endfor
         ${visit(config.scan_batch)}
-        % if getattr(config, "extended", False):
+        % if config.balance.extended:
         ${extend(visit)}
         % endif
     }

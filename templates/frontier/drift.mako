@@ -17,12 +17,12 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="balancer" file="${'/balance/' + context['config'].balance + '.mako'}"/>
+<%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 
 <%def name="each_edge(queue_from, queue_to, count)">
 const uint part = 0, parts = 1;
 uint drifted_edges = 0;   // out of entries that this lane expanded and nobody had queued
-const uint rounds = (${count}) <= ${config.drift_limit}u ? ${config.drift}u : 1u;
+const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift}u : 1u;
 <%tiles:each_tile count="${count}" size="(1u << now.tile)">
     if (buffered > LANES) {
         lane_converge();

@@ -50,7 +50,7 @@ if (${wanted} && !load_relaxed(state + OVERFLOWED)) {
 </%def>
 
 <%def name="setup()">
-% if config.scope == "group":
+% if config.balance.scope == "group":
 __local uint group_wanted, group_room, group_written;
 if (get_local_id(0) == 0) group_wanted = 0;
 group_barrier();

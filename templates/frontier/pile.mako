@@ -8,6 +8,9 @@
 ## Local memory  2 * LANES words per lane group, nothing for a group of one lane
 ## Overflow      every reservation is checked and raises OVERFLOWED
 
+## Vertices that are looked through together.
+<%! TILE = 1024 %>
+
 <%def name="setup()">
 % if config.group_size > 1:
 __local uint pile_buffers[${2 * config.group_size}];

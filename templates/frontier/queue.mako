@@ -10,14 +10,17 @@
 ## Local memory  GROUP_LANES * buffer entries
 ## Overflow      a queue holds n entries, or queue_capacity where vertices may enter it more than
 ##               once; every reservation is checked and raises OVERFLOWED
-## Choice        config.update: "buffer" as above; "ballot" reserves what the lanes found together with
-##               one atomic, at once; "registers" keeps config.register_queue entries in each lane and
+## Choice        config.frontier.update.name: "buffer" as above; "ballot" reserves what the lanes found together with
+##               one atomic, at once; "registers" keeps config.frontier.update.size entries in each lane and
 ##               reserves for all lanes when one is full: the fewest atomics, scattered stores
-## config.scan   how lanes with registers number their entries: "shuffle", by a scan, or "binary", by a
+## config.frontier.update.scan   how lanes with registers number their entries: "shuffle", by a scan, or "binary", by a
 ##               ballot where no lane holds more than one
-## config.induced   0, or: with so many entries a lane in the mean (config.induced_by "length"), or so few
+## config.frontier.update.induced   0, or: with so many entries a lane in the mean (config.frontier.update.induced_by "length"), or so few
 ##               lanes a vertex ("width"), lanes store theirs in turn, first those that all lanes
 ##               have, so that stores are side by side
+
+## Frontiers up to so many vertices append what is left without putting it together first.
+<%! DIRECT = 1 << 14 %>
 
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
@@ -46,7 +49,7 @@ typedef uint4 entry_t;
 </%def>
 
 <%def name="setup()">
-__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.solo_capacity * (config.group_size > 1))}];
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (config.group_size > 1))}];
 __local uint group_count, group_base;
 __local edges_t group_edges;
 % if config.group_size > config.lanes:
@@ -61,12 +64,12 @@ if (get_local_id(0) == 0) {
 __local entry_t *const buffer = group_entries + LANE_GROUP * ${config.buffer};
 uint buffered = 0;   // entries in this lane group's buffer; uniform over its lanes
 edges_t found_edges = 0;  // out-edges of what this lane found
-% if config.update == "registers":
+% if config.frontier.update.name == "registers":
 uint held = 0;   // entries in this lane's registers
-% if config.induced and config.induced_by == "width":
+% if config.frontier.update.induced and config.frontier.update.induced_by == "width":
 const uint virtual_width = LANES;   // where no balancer says otherwise
 % endif
-entry_t ${", ".join(f"held{j} = 0" for j in range(config.register_queue))};
+entry_t ${", ".join(f"held{j} = 0" for j in range(config.frontier.update.size))};
 % endif
 </%def>
 
@@ -80,9 +83,9 @@ if (${base} + (${count}) > ${"n" if config.exact else "queue_capacity"}) {
 </%def>
 
 <%def name="push(claimed, entry, queue)">
-% if config.update == "ballot":
+% if config.frontier.update.name == "ballot":
 ${push_at_once(claimed, entry, queue)}
-% elif config.update == "registers":
+% elif config.frontier.update.name == "registers":
 ${push_to_registers(claimed, entry, queue)}
 % else:
 ${push_to_buffer(claimed, entry, queue)}
@@ -107,11 +110,11 @@ ${push_to_buffer(claimed, entry, queue)}
 <%def name="push_to_registers(claimed, entry, queue)">
 {
     // Indexed by constants only, so that it stays in registers.
-    % for j in range(config.register_queue):
+    % for j in range(config.frontier.update.size):
     if (${claimed} && held == ${j}u) held${j} = ${entry};
     % endfor
     held += (${claimed}) ? 1u : 0u;
-    if (lane_any(held == ${config.register_queue}u)) {
+    if (lane_any(held == ${config.frontier.update.size}u)) {
         ${flush_registers(queue)}
     }
 }
@@ -127,11 +130,11 @@ ${push_to_buffer(claimed, entry, queue)}
     }
     base = lane_broadcast(base, 0);
     if (base != NO_SPACE) {
-        % if config.induced:
+        % if config.frontier.update.induced:
         ${store_side_by_side(queue)}
         % endif
         {
-            % for j in range(config.register_queue):
+            % for j in range(config.frontier.update.size):
             if (held > ${j}u) ${queue}[base + held_before + ${j}u] = held${j};
             % endfor
         }
@@ -141,7 +144,7 @@ ${push_to_buffer(claimed, entry, queue)}
 </%def>
 
 <%def name="number_registers()">
-% if config.scan == "binary":
+% if config.frontier.update.scan == "binary":
 uint held_before, held_here;
 if (lane_all(held <= 1u)) {
     if (lane_id() == 0) { ${items.tally("BINARY_RANKS")} }
@@ -159,11 +162,11 @@ const uint held_here = lane_broadcast(held_before + held, LANES - 1);
 </%def>
 
 <%def name="store_side_by_side(queue)">
-if (${f"virtual_width <= {config.induced}u" if config.induced_by == "width" else f"held_here >= {config.induced}u * LANES"}) {
+if (${f"virtual_width <= {config.frontier.update.induced}u" if config.frontier.update.induced_by == "width" else f"held_here >= {config.frontier.update.induced}u * LANES"}) {
     if (lane_id() == 0) { ${items.tally("INDUCED_STORES")} }
     const uint common = lane_reduce_min(held);   // what every lane has goes row by row
     const uint rest = base + common * LANES + held_before - lane_id() * common;
-    % for j in range(config.register_queue):
+    % for j in range(config.frontier.update.size):
     if (held > ${j}u) ${queue}[${j}u < common ? base + ${j}u * LANES + lane_id() : rest + ${j}u - common] = held${j};
     % endfor
 } else
@@ -201,7 +204,7 @@ if (${f"virtual_width <= {config.induced}u" if config.induced_by == "width" else
 <%def name="end_stage(queue, small)">
 {
     const edges_t edges_here = EDGES_REDUCE(found_edges);
-    % if config.update == "registers":
+    % if config.frontier.update.name == "registers":
     ${flush_registers(queue)}
     % endif
     % if config.group_size == config.lanes:

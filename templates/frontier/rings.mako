@@ -21,7 +21,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 
 <%def name="declarations()">
-#define BUCKETS ${config.buckets}u
+#define BUCKETS ${config.method.buckets}u
 #define RINGS ${config.rings}u
 #define STOP_FULL 2u
 // Lines of 32 words: what is often read, who idles, what everybody counts with.
@@ -30,7 +30,7 @@
 #define IDLE (ring_state + 32)     // lane groups that look for work
 #define FIRST_COUNT 64u
 #define COUNT(bucket_) (ring_state + FIRST_COUNT + (bucket_) % BUCKETS)
-#define RING_WORDS ${64 + max(config.buckets, 32)}u
+#define RING_WORDS ${64 + max(config.method.buckets, 32)}u
 #define RING_OF(bucket_, ring_) ((ring_) * BUCKETS + (bucket_) % BUCKETS)
 // Low half: entries taken; high half: entries reserved.
 #define RING(bucket_, ring_) ((volatile __global ulong *)(ring_state + RING_WORDS) + RING_OF(bucket_, ring_))

@@ -38,7 +38,7 @@ __local edges_t held_sums[2];
         base = lane_shuffle(base, lanemask_first(pushing));
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
-            if (at < ${config.solo_capacity}u) group_entries[other + at] = ${entry};
+            if (at < ${config.limits.solo_capacity}u) group_entries[other + at] = ${entry};
             else {
                 const uint place = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul);
                 if (place < n) queue_to[place] = ${entry};
@@ -63,8 +63,8 @@ __local edges_t held_sums[2];
     int going = 1;
     group_barrier();
     while (going) {
-        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.solo_capacity}u;
-        const uint mine = side ? ${config.solo_capacity}u : 0u;
+        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.solo_capacity}u;
+        const uint mine = side ? ${config.limits.solo_capacity}u : 0u;
         const uint share = min((uint)LANES, (length + GROUP_LANES - 1) / GROUP_LANES);
         if (lid == 0) held_lengths[(turn + 2) % 3u] = 0;
         for (uint tile = LANE_GROUP * share; tile < length; tile += GROUP_LANES * share) {
@@ -77,7 +77,7 @@ __local edges_t held_sums[2];
         side ^= 1;
         turn = next;
         // As uneven as groups may become before they share anew; never more than there is room for.
-        const uint bearable = min(max(${config.held_crowd}u, ${config.held_uneven}u * (expected / now.members)), ${config.solo_capacity}u);
+        const uint bearable = min(max(${config.held_crowd}u, ${config.held_uneven}u * (expected / now.members)), ${config.limits.solo_capacity}u);
         ${meet()}
         expected = (uint)held_since;
         const uint total = (uint)held_since, crowded = (uint)(held_since >> 32) & 0xffffu;
@@ -85,7 +85,7 @@ __local edges_t held_sums[2];
         ${caller.held_level()}
     }
     // Hand over: what did not fit is in the queue already.
-    length = min(length, ${config.solo_capacity}u);
+    length = min(length, ${config.limits.solo_capacity}u);
     if (lid == 0) {
         uint base = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)length);
         if (base + length > n) {
@@ -97,7 +97,7 @@ __local edges_t held_sums[2];
     group_barrier();
     if (group_base != NO_SPACE)
         for (uint i = lid; i < length; i += GROUP_SIZE)
-            queue_to[group_base + i] = group_entries[(side ? ${config.solo_capacity}u : 0u) + i];
+            queue_to[group_base + i] = group_entries[(side ? ${config.limits.solo_capacity}u : 0u) + i];
 }
 </%def>
 

@@ -11,6 +11,9 @@
 ## Called by     all work-items of one work-group, in uniform control flow; barriers inside
 ## Local memory  2 * solo_capacity entries (shared with the queue buffers, never used together)
 
+## Frontiers up to so many vertices fetch the rows of what they find before they know it is new.
+<%! EAGER = 1024 %>
+
 <%namespace name="advance" file="/balance/advance.mako"/>
 
 <%def name="setup()">
@@ -29,7 +32,7 @@ __local uint solo_hubs[3];
         base = lane_shuffle(base, lanemask_first(pushing));
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
-            if (at < ${config.solo_capacity}u) group_entries[other + at] = ${entry};
+            if (at < ${config.limits.solo_capacity}u) group_entries[other + at] = ${entry};
             else if (at < ${"n" if config.exact else "queue_capacity"}) queue_to[at] = ${entry};
             % if not config.exact:
             else state[OVERFLOWED] = 1;
@@ -55,17 +58,17 @@ __local uint solo_hubs[3];
     int going = 1;
     group_barrier();
     while (going) {
-        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.solo_capacity}u;
-        const uint mine = side ? ${config.solo_capacity}u : 0u;
+        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.solo_capacity}u;
+        const uint mine = side ? ${config.limits.solo_capacity}u : 0u;
         const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
-        const int eager = now.length <= ${config.solo_eager}u;${advance.prepare("now.length", "GROUP_SIZE")}
+        const int eager = now.length <= ${EAGER}u;${advance.prepare("now.length", "GROUP_SIZE")}
         if (lid == 0) {
             solo_lengths[(turn + 2) % 3u] = 0;
             solo_edges[(turn + 2) % 3u] = 0;
             solo_hubs[(turn + 2) % 3u] = 0;
         }
-        % if config.scope == "group":
+        % if config.balance.scope == "group":
         __local entry_t *const solo_from = group_entries + mine;
         ${advance.group_edges("solo_from", "now.length", caller.visit)}
         % else:
@@ -98,8 +101,8 @@ __local uint solo_hubs[3];
         if (lid == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     // Hand over: what fits in local memory goes to the queue, the rest is there already.
-    for (uint i = lid; i < min(now.length, ${f"{config.solo_capacity}u" if config.exact else f"min({config.solo_capacity}u, queue_capacity)"}); i += GROUP_SIZE)
-        queue_from[i] = group_entries[(side ? ${config.solo_capacity}u : 0u) + i];
+    for (uint i = lid; i < min(now.length, ${f"{config.limits.solo_capacity}u" if config.exact else f"min({config.limits.solo_capacity}u, queue_capacity)"}); i += GROUP_SIZE)
+        queue_from[i] = group_entries[(side ? ${config.limits.solo_capacity}u : 0u) + i];
     group_barrier_global();
 }
 </%def>

@@ -13,7 +13,11 @@
 ## Others        wait for a while, then are sent away: on a busy machine they would take the processor
 ##               from the one that works. If they are wanted again the launch pauses and is resumed.
 ## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
-## Private       two words for each of config.solo_batch + config.solo_row + 4 edges
+## Private       two words for each of BATCH + LONGEST_ROW + 4 edges
+
+## Edges that are copied together, of rows up to so many edges; and entries ahead whose row offsets,
+## and whose rows, are asked for.
+<%! BATCH, LONGEST_ROW, OFFSETS_AHEAD, ROWS_AHEAD = 256, 64, 32, 16 %>
 
 <%def name="setup()">
 typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
@@ -21,9 +25,9 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 
 <%def name="levels()">
 {
-    uint heads[${config.solo_batch + config.solo_row + 4}], tails[${config.solo_batch + config.solo_row + 4}];
+    uint heads[${BATCH + LONGEST_ROW + 4}], tails[${BATCH + LONGEST_ROW + 4}];
     // Rows that begin here may be read up to a multiple of four without leaving the array.
-    const ulong copied_end = m < ${config.solo_row + 4} ? 0 : m - ${config.solo_row + 4};
+    const ulong copied_end = m < ${LONGEST_ROW + 4} ? 0 : m - ${LONGEST_ROW + 4};
     ulong alone_for = 0;
     int going = 1;
     while (going) {
@@ -32,13 +36,13 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
         uint appended = 0, taken = 0;
         while (taken < now.length) {
             uint copied = 0;
-            for (; taken < now.length && copied < ${config.solo_batch}u; ++taken) {
+            for (; taken < now.length && copied < ${BATCH}u; ++taken) {
                 ${prefetch_rows()}
                 const entry_t entry = queue_from[taken];
                 const uint u = ENTRY_VERTEX(entry);
                 const offset_t row = ENTRY_BEGIN(entry);
                 const uint degree = ENTRY_DEGREE(entry);
-                if (degree <= ${config.solo_row}u && row < copied_end) {
+                if (degree <= ${LONGEST_ROW}u && row < copied_end) {
                     uint k = 0;
                     do {
                         *(unaligned_uint4 *)(heads + copied + k) = *(__global const unaligned_uint4 *)(indices + row + k);
@@ -63,7 +67,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
         }
         // Sums of degrees are only worth a pass where they could end the solo run.
         edges_t edges = 0;
-        if ((ulong)appended * max_degree > ${config.solo_edges}u)
+        if ((ulong)appended * max_degree > ${config.limits.solo_edges}u)
             for (uint i = 0; i < appended; ++i) edges += (edges_t)${caller.edges_of("queue_to[i]")};
         else
             edges = (edges_t)appended * mean_degree;
@@ -85,8 +89,8 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 ## Ask for the row offsets of an entry far ahead and for the row of one not so far.
 <%def name="prefetch_rows()">
 const uint ahead = now.length - 1 - taken;
-prefetch_global(indptr + queue_from[taken + (ahead < ${config.prefetch_row}u ? ahead : ${config.prefetch_row}u)]);
-prefetch_global(indices + indptr[queue_from[taken + (ahead < ${config.prefetch_edges}u ? ahead : ${config.prefetch_edges}u)]]);
+prefetch_global(indptr + queue_from[taken + (ahead < ${OFFSETS_AHEAD}u ? ahead : ${OFFSETS_AHEAD}u)]);
+prefetch_global(indices + indptr[queue_from[taken + (ahead < ${ROWS_AHEAD}u ? ahead : ${ROWS_AHEAD}u)]]);
 </%def>
 
 <%def name="append(visit)">

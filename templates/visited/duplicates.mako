@@ -13,27 +13,27 @@
 ## Races         lane groups share slots and history unsynchronised: a vertex may be overlooked and
 ##               stay twice, but one that goes has another of its kind in flight or behind it
 ## Local memory  8 * hash_size bytes per lane group, or per work-group; 4 * history
-## Choice        config.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
+## Choice        config.frontier.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
 ##               queue) or lookup_ (as neighbours are found), _lanes or _group
 
 <%namespace name="items" file="/balance/items.mako"/>
 
 <%def name="setup()">
-% if config.duplicates != "keep":
-__local volatile ulong duplicate_slots[${config.hash_size * (1 if config.duplicates.endswith("group") else config.group_size // config.lanes)}];
+% if config.frontier.duplicates != "keep":
+__local volatile ulong duplicate_slots[${config.frontier.hash_size * (1 if config.frontier.duplicates.endswith("group") else config.group_size // config.lanes)}];
 % endif
-% if config.history:
-__local volatile uint history_slots[${config.history}];
-for (uint i = (uint)get_local_id(0); i < ${config.history}u; i += GROUP_SIZE) history_slots[i] = NO_SPACE;
+% if config.frontier.history:
+__local volatile uint history_slots[${config.frontier.history}];
+for (uint i = (uint)get_local_id(0); i < ${config.frontier.history}u; i += GROUP_SIZE) history_slots[i] = NO_SPACE;
 group_barrier();
 % endif
 </%def>
 
 <%def name="drop(alive, v)">
-% for multiplier in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)[: config.hash_rounds]:
+% for multiplier in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)[: config.frontier.hash_rounds]:
 {
-    const uint place = ((${v} * ${multiplier}u) >> 7) & ${config.hash_size - 1}u;
-    __local volatile ulong *const duplicate_slot = duplicate_slots + place${"" if config.duplicates.endswith("group") else f" + LANE_GROUP * {config.hash_size}u"};
+    const uint place = ((${v} * ${multiplier}u) >> 7) & ${config.frontier.hash_size - 1}u;
+    __local volatile ulong *const duplicate_slot = duplicate_slots + place${"" if config.frontier.duplicates.endswith("group") else f" + LANE_GROUP * {config.frontier.hash_size}u"};
     if (${alive}) *duplicate_slot = (ulong)(${v}) << 32 | (uint)get_local_id(0);
     lane_converge();
     const ulong seen = *duplicate_slot;
@@ -49,7 +49,7 @@ group_barrier();
 
 <%def name="recall(alive, v)">
 if (${alive}) {
-    __local volatile uint *const remembered = history_slots + (${v} & ${config.history - 1}u);
+    __local volatile uint *const remembered = history_slots + (${v} & ${config.frontier.history - 1}u);
     if (*remembered == ${v}) ${alive} = 0;
     else *remembered = ${v};
 }
@@ -57,16 +57,16 @@ if (${alive}) {
 
 ## What happens as entries are taken from a queue, and as neighbours are found.
 <%def name="at_load(alive, v)">
-% if config.duplicates.startswith("load"):
+% if config.frontier.duplicates.startswith("load"):
 ${drop(alive, v)}
 % endif
 </%def>
 
 <%def name="at_lookup(alive, v)">
-% if config.history:
+% if config.frontier.history:
 ${recall(alive, v)}
 % endif
-% if config.duplicates.startswith("lookup"):
+% if config.frontier.duplicates.startswith("lookup"):
 ${drop(alive, v)}
 % endif
 </%def>

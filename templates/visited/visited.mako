@@ -8,7 +8,7 @@
 ## Called by     any control flow
 ## Races         the plain read before the atomic may be stale: it can only say "not yet", and the
 ##               atomic then decides
-## Choice        config.visited: "bitmap" (one bit a vertex, in cache on large graphs) or "labels"
+## Choice        config.frontier.visited: "bitmap" (one bit a vertex, in cache on large graphs) or "labels"
 ##               (the result array itself, one access less where everything is in cache), both exact;
 ##               "mask" (the bitmap as bytes, before the labels) and "plain" (the labels) use no atomics:
 ##               finders that come together may all win. A set bit is always true; bits get lost where
@@ -59,9 +59,9 @@ static inline uint word_select(word_t word, uint k) {
 ## A look before the claim: whether v may still be unclaimed. Looks of one batch overlap. With `when`
 ## they are only made where it is true: an atomic that fails costs less than waiting twice.
 <%def name="look(may_claim, v, active, labels, unreached, when=None)">
-% if config.visited == "bitmap":
+% if config.frontier.visited == "bitmap":
 const int ${may_claim} = ${active} && !(${f"({when}) && (" if when else ""}the_visited[${v} >> WORD_SHIFT] & WORD_BIT(${v})${")" if when else ""});
-% elif config.visited == "mask":
+% elif config.frontier.visited == "mask":
 const int ${may_claim} = ${active} && !(((__global const uchar *)the_visited)[${v} >> 3] & (1u << (${v} & 7u)));
 % else:
 const int ${may_claim} = ${active} && ${f"(!({when}) || " if when else ""}${labels}[${v}] == ${unreached}${")" if when else ""};
@@ -70,16 +70,16 @@ const int ${may_claim} = ${active} && ${f"(!({when}) || " if when else ""}${labe
 
 <%def name="claim(claimed, v, may_claim, labels, unreached, level)">
 int ${claimed} = 0;
-% if config.visited == "bitmap":
+% if config.frontier.visited == "bitmap":
 if (${may_claim}) ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
 if (${claimed}) ${labels}[${v}] = ${level};
-% elif config.visited == "mask":
+% elif config.frontier.visited == "mask":
 if (${may_claim}) {
     ((__global uchar *)the_visited)[${v} >> 3] |= (uchar)(1u << (${v} & 7u));
     ${claimed} = ${labels}[${v}] == ${unreached};
     if (${claimed}) ${labels}[${v}] = ${level};
 }
-% elif config.visited == "plain":
+% elif config.frontier.visited == "plain":
 if (${may_claim}) {
     ${labels}[${v}] = ${level};
     ${claimed} = 1;
@@ -91,7 +91,7 @@ if (${may_claim}) ${claimed} = atomic_cmpxchg(&${labels}[${v}], ${unreached}, ${
 
 <%def name="claim_bit(claimed, v, may_claim)">
 int ${claimed} = 0;
-% if config.visited == "bitmap":
+% if config.frontier.visited == "bitmap":
 if (${may_claim}) ${claimed} = !(WORD_OR(&the_visited[${v} >> WORD_SHIFT], WORD_BIT(${v})) & WORD_BIT(${v}));
 % else:
 if (${may_claim}) {

@@ -43,8 +43,10 @@ def test_times_by_technique_data_and_group_size(monkeypatch, tmp_path, capsys):
 def test_sweeps_and_phases(monkeypatch, tmp_path):
     """load-balancing experiments 1: one size varied, with the time of the partition apart."""
     assert {"group_size", "iterations"} <= set(balance.SWEEPS)
-    monkeypatch.setitem(balance.SWEEPS, "iterations", [{"iterations": 1}, {"iterations": 3}])
+    monkeypatch.setitem(
+        balance.SWEEPS, "iterations", [{"balance.iterations": 1}, {"balance.iterations": 3}]
+    )
     words = ["--distributions", "uniform", "--sweep", "iterations"]
     found = records(monkeypatch, tmp_path / "s.json", *words)
-    assert [row["config"]["iterations"] for row in found] == [1, 3]
+    assert [row["config"]["balance.iterations"] for row in found] == [1, 3]
     assert all(0 <= row["partition_ms"] <= row["median_ms"] for row in found)

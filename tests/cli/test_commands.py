@@ -314,19 +314,22 @@ def test_csv_fields_are_quoted_where_they_must_be():
 
 def test_bfs_with_dimensions_set(run, small):
     """bfs-helix 25: dimensions on top of a preset, by name; the device is found by itself."""
-    wanted = ["--set", "queue=edge", "--set", "group_size=16", "--set", "counts=yes"]
+    wanted = ["--set", "frontier=edge", "--set", "schedule.group_size=16", "--set", "counts=yes"]
     config = record_of(run("bfs", small, "--json", "--device", "intel", *wanted))["config"]
-    assert (config["queue"], config["group_size"], config["counts"]) == ("edge", 16, True)
+    names = ("frontier", "schedule.group_size", "counts", "balance", "schedule")
+    found = ["edge", 16, True, "warp_search", "persistent"]
+    assert [config[name] for name in names] == found
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("queue", "'queue' is not a dimension and its value"),
-        ("colour=red", "'colour=red' is not a dimension"),
-        ("solo=maybe", "solo=maybe must be yes or no"),
-        ("groups=-1", "groups=-1 must be a whole number that is not negative"),
-        ("queue=heap", "queue='heap' is not one of vertex, edge"),
+        ("frontier", "'frontier' is not a parameter and its value"),
+        ("colour=red", "'colour=red' is not a parameter"),
+        ("schedule.solo=maybe", "schedule.solo=maybe must be yes or no"),
+        ("schedule.groups=-1", "schedule.groups=-1 must be a whole number, 0 or more"),
+        ("balance.unit_batch=8", "balance.unit_batch is of two_phase, multi_phase"),
+        ("frontier=heap", "frontier='heap' is not one of vertex, edge"),
     ],
 )
 def test_bfs_with_dimensions_that_are_none(run, small, words, complaint):

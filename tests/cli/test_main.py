@@ -1,7 +1,6 @@
 """What holds for every subcommand: exit status, one-line complaints, JSON, signals and pipes."""
 
 import argparse
-import dataclasses
 import json
 import logging
 import os
@@ -13,12 +12,12 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from clgraph import errors
+from clgraph import BFSConfig, errors
 from clgraph.cli import main as cli
 from clgraph.cli.command import Command
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import as_json, count_bytes, pairs, plain, table
-from clgraph.engine.config import TraversalConfig
+from clgraph.engine.strategy import paths
 
 
 def run(capsys, *argv):
@@ -65,8 +64,9 @@ def test_help(capsys, argv):
 def test_help_lists_every_dimension(capsys):
     """bfs-helix 25: each with its values, names or a number."""
     _, out, _ = run(capsys, "bfs", "--help")
-    for field in dataclasses.fields(TraversalConfig):
-        assert f"\n  {field.name} " in out
+    for name, _, check in paths(BFSConfig):
+        assert f"\n  {name} " in out or not check.values
+    assert "\n  balance.unit_batch          number  (two_phase, multi_phase)\n" in out
     assert " vertex|edge|two_phase|hybrid|status\n" in out
     assert " yes|no\n" in out
 

@@ -61,7 +61,7 @@ def test_several_sources_and_a_limit(roads, capsys, pocl):
     result = cg.sssp(graph, [0, 50], max_distance=9, device=pocl)
     assert record["reached"] == result.reached
     assert record["source"] == [0, 50]
-    assert (record["preset"], record["config"]["delta"]) == ("near-far", 3)
+    assert (record["preset"], record["delta"]) == ("near-far", 3)
 
 
 def test_readable_text(roads, capsys):
@@ -100,7 +100,7 @@ def test_traces_are_drawn(roads, tmp_path, capsys, ending):
     assert main([*words, "--json", "--levels"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["preset"] == "self-tuning"
-    assert record["config"]["set_point"] == 50
+    assert record["config"]["method.set_point"] == record["set_point"] == 50
     assert record["trace"] == str(path)
     assert {"X1", "X2", "X3", "X4", "delta", "d", "alpha"} <= set(record["levels"][0])
     start = path.read_bytes()[:100]

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from configs import expand_config
 from searches import check_search
 
 import clgraph as cg
-from clgraph.engine.balancers import BALANCERS
-from clgraph.primitives import Expand, ExpandConfig, expansion
+from clgraph.engine.balance import BALANCERS
+from clgraph.primitives import Expand, expansion
 
 pytestmark = pytest.mark.gpu
 
@@ -21,7 +22,7 @@ SIZES = {
 
 
 def check(sizes: np.ndarray, gpu, **config) -> Expand:
-    plan = Expand(sizes, config=ExpandConfig(**config), counts=True, device=gpu)
+    plan = Expand(sizes, config=expand_config(**config), counts=True, device=gpu)
     plan.run()
     assert (plan.visits() == 1).all()
     np.testing.assert_array_equal(plan.owners(), np.repeat(np.arange(sizes.size), sizes))
@@ -36,7 +37,7 @@ def test_every_unit_exactly_once(gpu, balance):
         plan = check(sizes, gpu, balance=balance)
     # Without counters and ranks, as it is timed; registers of multi_phase do not suffice for 64-bit
     # sums or five iterations (64 to 96 bytes on an H200).
-    fast = Expand(sizes, config=ExpandConfig(balance=balance), ranks=False, device=gpu)
+    fast = Expand(sizes, config=expand_config(balance=balance), ranks=False, device=gpu)
     fast.run()
     np.testing.assert_array_equal(fast.owners(), plan.owners())
     assert fast._expand.spill_bytes in (0, None)

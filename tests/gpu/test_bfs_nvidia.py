@@ -6,13 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.engine import resident
+from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import resolve
-from clgraph.engine.config import BALANCERS
 
 pytestmark = pytest.mark.gpu
 
@@ -117,14 +118,14 @@ def test_whole_results(name, predecessors, gpu):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_way_to_run(name, gpu):
-    config = cg.BFSConfig(**VARIANTS[name])
+    config = bfs_config(**VARIANTS[name])
     stats = check_everywhere(config, gpu)
     assert {found.mode for found in stats} == {config.synchronisation or "persistent"}
 
 
 @pytest.mark.parametrize("direction", ["push", "switching"])
 def test_every_level_goes_the_way_that_was_asked_for(direction, gpu):
-    config = cg.BFSConfig(direction=direction, solo=False, **ALWAYS_PULL)
+    config = bfs_config(direction=direction, solo=False, **ALWAYS_PULL)
     graph = small("kron")
     source = int(np.argmax(graph.degrees))
     ways = cg.bfs(graph, source, config=config, device=gpu).stats.per_level["direction"]
@@ -138,7 +139,7 @@ def test_every_level_goes_the_way_that_was_asked_for(direction, gpu):
 def test_max_depth(max_depth, solo, gpu):
     for name in SMALL:
         graph = small(name)
-        config = cg.BFSConfig(solo=solo)
+        config = bfs_config(solo=solo)
         plan = cg.BFS(graph, predecessors=True, config=config, device=gpu)
         for source in some_sources(graph):
             result = plan.run(source, max_depth=max_depth, verify=True)
@@ -147,7 +148,7 @@ def test_max_depth(max_depth, solo, gpu):
 
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_more_groups_than_fit_are_noticed_and_searched_stepped(predecessors, gpu, caplog):
-    config = cg.BFSConfig(membership="fixed", groups=4000, spin_limit=20_000, solo=False)
+    config = bfs_config(membership="fixed", groups=4000, spin_limit=20_000, solo=False)
     graph = large("kron-16")
     plan = cg.BFS(graph, predecessors=predecessors, config=config, device=gpu)
     for source in some_sources(graph):
@@ -173,7 +174,7 @@ def budget(monkeypatch, request):
 @pytest.mark.parametrize("config", [{}, {"solo": False}, ALWAYS_PULL, {"membership": "open"}])
 @pytest.mark.usefixtures("budget")
 def test_a_search_goes_on_in_the_next_launch(config, gpu):
-    stats = check_everywhere(cg.BFSConfig(**config), gpu, predecessors=False)
+    stats = check_everywhere(bfs_config(**config), gpu, predecessors=False)
     assert {found.mode for found in stats} == {"persistent"}
     # Every stage of a GPU counts as 60,000 edges; groups that are not alone sum up now and then.
     assert max(found.launches for found in stats) >= 3

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from searches import MIXED, MIXED_ONE_WAY, check_search
 
 import clgraph as cg
@@ -64,7 +65,7 @@ BESIDE = {
 def test_dimensions_beside_the_presets(name, gpu):
     """bfs-enterprise 20, bfs-helix 11, 15 and 20, on whole graphs."""
     check_everywhere(
-        cg.BFSConfig(**BESIDE[name]), gpu, ("kron-14", "mixed-one-way", "grid", "star", "no-edges")
+        bfs_config(**BESIDE[name]), gpu, ("kron-14", "mixed-one-way", "grid", "star", "no-edges")
     )
 
 

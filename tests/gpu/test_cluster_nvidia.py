@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
@@ -18,8 +19,8 @@ GRAPHS = {
 }
 FORMS = {
     "merrill": "merrill-two-phase",
-    "exact-bins": cg.BFSConfig(queue="vertex"),
-    "nothing-culled": cg.BFSConfig(queue="vertex", visited="plain"),
+    "exact-bins": bfs_config(queue="vertex"),
+    "nothing-culled": bfs_config(queue="vertex", visited="plain"),
     "enterprise": "enterprise",
     "auto": "auto",
 }

@@ -102,7 +102,7 @@ def test_a_million_vertices_by_every_preset(name, preset, gpu):
 
 
 def test_stepped(gpu):
-    config = cg.SCCConfig(synchronisation="stepped")
+    config = cg.SCCConfig(schedule="stepped")
     for name in ("mixed-one-way", "grid", "comb"):
         result = cg.scc(small(name), config=config, device=gpu)
         check_components(small(name), result)

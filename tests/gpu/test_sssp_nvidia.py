@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from paths import DTYPES, check_paths, weighted
 from searches import MIXED, MIXED_ONE_WAY
 
@@ -40,7 +41,7 @@ def test_types(dtype, gpu):
 @pytest.mark.parametrize("solo", [True, False])
 def test_ways_of_running(solo, synchronisation, gpu):
     graph = GRAPHS["kron"]()
-    config = cg.SSSPConfig(method="near-far", solo=solo, synchronisation=synchronisation)
+    config = sssp_config(method="near-far", solo=solo, synchronisation=synchronisation)
     result = cg.sssp(graph, 1, config=config, device=gpu)
     assert result.stats.mode == synchronisation
     check_paths(graph, 1, result)
@@ -66,5 +67,5 @@ def test_negative_weights_and_cycles(gpu):
 def test_heavy_edges(heavy, gpu):
     graph = GRAPHS["kron"]()
     for delta in (5, 20, 60):
-        config = cg.SSSPConfig(method="delta-stepping", heavy=heavy, delta=delta, hub_degree=256)
+        config = sssp_config(method="delta-stepping", heavy=heavy, delta=delta, hub_degree=256)
         check_paths(graph, 1, cg.sssp(graph, 1, config=config, device=gpu))

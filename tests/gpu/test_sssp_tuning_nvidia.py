@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from paths import weighted
 from tuning import TunedSearch
 
@@ -24,7 +25,7 @@ def test_traces_agree(form, dtype, card):
     for case, set_point in ((graph, 3000), (grid, 700)):
         source = int(case.degrees.argmax())
         oracle = TunedSearch(case, source, set_point)
-        config = cg.SSSPConfig(method="self-tuning", set_point=set_point, controller=form)
+        config = sssp_config(method="self-tuning", set_point=set_point, controller=form)
         plan = cg.SSSP(case, predecessors=True, config=config, device=card)
         for _ in range(3):
             result = plan.run(source, verify=True)
@@ -42,7 +43,7 @@ def test_traces_agree(form, dtype, card):
 def test_work_stays_near_the_set_point(card):
     """sssp-self-tuning checklist 18: a grid of a million vertices, no host round trip per step."""
     graph = weighted(cg.generate.grid2d(1000, 1000), np.int32, 1, 1000)
-    plan = cg.SSSP(graph, config=cg.SSSPConfig(method="self-tuning"), device=card)
+    plan = cg.SSSP(graph, config=sssp_config(method="self-tuning"), device=card)
     for set_point in (2000, 5000, 10000):
         plan.set_point = set_point
         result = plan.run(500_500, verify=True)

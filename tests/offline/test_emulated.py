@@ -87,7 +87,7 @@ def test_every_form_of_search(preset, wide):
 
 @pytest.mark.slow
 def test_persistent_kernels_of_many_groups(wave):
-    config = cg.BFSConfig(synchronisation="persistent", kernels="fused", groups=7)
+    config = cg.BFSConfig(schedule=cg.schedule.Persistent(groups=7))
     for graph in (MIXED, MIXED_ONE_WAY):
         result = cg.bfs(graph, 0, predecessors=True, config=config, device=wave)
         check_search(graph, 0, result)

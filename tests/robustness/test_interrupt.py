@@ -23,6 +23,7 @@ import numpy as np
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as bfs_module
 from clocks import Work
+from configs import bfs_config
 
 resolve = bfs_module.resolve
 options = json.loads(sys.argv[1])
@@ -31,7 +32,7 @@ bfs_module.resolve = lambda *args, **more: dataclasses.replace(resolve(*args, **
 device = cg.device("pocl")
 n = 10_000_000
 graph = cg.generate.path(n)
-config = cg.BFSConfig(**options)
+config = bfs_config(**options)
 cg.BFS(cg.generate.path(10), config=config, device=device).run(0)
 gc.collect()
 used_before = device.ledger.used_bytes

@@ -19,6 +19,7 @@ SEARCHES = """
 import json, sys
 sys.path.insert(0, "tests")
 import numpy as np
+from configs import bfs_config
 import clgraph as cg
 from searches import check_search
 
@@ -30,7 +31,7 @@ src = np.concatenate([rng.integers(0, 50, 150), hub, loops])
 dst = np.concatenate([rng.integers(0, 50, 150), rng.integers(0, 57, 40), loops])
 for both_ways in (True, False):
     graph = cg.from_edges(src, dst, n=60, symmetrize=both_ways)
-    plan = cg.BFS(graph, predecessors=not both_ways, config=cg.BFSConfig(**case), device=spec)
+    plan = cg.BFS(graph, predecessors=not both_ways, config=bfs_config(**case), device=spec)
     for source in (0, 30, 59):
         result = plan.run(source)
         check_search(graph, source, result)

@@ -15,6 +15,7 @@ SEARCHES = """
 import json, sys
 sys.path.insert(0, "tests")
 import numpy as np
+from configs import bfs_config
 import clgraph as cg
 from searches import check_search
 
@@ -31,7 +32,7 @@ for both_ways in (True, False):
             graph,
             ["oclgrind"] * parts,
             predecessors=predecessors,
-            config=cg.BFSConfig(**case),
+            config=bfs_config(**case),
             transfers=transfers,
         )
         for source in (0, 30, 139):

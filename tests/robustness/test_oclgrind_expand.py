@@ -4,7 +4,7 @@ from runtimes import run_under_oclgrind
 
 SCRIPT = """
 import numpy as np
-from clgraph.engine.balancers import BALANCERS
+from clgraph.engine.balance import BALANCERS
 from clgraph.primitives import Expand, ExpandConfig
 
 random = np.random.default_rng(1)
@@ -15,14 +15,20 @@ lists = [
     np.array([3] * 10 + [0] * 90 + [2] * 10),
 ]
 forms = {
-    "dyn_vwarp": [{"dyn_threshold": 4, "discover": 1}],
-    "two_phase": [{}, {"partition": "merge"}],
-    "multi_phase": [{"search": "interpolation"}, {"iterations": 3}],
+    "dyn_vwarp": [{"balance.threshold": 4, "balance.discover": 1}],
+    "two_phase": [
+        {"balance.unit_batch": 3},
+        {"balance.unit_batch": 3, "balance.partition": "merge"},
+    ],
+    "multi_phase": [
+        {"balance.unit_batch": 3, "search": "interpolation"},
+        {"balance.unit_batch": 3, "balance.iterations": 3},
+    ],
 }
 for balance in BALANCERS:
     for form in forms.get(balance, [{}]):
         for sizes in lists:
-            config = ExpandConfig(balance=balance, group_size=4, unit_batch=3, **form)
+            config = ExpandConfig(balance=balance, group_size=4).with_values(form)
             plan = Expand(sizes, config=config)
             plan.run()
             assert (plan.owners() == np.repeat(np.arange(sizes.size), sizes)).all(), balance

@@ -10,8 +10,11 @@ from clgraph import verify
 
 graph = cg.generate.random(20_000, 8, seed=3)
 config = cg.BFSConfig(
-    membership="open", distribution="static", groups={groups}, patience=0, solo=False,
-    direction={direction!r},
+    schedule=cg.schedule.Persistent(
+        membership="open", distribution="static", groups={groups}, solo=False
+    ),
+    limits=cg.limits.Limits(patience=0),
+    pull={pull!r},
 )
 plan = cg.BFS(graph, config=config, device="pocl")
 for source in range(0, graph.n, 500):
@@ -23,10 +26,10 @@ print("right")
 
 
 @pytest.mark.parametrize("groups", [8, 24])
-@pytest.mark.parametrize("direction", ["push", "switching"])
-def test_groups_may_join_in_any_order(groups: int, direction: str) -> None:
+@pytest.mark.parametrize("pull", ["never", "edges"])
+def test_groups_may_join_in_any_order(groups: int, pull: str) -> None:
     """A group that counted itself by its id took another's share when ids joined out of order."""
-    run_under_pocl_threads(SEARCHES.format(groups=groups, direction=direction))
+    run_under_pocl_threads(SEARCHES.format(groups=groups, pull=pull))
 
 
 STRESS = """
@@ -35,7 +38,10 @@ import clgraph as cg
 from clgraph import verify
 
 graphs = [cg.generate.kron(11, 8, seed=3), cg.generate.random(3000, 6)]
-config = cg.BFSConfig(membership="open", patience=0, solo=False)
+config = cg.BFSConfig(
+    schedule=cg.schedule.Persistent(membership="open", solo=False),
+    limits=cg.limits.Limits(patience=0),
+)
 plans = [cg.BFS(graph, config=config, device="pocl") for graph in graphs]
 until = time.monotonic() + 60
 while time.monotonic() < until:

@@ -12,6 +12,7 @@ import json
 import logging
 import sys
 sys.path.insert(0, "tests")
+from configs import bfs_config
 import clgraph as cg
 from searches import check_search
 
@@ -29,7 +30,7 @@ graph = {
     "grid": lambda: cg.generate.grid2d(20, 20),
     "kron": lambda: cg.generate.kron(11, 8, seed=5),
 }[case["graph"]]()
-plan = cg.BFS(graph, predecessors=True, config=cg.BFSConfig(**case["config"]))
+plan = cg.BFS(graph, predecessors=True, config=bfs_config(**case["config"]))
 modes, warnings = [], []
 for source in (0, graph.n // 2, graph.n - 1, 0):
     kept.clear()

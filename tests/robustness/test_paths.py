@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from paths import check_paths, weighted
 from runtimes import run_under_oclgrind, run_under_pocl_threads
 from searches import MIXED, MIXED_ONE_WAY
@@ -40,7 +41,7 @@ src = np.concatenate([rng.integers(0, n - 10, m), np.zeros(40, int), [7, 7]])
 dst = np.concatenate([rng.integers(0, n - 10, m), rng.integers(0, n - 3, 40), [7, 7]])
 graph = cg.from_edges(src, dst, rng.integers(0, 30, src.size).astype(np.int32), n=n)
 for predecessors in (True, False):
-    config = cg.SSSPConfig(**case)
+    config = sssp_config(**case)
     plan = cg.SSSP(graph, predecessors=predecessors, config=config, device=spec)
     for source in (0, n // 2, [1, n - 1, 5]):
         check_paths(graph, source, plan.run(source))
@@ -53,7 +54,7 @@ for predecessors in (True, False):
 @pytest.mark.parametrize("name", METHODS)
 def test_any_budget_gives_the_same_result(name, solo, device, monkeypatch):
     resolve = sssp_module.resolve_paths
-    config = cg.SSSPConfig(**METHODS[name], solo=solo)
+    config = sssp_config(**METHODS[name], solo=solo)
     launches = []
     for budget in (1, 40, 3000, 10**12):
 
@@ -112,7 +113,7 @@ def test_more_groups_than_processors(name):
 def test_emulated_lanes(drift, synchronisation, intel):
     """The stepped form is the oracle of the persistent one, also where groups drift apart."""
     device = intel.emulating(8)
-    config = cg.SSSPConfig(
+    config = sssp_config(
         method="near-far", drift=drift, synchronisation=synchronisation, kernels="fused"
     )
     for graph in (GRID, weighted(MIXED, np.int32, 0, 9)):
@@ -134,7 +135,7 @@ def test_row_offsets_of_64_bits(name, device, monkeypatch):
     monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
     # A graph of its own, so that nobody else's resident arrays are found.
     graph = weighted(cg.generate.grid2d(31, 20), np.int32, 0, 40)
-    config = cg.SSSPConfig(**METHODS[name])
+    config = sssp_config(**METHODS[name])
     plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
     assert plan.config.wide_offsets
     for source in (0, 300):
@@ -144,16 +145,16 @@ def test_row_offsets_of_64_bits(name, device, monkeypatch):
 @pytest.mark.slow
 def test_split_kernels(intel):
     """A kernel for each stage, as for compilers that one kernel of all overwhelms."""
-    config = cg.SSSPConfig(synchronisation="stepped", kernels="split")
+    config = sssp_config(synchronisation="stepped", kernels="split")
     result = cg.sssp(GRID, 5, config=config, device=intel.emulating(8))
-    assert result.stats.config["kernels"] == "split"
+    assert result.stats.config.kernels == "split"
     check_paths(GRID, 5, result)
 
 
 def test_groups_that_drift_apart(intel):
     """More hops than there are, none, frontiers beyond the limit, and hubs."""
     for drift, limit, hubs in ((1000, 1 << 15, 0), (16, 1, 8)):
-        config = cg.SSSPConfig(drift=drift, drift_limit=limit, hub_degree=hubs, delta=60)
+        config = sssp_config(drift=drift, drift_limit=limit, hub_degree=hubs, delta=60)
         for graph in (GRID, weighted(MIXED)):
             plan = cg.SSSP(graph, config=config, device=intel)
             assert plan.config.drift == drift
@@ -174,7 +175,7 @@ def test_heavy_edges_that_are_looked_along(intel):
     rounded = cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, costs)
     work = {}
     for heavy, graphs in (("push", [skewed]), ("switching", [skewed, rounded])):
-        config = cg.SSSPConfig(method="delta-stepping", heavy=heavy, hub_degree=8, delta=20)
+        config = sssp_config(method="delta-stepping", heavy=heavy, hub_degree=8, delta=20)
         for graph in graphs:
             plan = cg.SSSP(graph, config=config, device=intel)
             for source in (hub, 0, graph.n // 2, [1, 2, 3]):

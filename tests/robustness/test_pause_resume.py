@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from searches import (
     MIXED,
     MIXED_ONE_WAY,
@@ -51,7 +52,7 @@ def test_any_budget_gives_the_same_result(name, predecessors, device, plan_with_
     rng = np.random.default_rng(17)
     options = {
         "device": device,
-        "config": cg.BFSConfig(**CONFIGS[name]),
+        "config": bfs_config(**CONFIGS[name]),
         "predecessors": predecessors,
     }
     graphs = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
@@ -71,7 +72,7 @@ def test_any_budget_gives_the_same_result(name, predecessors, device, plan_with_
 @pytest.mark.runtimes(*SEARCH_RUNTIMES)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_long_search_takes_several_launches(name, device, plan_with_budget):
-    config = cg.BFSConfig(**CONFIGS[name])
+    config = bfs_config(**CONFIGS[name])
     result = plan_with_budget(PATH, 1, device=device, config=config).run(0)
     check_search(PATH, 0, result)
     assert result.stats.launches >= FEWEST_LAUNCHES_OF_PATH

@@ -10,6 +10,7 @@ SEARCHES = """
 import dataclasses, sys, time
 sys.path.insert(0, "tests")
 import numpy as np
+from configs import sssp_config
 import clgraph as cg
 from clgraph.algorithms.sssp import plan as sssp
 from paths import check_paths, weighted
@@ -22,7 +23,7 @@ graphs = (
     weighted(cg.generate.grid2d(16, 12), np.int32, 0, 60),
     weighted(cg.generate.path(60)),
 )
-config = cg.SSSPConfig(method="buckets", patience=0, **sizes)
+config = sssp_config(method="asynchronous", patience=0, **sizes)
 plans = [cg.SSSP(graph, predecessors=True, config=config, device=spec) for graph in graphs]
 until = time.monotonic() + seconds
 while True:

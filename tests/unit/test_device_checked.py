@@ -1,9 +1,8 @@
 """CLGRAPH_CHECK=1: kernels with bounds checks say where they left an array, and which."""
 
-import dataclasses
-
 import numpy as np
 import pytest
+from configs import bfs_config, changed
 from searches import MIXED, MIXED_SOURCES, check_search
 
 import clgraph as cg
@@ -128,7 +127,7 @@ def ring_with_chords(weights=None):
 @pytest.mark.runtimes("intel")
 @pytest.mark.usefixtures("planted")
 def test_a_wrong_index_of_a_graph_is_found_by_a_search(preset, device):
-    config = dataclasses.replace(cg.BFSConfig.preset(preset), direction="push")
+    config = changed(cg.BFSConfig.preset(preset), direction="push")
     plan = cg.BFS(ring_with_chords(), config=config, device=device)
     for _ in range(2):
         with pytest.raises(OutOfBoundsError, match=r"bfs on .* used index \d+ of '\w+', which"):
@@ -139,7 +138,7 @@ def test_a_wrong_index_of_a_graph_is_found_by_a_search(preset, device):
 @pytest.mark.usefixtures("planted")
 def test_a_wrong_index_is_found_on_the_embedded_runtime(device):
     with pytest.raises(OutOfBoundsError, match=r"used index \d+ of '\w+', which has"):
-        cg.bfs(ring_with_chords(), 0, config=cg.BFSConfig(direction="push"), device=device)
+        cg.bfs(ring_with_chords(), 0, config=bfs_config(direction="push"), device=device)
 
 
 @pytest.mark.runtimes("intel")

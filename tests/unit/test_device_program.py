@@ -512,7 +512,10 @@ def test_a_build_error_of_a_search_names_what_the_user_asked_for(pocl, monkeypat
     render = program.render
     monkeypatch.setattr(program, "render", lambda *given: "#error no luck\n" + render(*given))
     graph = cg.generate.path(4, weights=(1, 9))
-    for plan, config in ((cg.BFS, cg.BFSConfig(alpha=7)), (cg.SSSP, cg.SSSPConfig(solo=False))):
+    for plan, config in (
+        (cg.BFS, cg.BFSConfig(pull=cg.pull.ByEdges(alpha=7))),
+        (cg.SSSP, cg.SSSPConfig(schedule=cg.schedule.Schedule(solo=False))),
+    ):
         with pytest.raises(KernelBuildError) as caught:
             plan(graph, config=config, device=pocl)
         first, *lines = str(caught.value).splitlines()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from configs import bfs_config
 
 import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
@@ -19,7 +20,7 @@ NEXT = STATE_WORDS["NEXT"]
 def kept(device: Device, vertices: np.ndarray, **config: Any) -> np.ndarray:
     """Let lanes drop duplicates of what they hold together, [rounds, work-items]."""
     rounds, items = vertices.shape
-    resolved = resolve(cg.BFSConfig(**config), device.traits, m=1, predecessors=False)
+    resolved = resolve(bfs_config(**config), device.traits, m=1, predecessors=False)
     resolved = dataclasses.replace(resolved, group_size=items)
     program = load(device, "primitives/duplicates_check.cl", config=resolved)
     memory = Memory(device)
@@ -61,12 +62,12 @@ def test_the_size_of_the_table() -> None:
     assert hash_entries(kib48, 1024, 1024, queue_bytes=4096) * 8 == 32 << 10
     assert hash_entries(kib48, 128, 2048) * 8 == 2 << 10
     with pytest.raises(cg.InvalidArgumentError, match="hash_size=100 is not a power of two"):
-        cg.BFSConfig(hash_size=100)
+        bfs_config(hash_size=100)
 
 
 def pushed(device: Device, lengths: np.ndarray, **config: Any) -> np.ndarray:
     """Let each work-item push `lengths` entries; give what is in the queue, lane * 256 + rank."""
-    wanted = cg.BFSConfig(update="registers", register_queue=5, **config)
+    wanted = bfs_config(update="registers", register_queue=5, **config)
     resolved = resolve(wanted, device.traits, m=1, predecessors=True)
     resolved = dataclasses.replace(resolved, group_size=device.traits.lanes, distribution="static")
     program = load(

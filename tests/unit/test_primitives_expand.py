@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from configs import expand_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clgraph as cg
 from clgraph.device import Device
-from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS, dynamic_width
+from clgraph.engine.balance import BALANCERS, dynamic_width
 from clgraph.primitives import Expand, ExpandConfig, ExpandStats, expand, expansion
-from clgraph.primitives.expand_config import usual_balancer
+from clgraph.primitives.expand_config import HybridSearch, usual_balancer
 
 RNG = np.random.default_rng(1)
 # The worked example of the literature; its items are called A to H.
@@ -42,14 +43,18 @@ def owners_and_ranks(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def checked(sizes: np.ndarray, device: Device, **config: Any) -> tuple[Expand, ExpandStats]:
-    plan = Expand(sizes, config=ExpandConfig(**config), counts=True, device=device)
+    plan = Expand(sizes, config=expand_config(**config), counts=True, device=device)
+    return plan, check_counted(sizes, plan)
+
+
+def check_counted(sizes: np.ndarray, plan: Expand) -> ExpandStats:
     stats = plan.run()
     owners, ranks = owners_and_ranks(sizes)
     np.testing.assert_array_equal(plan.visits(), np.ones(owners.size))
     np.testing.assert_array_equal(plan.owners(), owners)
     np.testing.assert_array_equal(plan.ranks(), ranks)
     assert (stats.items, stats.units) == (sizes.size, owners.size)
-    return plan, stats
+    return stats
 
 
 def emulating(intel: Device, lanes: int) -> Device:
@@ -82,16 +87,24 @@ def test_every_unit_exactly_once_by_lanes_emulated_on_pocl(pocl: Device, balance
 @settings(max_examples=20, deadline=None)
 def test_random_sizes_and_configurations(any_device: Device, data: st.DataObject) -> None:
     sizes = np.array(data.draw(st.lists(st.integers(0, 90) | st.just(0), max_size=300)), int)
-    config = {
-        "balance": data.draw(st.sampled_from(list(BALANCERS))),
-        "group_size": any_device.traits.lanes * data.draw(st.sampled_from([1, 4])),
-        "grid_factor": data.draw(st.sampled_from([0, 1, 32])),
-        "unit_batch": data.draw(st.sampled_from([3, 8])),
-        "iterations": data.draw(st.sampled_from([1, 3])),
-        "dyn_threshold": data.draw(st.sampled_from([0, 20])),
-        "block_items": data.draw(st.sampled_from([1, 3])),
+    kind = data.draw(st.sampled_from(list(BALANCERS.values())))
+    numbers = {
+        "unit_batch": [3, 8],
+        "iterations": [1, 3],
+        "threshold": [0, 20],
+        "block_items": [1, 3],
     }
-    checked(sizes, any_device, **config)
+    drawn = {
+        name: data.draw(st.sampled_from(values))
+        for name, values in numbers.items()
+        if name in kind.parameters()
+    }
+    config = ExpandConfig(
+        balance=kind(**drawn),
+        group_size=any_device.traits.lanes * data.draw(st.sampled_from([1, 4])),
+        grid_factor=data.draw(st.sampled_from([0, 1, 32])),
+    )
+    check_counted(sizes, Expand(sizes, config=config, counts=True, device=any_device))
 
 
 def test_the_example(intel: Device) -> None:
@@ -152,7 +165,7 @@ def test_interpolation_finds_what_bisection_finds(intel: Device, name: str) -> N
     np.testing.assert_array_equal(found.chunk_items(), binary.chunk_items())
     searches = stats.counts["PARTITION_SEARCHES"]
     assert searches == stats.chunks + 1
-    most = searches * (ExpandConfig().estimates + steps(sizes.size))
+    most = searches * (HybridSearch().estimates + steps(sizes.size))
     assert stats.counts.get("PARTITION_PROBES", 0) <= most
 
 
@@ -173,7 +186,7 @@ def test_the_hybrid_rule(intel: Device) -> None:
     sizes = np.array([1, 17] * 30)  # mean 9, deviation 8: the limits themselves
 
     def search(sizes: np.ndarray, **config: Any) -> str:
-        chosen = ExpandConfig(balance="multi_phase", **config)
+        chosen = expand_config(balance="multi_phase", **config)
         return Expand(sizes, config=chosen, device=intel).config.search
 
     assert search(sizes) == "interpolation"
@@ -301,8 +314,10 @@ def test_the_slots_of_a_block_search(intel: Device) -> None:
 @pytest.mark.parametrize("balance", [name for name in BALANCERS if name != "block_search"])
 def test_the_items_of_a_block_search_are_no_other_balancers(intel: Device, balance: str) -> None:
     """With them a work-group of cws took more items than it has work-items, and left most out."""
-    plan, _ = checked(SIZES["uniform"], intel, balance=balance, block_items=8)
-    assert plan.config.block_items == 1
+    with pytest.raises(TypeError, match="block_items"):
+        BALANCERS[balance](block_items=8)
+    plan, _ = checked(SIZES["uniform"], intel, balance=balance)
+    assert plan.config.balance.block_items == 1
 
 
 @pytest.mark.parametrize("balance", ["warp_search", "warp_search_local"])
@@ -378,7 +393,7 @@ def test_lanes_write_in_order(intel: Device, batch: int) -> None:
 
 
 def rendered(device: Device, **config: Any) -> str:
-    plan = Expand(EXAMPLE, config=ExpandConfig(**config), ranks=False, device=device)
+    plan = Expand(EXAMPLE, config=expand_config(**config), ranks=False, device=device)
     return plan._program.source
 
 
@@ -428,9 +443,10 @@ def test_expand(any_device: Device) -> None:
     assert found.stats.units_per_s > 0
     assert found.stats.kernel_ms >= found.stats.partition_ms
     assert expand([3, 0, 2], ranks=False, device=any_device).ranks is None
-    for name, other in BALANCER_SYNONYMS.items():
-        stats = expand([3, 0, 2], balance=name, device=any_device).stats
-        assert stats.config["balance"] == other
+    for other, kind in BALANCERS.items():
+        for name in kind.SYNONYMS:
+            stats = expand([3, 0, 2], balance=name, device=any_device).stats
+            assert stats.config.balance.name == other
     empty = expand([], device=any_device)
     assert empty.owners.size == empty.stats.units == empty.stats.launches == 0
 
@@ -446,9 +462,9 @@ def test_the_balancer_is_chosen_by_the_sizes(intel: Device, pocl: Device) -> Non
         (intel.traits, 13.1, 136.9, "warp_search"),
         (pocl.traits, 13.1, 136.9, "item_thread"),
     ):
-        assert usual_balancer(mean, deviation, traits) == expected
+        assert usual_balancer(mean, deviation, traits).name == expected
     _, stats = checked(SIZES["power law"], intel)
-    assert stats.config["search"] == "lanes"
+    assert stats.config.search == "lanes"
 
 
 @pytest.mark.parametrize(
@@ -475,12 +491,15 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
     ("bad", "complaint"),
     [
         ({"search": "linear"}, "search='linear' is not one of hybrid"),
-        ({"partition": "items"}, "partition='items' is not one of"),
-        ({"partition": "merge", "balance": "cws"}, "a form of balance='two_phase'"),
-        ({"unit_batch": 0}, "unit_batch=0 is out of range"),
-        ({"group_size": True}, "group_size=True is out of range"),
-        ({"virtual_warp": 3, "balance": "vwarp"}, "virtual_warp=3 is not a power of two"),
-        ({"group_size": 17}, "multiple of its 16 lanes"),
+        ({"balance": "two_phase", "partition": "items"}, "partition='items' is not one of"),
+        (
+            {"partition": "merge", "balance": "cws"},
+            "balance.partition is of two_phase, and balance is 'cws'",
+        ),
+        ({"balance": "two_phase", "unit_batch": 0}, "unit_batch=0 is out of range"),
+        ({"group_size": True}, "group_size=True is not an integer"),
+        ({"virtual_warp": 3, "balance": "vwarp"}, "width=3 is not a power of two"),
+        ({"group_size": 17}, "multiple of the 16 lanes"),
         ({"balance": "cws", "scratch": 2**24}, "bytes of local memory"),
         # Bytes that wrap to fewer, and units that were more than a compiler came to an end with.
         ({"balance": "cws", "scratch": 2**31 - 1}, "scratch=2147483647 takes 2147483647 entries"),
@@ -488,23 +507,24 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
         ({"balance": "block_search", "block_items": 2**27}, "block_items=134217728 takes"),
         ({"balance": "multi_phase", "unit_batch": 300}, "are 600 units"),
         ({"balance": "dyn_vwarp", "tile_batch": 2**31 - 1}, "tile_batch=2147483647 of group_size="),
-        ({"tile_batch": None}, "tile_batch=None is out of range; it must be an integer"),
+        ({"balance": "dyn_vwarp", "tile_batch": 0}, "tile_batch=0 is out of range; it must be at"),
         ({"read_only": "no"}, "read_only='no' is neither True nor False"),
-        ({"extended": 2}, "extended=2 is neither True nor False"),
-        ({"alike_mean": None}, "alike_mean=None is not a number of at least 0"),
-        ({"alike_deviation": float("nan")}, "alike_deviation=nan is not a number"),
-        ({"alike_deviation": "8"}, "alike_deviation='8' is not a number"),
+        ({"balance": "warp_search", "extended": 2}, "extended=2 is neither True nor False"),
+        ({"alike_mean": -1}, "mean=-1 must be at least 0"),
+        ({"alike_deviation": float("nan")}, "deviation=nan must be at least 0"),
+        ({"alike_deviation": "8"}, "deviation='8' is not a number"),
     ],
 )
 def test_what_a_configuration_refuses(intel: Device, bad: dict[str, Any], complaint: str) -> None:
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
-        Expand([1, 2], config=ExpandConfig(**bad), device=intel)
+        Expand([1, 2], config=expand_config(**bad), device=intel)
 
 
 def test_numbers_of_a_configuration_may_be_those_of_numpy() -> None:
-    config = ExpandConfig(unit_batch=np.int64(4), extended=np.True_, alike_mean=np.float32(2))
-    assert config == ExpandConfig(unit_batch=4, extended=True, alike_mean=2.0)
-    assert (type(config.unit_batch), type(config.extended)) == (int, bool)
+    config = expand_config(balance="warp_search", wide=np.int64(4), extended=np.True_)
+    assert config == expand_config(balance="warp_search", wide=4, extended=True)
+    assert (type(config.balance.wide), type(config.balance.extended)) == (int, bool)
+    assert expand_config(alike_mean=np.float32(2)) == expand_config(alike_mean=2.0)
 
 
 def test_edges_are_discovered(intel: Device) -> None:

@@ -11,6 +11,7 @@ from unit.primitives_reference import DTYPES, folded, identity, rows
 
 from clgraph.device import Memory, load, wait
 from clgraph.device.sources import render
+from clgraph.engine.balance import Cws
 from clgraph.errors import KernelBuildError
 from clgraph.primitives import group_size
 
@@ -100,7 +101,8 @@ def test_ranks_in_order_and_in_any(way, device):
     sizes[size // 2 : size] = 0
     memory = Memory(device)
     ranks = memory.allocate("ranks", 4 * sizes.size, np.uint32)
-    wide = {"group_size": size, "lanes": lanes, "group_scan": way, "wide_offsets": False}
+    balance = Cws(group_scan=way)
+    wide = {"group_size": size, "lanes": lanes, "balance": balance, "wide_offsets": False}
     program = load(device, "primitives/ranks_check.cl", config=SimpleNamespace(**wide))
     kernel = program.kernel("check_ranks")
     wait(kernel.launch(sizes.size, size, memory.upload("sizes", sizes), ranks))

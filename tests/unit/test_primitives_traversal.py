@@ -11,7 +11,7 @@ from graphs import SHAPES
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
-from clgraph.engine.balancers import BALANCERS, balance_sizes
+from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.state import CHUNK_WORDS, SLOT_WORDS, STATE_WORDS, initial_state
 
@@ -57,8 +57,11 @@ FRONTIERS = {
 
 def balanced(device: Device, balance: str, **changes: Any) -> Resolved:
     config = resolved(device, **changes)
-    sizes = balance_sizes(balance, config.lanes, config.group_size, {"unit_batch": 3})
-    return dataclasses.replace(config, **sizes)
+    kind = BALANCERS[balance]
+    asked = kind(unit_batch=3) if "unit_batch" in kind.parameters() else kind()
+    chosen = asked.resolved(config.lanes, config.group_size)
+    chunks = chosen.chunks(config.group_size, config.lanes)
+    return dataclasses.replace(config, balance=chosen, chunks=chunks)
 
 
 @pytest.mark.runtimes("pocl", "intel")
@@ -84,8 +87,8 @@ def test_each_edge_is_claimed_exactly_once(intel: Device, balance: str) -> None:
 
 def check_every_edge(device: Device, config: Resolved) -> None:
     """bfs-helix 8: whatever the size of a chunk that was decided for the frontier."""
-    for units in (1, 2, 4, 5) if config.scope == "grid" else (1,):
-        check_with_chunks(device, config, min(units * config.chunk_step, config.chunk))
+    for units in (1, 2, 4, 5) if config.balance.scope == "grid" else (1,):
+        check_with_chunks(device, config, min(units * config.chunks.step, config.chunks.units))
 
 
 def check_with_chunks(device: Device, config: Resolved, chunk: int) -> None:

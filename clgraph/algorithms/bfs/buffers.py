@@ -14,6 +14,7 @@ from clgraph.algorithms.bfs.queues import (
 )
 from clgraph.device import Memory
 from clgraph.engine.findings import BufferPool
+from clgraph.engine.frontier import StatusArray
 from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ class BFSBuffers:
             np.uint32(max(round(graph.mean_degree), 1)),
         )
         self._status = (
-            StatusQueues(self._memory, graph, config, groups) if config.queue == "status" else None
+            StatusQueues(self._memory, graph, config.frontier, groups, config.group_size)
+            if isinstance(config.frontier, StatusArray)
+            else None
         )
         self._scratch = (
             *self._bitmaps(config, words),
@@ -108,8 +111,8 @@ class BFSBuffers:
         )
 
     def _bitmaps(self, config: Resolved, words: NDArray[Any]) -> list[Argument]:
-        keeps_bits = config.pull or config.visited in {"bitmap", "mask"}
-        even = words.size if keeps_bits and config.queue != "status" else 1
+        keeps_bits = bool(config.pull) or config.frontier.visited in {"bitmap", "mask"}
+        even = words.size if keeps_bits and config.frontier.name != "status" else 1
         odd = even if config.pull else 1
         return [
             self._memory.allocate("visited_even", even, words.dtype),

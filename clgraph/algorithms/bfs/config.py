@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.algorithms.bfs.presets.bfs_4k import Knobs, knobs_of
 from clgraph.algorithms.bfs.presets.helix import are_labels_random, helix_choice
+from clgraph.engine.balance import Cws
 from clgraph.engine.choose import usual_group_size
 from clgraph.engine.config import TraversalConfig
+from clgraph.engine.frontier import (
+    EdgeQueue,
+    HybridQueue,
+    StatusArray,
+    TwoPhaseQueue,
+    VertexQueue,
+)
+from clgraph.engine.pull import ByHubs, Never
 from clgraph.engine.space import points
 from clgraph.errors import InvalidArgumentError
 
@@ -20,17 +28,19 @@ if TYPE_CHECKING:
 
 __all__ = ["BFSConfig"]
 
-_MERRILL: dict[str, Any] = {
-    "direction": "push",
-    "visited": "mask",
-    "duplicates": "lookup_lanes",
-    "history": 1024,
-    "balance": "cws",
-}
+_MERRILL: dict[str, Any] = {"visited": "mask", "duplicates": "lookup_lanes", "history": 1024}
 
 
 class BFSConfig(TraversalConfig):
-    """A configuration of breadth-first search; see `clgraph.engine.config.TraversalConfig`.
+    """A configuration of breadth-first search; speed changes with it, results do not.
+
+    Parameters
+    ----------
+    frontier, balance, pull, schedule, limits
+        Strategies, their names, or None where they are chosen; see
+        `clgraph.engine.config.TraversalConfig`.
+    rules, counts
+        As there.
 
     References
     ----------
@@ -40,37 +50,44 @@ class BFSConfig(TraversalConfig):
            architectures", TPDS 2015, and its successor Helix: ``helix``.
     .. [3] H. Liu, H. H. Huang, "Enterprise: breadth-first graph traversal on GPUs", SC 2015:
            ``enterprise``.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> cg.BFSConfig(frontier="edge", balance=cg.balance.Cws(group_threshold=512))
+    BFSConfig(frontier='edge', balance=Cws(group_threshold=512))
     """
 
     __slots__ = ()
 
-    SCOPES = ("lanes", "group", "grid")
-    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+    SCOPES: ClassVar[tuple[str, ...]] = ("lanes", "group", "grid")
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "auto": {},
-        "merrill-expand-contract": {**_MERRILL, "queue": "vertex"},
-        "merrill-contract-expand": {**_MERRILL, "queue": "edge"},
-        "merrill-two-phase": {**_MERRILL, "queue": "two_phase"},
-        "merrill-hybrid": {**_MERRILL, "queue": "hybrid"},
+        **{
+            f"merrill-{name}": {"frontier": kind(**_MERRILL), "balance": Cws(), "pull": Never()}
+            for name, kind in (
+                ("expand-contract", VertexQueue),
+                ("contract-expand", EdgeQueue),
+                ("two-phase", TwoPhaseQueue),
+                ("hybrid", HybridQueue),
+            )
+        },
         "bfs-4k": {"rules": "bfs-4k"},
         "helix": {"rules": "helix"},
         "enterprise": {
-            "queue": "status",
-            "generation": "recount",
-            "classes": 4,
-            "switching": "hubs",
-            "gamma": 30,
-            "hub_cache": 1024,
+            "frontier": StatusArray(generation="recount", classes=4, hub_cache=1024),
+            "pull": ByHubs(gamma=30),
         },
     }
 
     @classmethod
     def space(cls, **fixed: Any) -> Iterator[BFSConfig]:
-        """Enumerate the legal combinations of all dimensions that are not numbers.
+        """Enumerate the legal combinations of all that is not a number.
 
         Parameters
         ----------
         **fixed
-            Dimensions that have one value in all of them.
+            Strategies that are the same in all of them, or names of their kinds.
 
         Yields
         ------
@@ -78,8 +95,7 @@ class BFSConfig(TraversalConfig):
             Every one that `validate` accepts; some are not for every device, which says so when a
             plan is made.
         """
-        for chosen in points(cls.SCOPES, fixed):
-            yield cls(**chosen)
+        yield from points(cls, fixed)
 
     def completed(self, graph: Graph, traits: DeviceTraits) -> BFSConfig:
         """Fill in what is left open by the rules that are named, where those know of graphs.
@@ -102,10 +118,11 @@ class BFSConfig(TraversalConfig):
             If what the rules choose for this graph cannot be combined with what was given.
         """
         if self.rules == "bfs-4k":
-            return self._filled(knobs_of(graph, {}).dimensions(graph, traits))
+            return self._filled(knobs_of(graph, {}).strategies(graph, traits))
         if self.rules != "helix":
             return self
-        group_size = self.group_size or usual_group_size(self, traits)
+        asked = self.schedule.group_size if self.schedule else None
+        group_size = asked or usual_group_size(self, traits)
         # A processor has neither lanes nor resident work-items to speak of: the table's own then.
         lanes, wide, resident = 32, 256, 32768
         if not traits.is_cpu:
@@ -121,13 +138,11 @@ class BFSConfig(TraversalConfig):
             group_size=wide,
             resident=resident,
         )
-        wanted = choice.dimensions(lanes, wide, resident)
-        return self._filled({**wanted, "group_size": group_size})
+        return self._filled(choice.strategies(lanes, wide, resident, group_size))
 
     def _filled(self, wanted: Mapping[str, Any]) -> BFSConfig:
-        rest = {name: value for name, value in wanted.items() if getattr(self, name) is None}
         try:
-            return replace(self, **rest)
+            return self.filled(BFSConfig(**wanted))
         except InvalidArgumentError as error:
             raise InvalidArgumentError(
                 f"with what rules={self.rules!r} chose for this graph, {error}"
@@ -149,7 +164,7 @@ class BFSConfig(TraversalConfig):
         Returns
         -------
         BFSConfig
-            Every dimension that the knobs are about.
+            Every strategy that the knobs are about.
 
         Raises
         ------
@@ -161,4 +176,4 @@ class BFSConfig(TraversalConfig):
             raise InvalidArgumentError(
                 f"{unknown[0]!r} is not a knob; choose among {', '.join(Knobs.__slots__)}."
             )
-        return cls(rules="bfs-4k", **knobs_of(graph, knobs).dimensions(graph, traits))
+        return cls(rules="bfs-4k", **knobs_of(graph, knobs).strategies(graph, traits))

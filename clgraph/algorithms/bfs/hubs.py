@@ -9,10 +9,21 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["hub_floor"]
+    from clgraph.engine.frontier import StatusArray
+    from clgraph.graph import Graph
+
+__all__ = ["hub_floor", "hub_floor_of"]
 
 SHARE_OF_EDGES = 0.1
+USUAL_CACHE = 1024  # hubs that are looked for where no cache limits them
 FLAT = 8  # graphs whose largest degree is at most so many mean ones have no hubs
+
+
+def hub_floor_of(graph: Graph, status: StatusArray) -> int:
+    """Give the out-degree above which a vertex counts as a hub of a search over a status array."""
+    if status.hub_floor is not None:
+        return status.hub_floor
+    return hub_floor(graph.degrees, status.hub_cache or USUAL_CACHE)
 
 
 def hub_floor(degrees: NDArray[Any], capacity: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.buffers import BFSBuffers
@@ -103,6 +102,7 @@ class BFS:
             max_degree=self.graph.max_degree,
             mean_degree=self.graph.mean_degree,
             directed=self.graph.directed,
+            asked=self._wanted,
         )
         self._lock = threading.Lock()
         self._compile()
@@ -139,22 +139,28 @@ class BFS:
 
     def _exact_plan(self) -> BFS:
         """Give a plan for searches that find more than this one's queues or bytes can hold."""
-        if self._fallback is None and self.config.queue == "status":
+        if self._fallback is None and self.config.frontier.name == "status":
             log.warning(
-                "bfs on %s: a search is deeper than status_bits=8 can tell; searching again with "
-                "32 bits",
+                "bfs on %s: a search is deeper than bits=8 can tell; searching again with 32 bits",
                 self.device.name,
             )
-            exact = replace(self._wanted, status_bits=32)
+            exact = self._wanted.with_values({"frontier.bits": 32})
         elif self._fallback is None:
             log.warning(
                 "bfs on %s: duplicates overflowed the queues of visited=%r; searching again with "
                 "atomic claims",
                 self.device.name,
-                self.config.visited,
+                self.config.frontier.visited,
             )
-            exact = replace(
-                self._wanted, visited="bitmap", duplicates="keep", history=0, queue_percent=None
+            form = {} if self._wanted.frontier else {"frontier": self.config.frontier.name}
+            exact = self._wanted.with_values(
+                form
+                | {
+                    "frontier.visited": "bitmap",
+                    "frontier.duplicates": "keep",
+                    "frontier.history": 0,
+                    "limits.queue_percent": None,
+                }
             )
         if self._fallback is None:
             self._fallback = BFS(
@@ -201,7 +207,7 @@ class BFS:
             try:
                 outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
             except QueueOverflowError:
-                if self.config.exact and self.config.status_bits == 32:
+                if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
                 return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
             told = self._buffers.tell()

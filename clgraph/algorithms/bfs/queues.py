@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.bfs.hubs import hub_floor
+from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS
-from clgraph.engine.legal import CANDIDATES
+from clgraph.engine.choose import QUEUE_SLACK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Memory
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
+    from clgraph.engine.frontier import StatusArray
     from clgraph.graph import Graph
 
 __all__ = ["StatusQueues", "candidate_queues", "hub_bin_begins", "prefix_sums", "vertex_queues"]
-
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 
 
 def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argument]:
@@ -29,20 +27,20 @@ def vertex_queues(memory: Memory, graph: Graph, config: Resolved) -> list[Argume
 
     n entries each where claims are exact, ``queue_percent`` of that where they are not.
     """
-    hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
-    percent = 100 if config.exact else config.queue_percent
+    hubs = config.hubs_among(graph.degrees)
+    percent = 100 if config.exact else (config.limits.queue_percent or 100)
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = hubs * percent // 100 + QUEUE_SLACK
     begins = hub_bin_begins(graph, config, percent)
     if config.hub_bins:
         hub_room = int(begins[-1])
-    alternates = config.queue in {"vertex", "status"}
+    alternates = config.frontier.name in {"vertex", "status"}
 
     def entries(name: str, count: int) -> Allocation:
-        return memory.allocate(name, count * ENTRY_WORDS[config.entry], np.uint32)
+        return memory.allocate(name, count * config.entry_words, np.uint32)
 
     queues: list[Argument] = [
-        entries("queue_even", 1 if config.queue == "edge" else room),
+        entries("queue_even", 1 if config.frontier.name == "edge" else room),
         entries("queue_odd", room if alternates else 1),
         entries("hubs_even", hub_room),
         entries("hubs_odd", hub_room if alternates else 1),
@@ -75,11 +73,11 @@ def candidate_queues(
 
     ``queue_percent`` of m entries of 4 bytes, twice that where a tree is labelled.
     """
-    if config.queue not in CANDIDATES:
+    if not config.frontier.HAS_CANDIDATES:
         return []
-    capacity = min(max(graph.m, 1) * config.queue_percent // 100 + 1, 2**32 - 1)
+    capacity = min(max(graph.m, 1) * (config.limits.queue_percent or 100) // 100 + 1, 2**32 - 1)
     words = 2 if predecessors else 1
-    other = 1 if config.queue == "two_phase" else capacity
+    other = 1 if config.frontier.name == "two_phase" else capacity
     return [
         memory.allocate("candidates_even", capacity * words, np.uint32),
         memory.allocate("candidates_odd", other * words, np.uint32),
@@ -92,19 +90,19 @@ def prefix_sums(memory: Memory, graph: Graph, config: Resolved, groups: int) -> 
 
     4 bytes for each entry of a queue, and 4 for each chunk that a frontier is cut into.
     """
-    if config.scope != "grid":
+    if config.balance.scope != "grid":
         return []
-    percent = 100 if config.exact else config.queue_percent
+    percent = 100 if config.exact else (config.limits.queue_percent or 100)
     edges = graph.m * percent // 100
     # The smallest there are: a sum of degrees that wrapped says nothing about how many there are.
-    chunks = edges // config.chunk_step
-    if config.balance == "direct":
+    chunks = edges // config.chunks.step
+    if config.balance.name == "direct":
         chunks = 0
     elif config.exact:
         # Chunks are smaller than the most only where there are no more of them than can be taken at
         # once, or after solo mode, which may only estimate the edges ahead.
-        few = max(groups * config.group_size, config.solo_edges)
-        chunks = min(chunks, edges // config.chunk + few // config.chunk_step)
+        few = max(groups * config.group_size, (config.limits.solo_edges or 0))
+        chunks = min(chunks, edges // config.chunks.units + few // config.chunks.step)
     return [
         memory.allocate("prefix", graph.n * percent // 100 + QUEUE_SLACK + 1, np.uint32),
         memory.allocate("chunk_items", chunks + 2, np.uint32),
@@ -120,10 +118,10 @@ class StatusQueues:
         Where to allocate.
     graph : Graph
         What is searched.
-    config : Resolved
-        A configuration of ``queue="status"``.
-    groups : int
-        Work-groups of a launch.
+    status : StatusArray
+        As resolved.
+    groups, group_size : int
+        Of a launch.
 
     Attributes
     ----------
@@ -133,12 +131,12 @@ class StatusQueues:
         Vertices that count as hubs.
     """
 
-    def __init__(self, memory: Memory, graph: Graph, config: Resolved, groups: int) -> None:
-        floor = config.hub_floor
-        if floor < 0:
-            floor = hub_floor(graph.degrees, config.hub_cache or 1024)
+    def __init__(
+        self, memory: Memory, graph: Graph, status: StatusArray, groups: int, group_size: int
+    ) -> None:
+        floor = hub_floor_of(graph, status)
         self.hubs = int(np.count_nonzero(graph.degrees > floor))
-        shares = groups * config.group_size
+        shares = groups * group_size
         self._tallies = memory.allocate("tallies", TALLY_COUNT, np.uint32)
         self.arguments: list[Argument] = [
             self._tallies,
@@ -149,9 +147,9 @@ class StatusQueues:
             np.uint32(floor),
             np.uint32(self.hubs),
         ]
-        if config.status_bits == 8:
+        if status.bits == 8:
             self.arguments.append(memory.allocate("statuses", graph.n, np.uint8))
-        if config.generation == "bins":
+        if status.generation == "bins":
             capacity = graph.n // shares + 2
             self.arguments += [
                 memory.allocate("bins", 4 * capacity * shares, np.uint32),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clgraph.engine.legal import EXACT
+from clgraph.engine.frontier import EXACT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ class BFSResult:
         self.source = source
         self.depth = outcome.depth
         # What was queued twice was counted twice.
-        self._reached = outcome.reached if stats.config["visited"] in EXACT else None
+        self._reached = outcome.reached if stats.config.frontier.visited in EXACT else None
         self.stats = stats
 
     def __repr__(self) -> str:

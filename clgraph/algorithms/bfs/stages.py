@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.engine.frontier import StatusArray
 from clgraph.engine.state import (
     BIN_WORDS,
     BINS_AT,
@@ -52,19 +53,20 @@ def stages_of(config: Resolved) -> list[str]:
         "two_phase": ["contract", "expand"],
         "hybrid": ["contract", "expand", "contract_expand"],
     }
-    if config.queue in candidates:
-        return ["fill", *candidates[config.queue]]
-    if config.queue == "status":
+    frontier = config.frontier
+    if frontier.name in candidates:
+        return ["fill", *candidates[frontier.name]]
+    if isinstance(frontier, StatusArray):
         pull = ["pull"] if config.pull else []
-        write = [] if config.generation == "none" else ["write"]
-        widen = ["widen"] if config.status_bits == 8 else []
+        write = [] if frontier.generation == "none" else ["write"]
+        widen = ["widen"] if frontier.bits == 8 else []
         return ["fill", "push", *pull, "count", *write, *widen]
     stages = ["fill", "push"]
-    if config.scope == "grid":
+    if config.balance.scope == "grid":
         stages.append("arrange")
     if config.pull:
         stages += ["pull", "gather"]
-        if config.visited == "labels":
+        if frontier.visited == "labels":
             stages.append("mark")
     return stages
 
@@ -73,7 +75,7 @@ def kernel_parameters(
     config: Resolved, stages: Sequence[str], *, predecessors: bool
 ) -> dict[str, Any]:
     """Give what ``bfs/bfs.cl`` is rendered with for a kernel of these stages."""
-    arranges = config.scope == "grid"
+    arranges = config.balance.scope == "grid"
     all_stages = stages_of(config)
     words: dict[str, int] = STATE_WORDS
     slot: tuple[str, ...] = SLOT_WORDS
@@ -87,7 +89,7 @@ def kernel_parameters(
         "stages": tuple(stages),
         "stage_numbers": {
             name: number
-            for name, number in stage_numbers(config.queue).items()
+            for name, number in stage_numbers(config.frontier.name).items()
             if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,

@@ -73,7 +73,7 @@ class BFSStats(TraversalStats):
     @property
     def stages(self) -> tuple[str, ...]:
         """Name of the stage that dealt with each distance from 0: "push", "contract", ..."""
-        names = {number: name for name, number in stage_numbers(self._config.queue).items()}
+        names = {number: name for name, number in stage_numbers(self._config.frontier.name).items()}
         return tuple(names.get(int(mode), "end") for mode in self._hops.levels[: self.levels, 2])
 
     @cached_property

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from clgraph.engine.balancers import canonical
-from clgraph.engine.presets import Presets
+from clgraph.engine.balance import Balancer, ItemThread, Vwarp, WarpSearch, WarpSearchLocal
+from clgraph.engine.presets import Configuration
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.schedule import check_group_size
+from clgraph.engine.strategy import Slot, choice, number, parameter, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MultiSearchConfig", "ResolvedSearch", "auto_threshold", "resolve_search"]
 
-# Those that a SIMD group runs by itself; the others share out a whole grid or need its size.
-BALANCES = ("item_thread", "vwarp", "warp_search", "warp_search_local")
 METHODS = ("frontier", "all-edges")
 CANDIDATES = (0, 4, 8, 16, 32, 64)
 GROUP_SIZE = 1024  # half a multiprocessor of the large cards
@@ -38,8 +38,29 @@ SCATTER = 1.1
 EVEN_ROW, EVEN_SHARE = 32, 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MultiSearchConfig(Presets):
+@dataclass(frozen=True, slots=True)
+class _Threshold:
+    """Checks a degree, infinity, or "auto"."""
+
+    def check(self, name: str, value: Any) -> Any:
+        if (isinstance(value, str) and value == "auto") or (
+            isinstance(value, float) and value == math.inf
+        ):
+            return value
+        return whole(name, value, 0, 2**32 - 1)
+
+    def parse(self, name: str, text: str) -> Any:
+        return self.check(
+            name, math.inf if text == "inf" else text if text == "auto" else int(text)
+        )
+
+    @property
+    def values(self) -> str:
+        return "number|inf|auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MultiSearchConfig(Configuration):
     """How a `MultiSearch` maps its searches to the device; changes speed, never results.
 
     Parameters
@@ -50,7 +71,7 @@ class MultiSearchConfig(Presets):
         Out-degree from which a vertex of the frontier is given a whole SIMD group, where others
         share one; 0 for all, ``math.inf`` for none, "auto" for what fits the degrees. Default none,
         with ``warp_search`` as the balance.
-    balance : {"item_thread", "vwarp", "warp_search", "warp_search_local"}, optional
+    balance : {"item_thread", "vwarp", "warp_search", "warp_search_local"} or Balancer, optional
         How a SIMD group shares the edges of the vertices below the threshold.
     group_size : int, optional
         Work-items that run one search; a multiple of the device's lanes.
@@ -69,11 +90,11 @@ class MultiSearchConfig(Presets):
            simultaneous breadth-first searches", HPEC 2015.
     """
 
-    method: str | None = None
-    threshold: int | float | str | None = None
-    balance: str | None = None
-    group_size: int | None = None
-    groups: int | None = None
+    method: str | None = choice(*METHODS)
+    threshold: int | float | str | None = parameter(_Threshold())
+    balance: Slot[Balancer] = slot(ItemThread, Vwarp, WarpSearch, WarpSearchLocal)
+    group_size: int | None = number(least=1, most=1 << 20)
+    groups: int | None = number(least=1, most=1 << 20)
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -83,32 +104,24 @@ class MultiSearchConfig(Presets):
         "hybrid": {"threshold": 16, "balance": "item_thread"},
     }
 
-    def __post_init__(self) -> None:
-        """Refuse what is not legal as soon as it is written down."""
-        for name, choices in (("method", METHODS), ("balance", BALANCES)):
-            value = getattr(self, name)
-            value = canonical(value) if name == "balance" and isinstance(value, str) else value
-            if value is not None and value not in choices:
-                raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(choices)}.")
-        for name in ("group_size", "groups"):
-            if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1, 1 << 20)
-        if self.threshold not in (None, "auto", math.inf):
-            whole("threshold", self.threshold, 0, 2**32 - 1)
+    def validate(self) -> None:
+        """Refuse what shares out a frontier where there is none."""
         if self.method == "all-edges" and (self.threshold is not None or self.balance is not None):
             raise InvalidArgumentError(
                 "method='all-edges' has no frontier to share out; leave threshold and balance out."
             )
+        if isinstance(self.balance, Vwarp) and self.balance.width is not None:
+            raise InvalidArgumentError(
+                f"width={self.balance.width} of balance='vwarp' is for single searches; leave it "
+                "out here."
+            )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Every dimension by name, for records."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ResolvedSearch:
-    """A configuration with every dimension decided; what templates see as ``config``."""
+    """A configuration with everything decided; what templates see as ``config``."""
 
+    asked: MultiSearchConfig
     lanes: int
     group_size: int
     groups: int | None
@@ -116,16 +129,18 @@ class ResolvedSearch:
     long_rows: bool
     short_rows: bool
     keep_levels: bool
-    balance: str
-    virtual_warp: int
+    balance: Balancer
     threshold: float
     wide: int
     wide_batch: int
     scan_batch: int
     wide_offsets: bool
     entry: str = "vertex"
-    scope: str = "lanes"
     rows: str = "csr"
+
+    def __repr__(self) -> str:
+        """Show the call that makes it: what was asked for, and the balancer that was chosen."""
+        return repr(self.asked)
 
     @property
     def alone(self) -> bool:
@@ -133,8 +148,8 @@ class ResolvedSearch:
         return self.group_size == 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Every decision by name, for records."""
-        return asdict(self)
+        """Give what differs from the defaults, by name, for records."""
+        return self.asked.as_dict()
 
 
 def resolve_search(
@@ -150,15 +165,7 @@ def resolve_search(
     lanes = traits.lanes
     small_groups = traits.is_cpu or traits.emulated or lanes == 1
     group_size = config.group_size or (lanes if small_groups else traits.group_of(GROUP_SIZE))
-    if group_size % lanes or group_size > traits.max_group_size:
-        raise InvalidArgumentError(
-            f"group_size={group_size} must be a multiple of the {lanes} lanes of this device and "
-            f"at most {traits.max_group_size}."
-        )
-    if traits.emulated and group_size != lanes:
-        raise InvalidArgumentError(
-            f"group_size={group_size} is not possible with emulated lanes; it must be {lanes}."
-        )
+    check_group_size(group_size, traits)
     queued = config.method != "all-edges"
     if keep_levels and not queued:
         raise InvalidArgumentError(
@@ -176,7 +183,11 @@ def resolve_search(
     elif config.threshold == "auto" and queued and lanes > 1:
         threshold = auto_threshold(graph.degrees, lanes)
     emulated = traits.emulated
+    usual_wide = 0 if emulated else 2 * lanes
+    wide = config.balance.wide if isinstance(config.balance, WarpSearch) else None
+    balance = config.balance or (WarpSearch() if search else ItemThread())
     return ResolvedSearch(
+        asked=replace(config, balance=balance if queued else None),
         lanes=lanes,
         group_size=group_size,
         groups=config.groups,
@@ -184,10 +195,9 @@ def resolve_search(
         long_rows=queued and not math.isinf(threshold),
         short_rows=queued and threshold > 0,
         keep_levels=keep_levels,
-        balance=canonical(config.balance or ("warp_search" if search else "item_thread")),
-        virtual_warp=lanes,
+        balance=balance.resolved(lanes, group_size),
         threshold=threshold,
-        wide=0 if emulated else 2 * lanes,
+        wide=usual_wide if wide is None else wide,
         wide_batch=1 if emulated else 2,
         scan_batch=1 if emulated else 2,
         wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),

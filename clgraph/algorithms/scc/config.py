@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from clgraph.engine.presets import Presets
+from clgraph.engine.presets import Configuration
+from clgraph.engine.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategy import (
+    Slot,
+    check_number,
+    choice,
+    number,
+    parameter,
+    slot,
+)
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["FINISHES", "STRATEGIES", "TABLE_ROWS", "SCCConfig"]
@@ -26,17 +35,9 @@ OPEN: dict[str, Any] = {
     "fb_strategy": "L",
     "coloring_strategy": "L",
 }
-LARGEST = 1 << 20  # that a dimension may be
-# Dimensions that are numbers, which may be NumPy's.
-NUMBERS = (
-    "trim",
-    "trim_size",
-    "forward_backward",
-    "virtual_warp",
-    "group_size",
-    "groups",
-    "scan_budget",
-)
+LARGEST = 1 << 20  # that a number may be
+# What says which steps there are, and how they are done.
+STEPS = (*OPEN, "finish", "virtual_warp")
 
 # Table 9.3 of the thesis: trimming and forward-backward iterations, closure strategy of each step.
 # Where it gives two strategies as about equal, the first stands here.
@@ -61,6 +62,28 @@ TABLE_ROWS: dict[str, tuple[int | Literal["full"], int, str, str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Trim:
+    """Checks iterations of trimming: a number, or a name."""
+
+    def check(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and value in {FULL, ADAPTIVE}:
+            return value
+        if isinstance(value, np.integer):
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InvalidArgumentError(f'{name}={value!r} is not an integer, "full" or "adaptive".')
+        check_number(name, value, 0, LARGEST)
+        return value
+
+    def parse(self, name: str, text: str) -> Any:
+        return self.check(name, int(text) if text.isascii() and text.isdigit() else text)
+
+    @property
+    def values(self) -> str:
+        return f"number|{FULL}|{ADAPTIVE}"
+
+
 def _row(name: str) -> dict[str, Any]:
     trim, forward_backward, fb_strategy, coloring_strategy = TABLE_ROWS[name]
     return {
@@ -72,13 +95,13 @@ def _row(name: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SCCConfig(Presets):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SCCConfig(Configuration):
     """A point in the configuration space of the decomposition into strong components.
 
     Three steps follow one another: trimming of vertices without live in- or out-neighbours,
     forward-backward closures of pivots, and whatever finishes the rest. A configuration changes
-    speed, never results. ``None`` leaves a dimension to the graph and the device.
+    speed, never results. ``None`` leaves a parameter to the graph and the device.
 
     Parameters
     ----------
@@ -99,10 +122,9 @@ class SCCConfig(Presets):
         each, the same with several lanes each, or with a frontier queue.
     virtual_warp : {2, 4, 8, 16, 32}, optional
         Lanes that share a vertex under "Q_VW"; as many as the device has, if it has fewer.
-    group_size, groups : int, optional
-        Work-items in a work-group and work-groups in a launch, of steps and of signatures.
-    synchronisation : {"persistent", "stepped"}, optional
-        All stages of steps and of signatures in one launch, or one launch per stage.
+    schedule : {"persistent", "stepped"} or Schedule, optional
+        All stages of steps and of signatures in one launch, or one launch per stage, with how many
+        work-items and work-groups; see `clgraph.schedule`.
     scan_budget : int, optional
         How many times the size of the graph scans may cost before the sequential search takes over.
 
@@ -111,21 +133,19 @@ class SCCConfig(Presets):
     Whatever the configuration, no graph takes quadratic time: steps whose scans have cost more than
     ``scan_budget`` times the size of the graph leave the rest to the sequential search.
 
-    A dimension that is left open is "auto"'s, unless another one is given: then no trimming, no
+    A parameter that is left open is "auto"'s, unless another one is given: then no trimming, no
     forward-backward step, closures by "L", and the device's usual finish.
     """
 
-    trim: int | Literal["full", "adaptive"] | None = None
-    trim_size: int | None = None
-    forward_backward: int | None = None
-    finish: str | None = None
-    fb_strategy: str | None = None
-    coloring_strategy: str | None = None
-    virtual_warp: int | None = None
-    group_size: int | None = None
-    groups: int | None = None
-    synchronisation: str | None = None
-    scan_budget: int | None = None
+    trim: int | Literal["full", "adaptive"] | None = parameter(_Trim())
+    trim_size: int | None = number(among=TRIM_SIZES)
+    forward_backward: int | None = number(most=LARGEST)
+    finish: str | None = choice(*FINISHES)
+    fb_strategy: str | None = choice(*STRATEGIES)
+    coloring_strategy: str | None = choice(*STRATEGIES)
+    virtual_warp: int | None = number(among=VIRTUAL_WARPS)
+    schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
+    scan_budget: int | None = number(least=1, most=LARGEST)
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -144,62 +164,22 @@ class SCCConfig(Presets):
         **{name: _row(name) for name in TABLE_ROWS},
     }
 
-    def __post_init__(self) -> None:
-        """Refuse what is not legal as soon as it is written down."""
-        for name in NUMBERS:
-            value = getattr(self, name)
-            if isinstance(value, np.integer):
-                object.__setattr__(self, name, int(value))
-        self.validate()
-
     def validate(self) -> None:
-        """Check every dimension.
+        """Refuse modes that the stages do not have.
 
         Raises
         ------
         InvalidArgumentError
             One sentence on the first thing that is not legal.
         """
-        choices: dict[str, tuple[Any, ...]] = {
-            "finish": FINISHES,
-            "fb_strategy": STRATEGIES,
-            "coloring_strategy": STRATEGIES,
-            "trim_size": TRIM_SIZES,
-            "virtual_warp": VIRTUAL_WARPS,
-            "synchronisation": ("persistent", "stepped"),
-        }
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            # By type too: 2.0 and True equal numbers that are allowed, and arrays none or many.
-            fits = isinstance(value, type(allowed[0])) and not isinstance(value, bool)
-            if value is not None and not (fits and value in allowed):
-                raise InvalidArgumentError(
-                    f"{name}={value!r} is not one of {', '.join(map(str, allowed))}."
-                )
-        if not (isinstance(self.trim, str) and self.trim in (FULL, ADAPTIVE)):
-            _check_count("trim", self.trim, 0)
-        _check_count("forward_backward", self.forward_backward, 0)
-        _check_count("scan_budget", self.scan_budget, 1)
-        for name in ("group_size", "groups"):
-            _check_count(name, getattr(self, name), 1)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Every dimension by name, for records."""
-        return asdict(self)
+        given = self.schedule.given() if self.schedule else {}
+        for name in set(given) - {"group_size", "groups"}:
+            raise InvalidArgumentError(
+                f"schedule.{name}={given[name]!r} is about searches; leave it out here."
+            )
 
     def decided(self) -> dict[str, Any]:
-        """Every dimension by name, with what is done where one was left open."""
-        asked = asdict(self)
-        return asked | {name: value for name, value in OPEN.items() if asked[name] is None}
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int):
-        also = ', "full" or "adaptive"' if name == "trim" else ""
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer{also}.")
-    if not least <= value <= LARGEST:
-        raise InvalidArgumentError(
-            f"{name}={value} is out of range; it must be from {least} to {LARGEST}."
-        )
+        """Tell what the steps do by name, with what is done where it was left open."""
+        return {name: getattr(self, name) for name in STEPS} | {
+            name: value for name, value in OPEN.items() if getattr(self, name) is None
+        }

@@ -36,7 +36,7 @@ log = logging.getLogger("clgraph")
 
 STEPWISE = ("coloring", "forward-backward")  # finishes that the step kernel has
 CPU_FINISH = "sequential"
-LESS_MEMORY: dict[str, Any] = {"trim": 1, "forward_backward": 1, "finish": "coloring"}
+LESS_MEMORY = SCCConfig(trim=1, forward_backward=1, finish="coloring")
 
 
 class SCCResult(ComponentsResult):
@@ -150,12 +150,7 @@ class SCC:
                 self._signatures = self._signatures_or_none(*where)
             if self.method == "signatures" and self._signatures is None:
                 self._steps = None  # gives its memory back before the next takes some
-                given = {
-                    name: value
-                    for name, value in self.config.as_dict().items()
-                    if value is not None
-                }
-                self.config = SCCConfig(**(LESS_MEMORY | given))
+                self.config = self.config.filled(LESS_MEMORY)
                 self.method = "coloring"
                 self._steps = Steps(self.config, *where[1:])
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)

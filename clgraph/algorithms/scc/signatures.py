@@ -13,6 +13,7 @@ from clgraph.algorithms.scc.stages import (
     resolve_stages,
     scan_limit,
 )
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 from clgraph.errors import InvalidArgumentError
 
@@ -28,7 +29,6 @@ __all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
-QUEUE_SLACK = 64  # entries that branch-free appends may touch
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 # On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
 # 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components, which takes 2 ms more

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.device import load
-from clgraph.engine.choose import resolve
+from clgraph.engine.choose import Mechanics, resolve, usual_launch_work
 from clgraph.engine.config import TraversalConfig
 from clgraph.engine.driver import Driver
+from clgraph.engine.frontier import VertexQueue
+from clgraph.engine.limits import Limits
+from clgraph.engine.schedule import Schedule
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
 
 if TYPE_CHECKING:
@@ -36,7 +38,14 @@ LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
 CPU_LAUNCH_WORK = 5_000_000
 
 
-def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: Any) -> Resolved:
+def resolve_stages(
+    config: SCCConfig,
+    traits: DeviceTraits,
+    m: int,
+    *,
+    entry: str,
+    visited: str | None = None,
+) -> Resolved:
     """Complete a configuration for the stage machine.
 
     Raises
@@ -44,22 +53,17 @@ def resolve_stages(config: SCCConfig, traits: DeviceTraits, m: int, **changes: A
     InvalidArgumentError
         If the device cannot run it.
     """
+    asked = config.schedule or Schedule()
     wanted = TraversalConfig(
-        synchronisation=config.synchronisation,
-        group_size=config.group_size,
-        groups=config.groups,
-        solo=False,
+        frontier=VertexQueue(visited=visited),
+        schedule=type(asked)(**asked.given() | {"solo": False}),
+        limits=Limits(solo_capacity=traits.lanes),
     )
-    resolved = resolve(wanted, traits, m=m, predecessors=False, max_degree=0)
-    work = resolved.launch_work
-    return dataclasses.replace(
-        resolved,
-        solo=False,
-        held=False,
-        solo_capacity=traits.lanes,
-        launch_work=min(work, CPU_LAUNCH_WORK) if traits.is_cpu else work,
-        **changes,
+    work = usual_launch_work(traits)
+    mechanics = Mechanics(
+        entry=entry, launch_work=min(work, CPU_LAUNCH_WORK) if traits.is_cpu else work
     )
+    return resolve(wanted, traits, m=m, predecessors=False, max_degree=0, mechanics=mechanics)
 
 
 def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.uint64:

@@ -13,6 +13,7 @@ from clgraph.algorithms.scc.stages import (
     resolve_stages,
     scan_limit,
 )
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.sweeps import COMPONENT_KNOWN
 from clgraph.errors import InvalidGraphError
 
@@ -29,7 +30,6 @@ __all__ = ["MOST_VERTICES", "Steps"]
 STAGES = ("TRIM", "PIVOT", "SEED", "SCAN", "FOLLOW", "UPDATE", "COLOR")
 PHASES = ("trim", "forward-backward", "coloring")
 MOST_VERTICES = 2**27  # ranges take 28 bits of a packed word and number twice as many
-QUEUE_SLACK = 64
 NO_LIMIT = 2**20  # iterations that the stage word can count
 DEFAULT_VIRTUAL_WARP = 8
 TRIM_WORTH = 32  # an adaptive trimming goes on while one in so many live vertices is removed

@@ -18,6 +18,7 @@ from clgraph.algorithms.sssp.stages import BOARD_COUNT
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import Tuning
 from clgraph.device import Memory
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.findings import BufferPool
 from clgraph.engine.resident import resident
 
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PathBuffers"]
 
-QUEUE_SLACK = 64  # entries beyond n that branch-free appends may touch
 LEVEL_CAPACITY = 1 << 16  # stages whose size and time are kept; 16 bytes each
-ENTRY_WORDS = {"vertex": 1, "row": 2, "full": 4}
 
 
 class PathBuffers:
@@ -82,7 +81,7 @@ class PathBuffers:
         self._weights = weights
         self._graph_args = self._upload(graph, config, device, progress)
         n, keys = graph.n, weights.keys
-        hubs = int(np.count_nonzero(graph.degrees >= config.hub_degree)) if config.hub_degree else 0
+        hubs = config.hubs_among(graph.degrees)
         # Keys that are distances as they are need no copy of their own.
         self._in_place = config.claims != "packed" and not keys.signed
         key_type = np.dtype(np.uint64 if config.claims == "packed" else f"u{keys.bits // 8}")
@@ -90,15 +89,13 @@ class PathBuffers:
         self._stamps = memory.allocate("stamps", n if config.claims == "stamped" else 1, np.uint32)
 
         def entries(name: str, count: int) -> Allocation:
-            return memory.allocate(
-                name, (count + QUEUE_SLACK) * ENTRY_WORDS[config.entry], np.uint32
-            )
+            return memory.allocate(name, (count + QUEUE_SLACK) * config.entry_words, np.uint32)
 
-        tuned = config.method == "self-tuning"
+        tuned = config.method.name == "self-tuning"
         pieces = graph.m // config.row_limit if config.row_limit else 0
         if config.claims == "none":
-            pieces = n * config.queue_percent // 100 - n
-        pile = n + QUEUE_SLACK if config.method not in {"bellman-ford", "buckets"} else 1
+            pieces = n * (config.limits.queue_percent or 100) // 100 - n
+        pile = n + QUEUE_SLACK if config.method.name not in {"bellman-ford", "asynchronous"} else 1
         self.board = memory.upload("board", np.zeros(BOARD_COUNT, np.uint32))
         self._scratch: tuple[Argument, ...] = (
             entries("queue_even", n + pieces),
@@ -108,11 +105,15 @@ class PathBuffers:
             memory.allocate("pile_even", pile, np.uint32),
             memory.allocate("pile_odd", pile, np.uint32),
             *self._parts_of_rows,
-            entries("settled", n + pieces if config.method == "delta-stepping" else 0),
-            *(self._looked_along(graph, config, progress) if config.heavy == "switching" else ()),
+            entries("settled", n + pieces if config.method.name == "delta-stepping" else 0),
+            *(
+                self._looked_along(graph, config, progress)
+                if config.method.heavy == "switching"
+                else ()
+            ),
             self.board,
         )
-        self._rings = Rings(memory, n, config) if config.method == "buckets" else None
+        self._rings = Rings(memory, n, config) if config.method.name == "asynchronous" else None
         self.tuning = Tuning(memory, graph, weights, config, device) if tuned else None
         self._no_tree = memory.allocate("predecessors", 1, np.int32)
         self._sources = memory.allocate("sources", 1, np.uint32)
@@ -129,14 +130,14 @@ class PathBuffers:
         memory, weights = self._memory, self._weights
         out = resident(graph, device, progress)
         indices, heads = out.indices, np.asarray(graph.indices)
-        if config.edge_classes:
-            heads = classed_heads(graph, weights, config.edge_classes)
+        if config.method.edge_classes:
+            heads = classed_heads(graph, weights, config.method.edge_classes)
             indices = memory.upload("indices", heads, progress=progress)
         values = weights.values
         self._parts_of_rows: tuple[Argument, ...] = (
             memory.allocate("middles", 1, out.indptr.dtype),
         )
-        if config.method == "delta-stepping":
+        if config.method.name == "delta-stepping":
             delta = weights.dtype.type(config.delta)
             if config.row_limit:
                 cuts = cut_weights(delta)
@@ -152,7 +153,7 @@ class PathBuffers:
             indices = memory.upload("indices", heads.astype(np.uint32), progress=progress)
         edges = _beside_heads(heads, values) if config.group_size == 1 else values
         leaf_args, leaf_count = self._no_leaves(), 0
-        if "leaf" in config.edge_classes:
+        if "leaf" in config.method.edge_classes:
             leaves = leaves_of(graph, weights)
             leaf_count = leaves.vertices.size
             leaf_args = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp.config import EDGE_CLASSES
+from clgraph.algorithms.sssp.method import EDGE_CLASSES
 from clgraph.graph.csr import row_ids
 from clgraph.graph.modules import module
 

@@ -145,7 +145,7 @@ class SSSP:
         config, keys = self.config, self._weights.keys
         stages = stages_of(config, predecessors=self.with_predecessors)
         together = [stages] if config.kernels == "fused" else [(stage,) for stage in stages]
-        parallel = "source" in config.edge_classes and has_parallel_edges(self.graph)
+        parallel = "source" in config.method.edge_classes and has_parallel_edges(self.graph)
         programs = [
             load(
                 self.device,
@@ -256,7 +256,7 @@ class SSSP:
         return tuning.power if tuning else None
 
     def _host_control(self) -> HostControl | None:
-        if self.config.controller != "host":
+        if self.config.method.controller != "host":
             return None
         buffers = self._buffers
         if self._mirror is None:
@@ -267,7 +267,7 @@ class SSSP:
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
     ) -> PathFindings:
         kept = self.graph, buffers, outcome.depth, self._weights.unreached
-        if self.config.method == "self-tuning":
+        if self.config.method.name == "self-tuning":
             return TunedFindings(*kept, control.rows if control else None)
         return PathFindings(*kept)
 
@@ -276,7 +276,7 @@ class SSSP:
         tuning = self._buffers.tuning if self.graph.n else None
         if tuning is None:
             raise InvalidArgumentError(
-                f"method={self.config.method!r} has no set-point; use config='self-tuning'."
+                f"method={self.config.method.name!r} has no set-point; use config='self-tuning'."
             )
         return tuning
 
@@ -305,10 +305,10 @@ class SSSP:
         if keys.signed:
             target = None  # whatever is farther may still lead to it
         finish = self.with_predecessors or target is not None or not self._buffers.in_place
-        stepwise = self.config.method != "bellman-ford"
+        stepwise = self.config.method.name != "bellman-ford"
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
         limit = keys.none - 1 if keys.signed else last
-        tuned = self.config.method == "self-tuning"
+        tuned = self.config.method.name == "self-tuning"
         tuning = self._buffers.tuning
         delta = weights.dtype.type(0 if tuned else self.config.delta)
         high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1

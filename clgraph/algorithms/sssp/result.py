@@ -71,9 +71,15 @@ class PathStats(TraversalStats):
         self, found: PathFindings, outcome: Outcome, total_ms: float, config: ResolvedPaths
     ) -> None:
         super().__init__(found, outcome, total_ms, config)
+        self._ran = config
         self._paths = found
         self.levels = outcome.depth
         self.relaxations = outcome.explored
+
+    @property
+    def config(self) -> ResolvedPaths:
+        """The configuration that ran; it prints as the call that makes it."""
+        return self._ran
 
     @property
     def edges_traversed(self) -> int:

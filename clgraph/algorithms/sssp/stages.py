@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp.classes import ROW_CUTS
-from clgraph.algorithms.sssp.config import EDGE_CLASSES
+from clgraph.algorithms.sssp.method import EDGE_CLASSES
 from clgraph.engine.control import (
     DEGREE_FACTOR,
     DEGREE_FLOOR,
@@ -114,13 +114,13 @@ CONTROL_START = {
 def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
     """Names of the stages that a configuration goes through, the first one first."""
     stages = ["fill", "start", "relax"]
-    if config.method != "bellman-ford":
+    if config.method.name != "bellman-ford":
         stages.append("split")
-        if config.method == "delta-stepping":
+        if config.method.name == "delta-stepping":
             stages.append("heavy")
-        elif config.method == "buckets":
+        elif config.method.name == "asynchronous":
             stages.append("clear")
-    elif "leaf" in config.edge_classes:
+    elif "leaf" in config.method.edge_classes:
         stages.append("leaves")
     stages.append("finish")
     if predecessors:
@@ -137,7 +137,7 @@ def kernel_parameters(
     parallel_edges: bool,
 ) -> dict[str, Any]:
     """Give what ``sssp/sssp.cl`` is rendered with for a kernel of these stages."""
-    classes = config.edge_classes
+    classes = config.method.edge_classes
     all_stages = stages_of(config, predecessors=predecessors)
     problem = SimpleNamespace(
         predecessors=predecessors,
@@ -153,7 +153,7 @@ def kernel_parameters(
         "stages": tuple(stages),
         "all_stages": all_stages,
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
-        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method == "self-tuning" else {}),
+        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
         "row_cuts": ROW_CUTS,
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,

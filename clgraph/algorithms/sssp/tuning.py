@@ -107,11 +107,10 @@ class Tuning:
         self._aim = memory.upload("set_point", np.array([self._set_point]).view(np.uint64))
         self._handed_over = self._set_point
         self.power: PowerTarget | None = None
-        if config.power_target is not None:
+        target = getattr(config.method, "power_target", None)
+        if target is not None:
             most = max(float(graph.m), LEAST_SET_POINT)
-            self.power = PowerTarget(
-                config.power_target, device, self._set_point, LEAST_SET_POINT, most
-            )
+            self.power = PowerTarget(target, device, self._set_point, LEAST_SET_POINT, most)
             weakref.finalize(self, self.power.close)
         self._numbers = tuple(
             np.float64(number).view(np.uint64)

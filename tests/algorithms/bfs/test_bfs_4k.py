@@ -5,12 +5,13 @@ import logging
 
 import numpy as np
 import pytest
+from configs import bfs_config, changed
 from graphs import SHAPES
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import degree_threshold, knobs_of, level_log, usual_knobs
-from clgraph.engine.balancers import dynamic_width
+from clgraph.engine.balance import dynamic_width
 
 BOTH = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
 
@@ -20,7 +21,7 @@ COMMON = {"k1": 4, "k2": 0, "k4": 1}
 
 
 def common(graph, device, **more):
-    return dataclasses.replace(cg.BFSConfig.bfs_4k(graph, device.traits, **COMMON), **more)
+    return changed(cg.BFSConfig.bfs_4k(graph, device.traits, **COMMON), **more)
 
 
 def check(device, **knobs):
@@ -40,8 +41,8 @@ def test_the_preset(device):
     plan = cg.BFS(MIXED, predecessors=True, config="bfs-4k", device=device)
     for source in MIXED_SOURCES:
         check_search(MIXED, source, plan.run(source))
-    assert plan.config.rules == "bfs-4k"
-    assert plan.config.balance == "dyn_vwarp"
+    assert plan.config.asked.rules == "bfs-4k"
+    assert plan.config.balance.name == "dyn_vwarp"
 
 
 def test_awkward_shapes(any_device):
@@ -96,7 +97,7 @@ def test_every_width_and_switch(k1, k4, intel):
 )
 def test_single_dimensions_of_the_preset(changes, intel):
     """bfs-4k F9 with one slot and without a table, F8 by the other reading, F3 and EXT off."""
-    config = cg.BFSConfig(rules="bfs-4k", **changes)
+    config = bfs_config(rules="bfs-4k", **changes)
     for graph, sources in BOTH:
         plan = cg.BFS(graph, predecessors=True, config=config, device=intel)
         for source in sources:
@@ -110,7 +111,7 @@ def test_entries_of_all_frontiers(intel):
     queued = result.stats._hops.levels[: result.depth + 1, 0].astype(np.int64)
     needed = np.bincount(result.distances[result.distances >= 0])
     assert (queued >= needed).all()
-    assert queued.sum() <= plan.config.queue_percent * MIXED.n // 100
+    assert queued.sum() <= plan.config.limits.queue_percent * MIXED.n // 100
 
 
 def test_an_overflow_is_noticed_and_recovered(intel, caplog):
@@ -140,10 +141,10 @@ def test_the_threshold_of_hubs():
 def test_hubs_of_a_graph_are_few(intel):
     """bfs-4k F5: K2 = 0 disables, else at most K2 * V vertices are set apart."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k2=0.01)
-    apart = np.count_nonzero(MIXED.degrees >= config.hub_degree)
+    apart = np.count_nonzero(MIXED.degrees >= config.frontier.hubs.degree)
     assert 0 < apart <= 0.01 * MIXED.n
-    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k2=0).hub_degree == 0
-    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=5).hub_batch == 6
+    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k2=0).frontier.hubs.degree == 0
+    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=5).frontier.hubs.batch == 6
 
 
 def test_one_group_runs_many_levels_in_one_launch(intel):
@@ -153,8 +154,8 @@ def test_one_group_runs_many_levels_in_one_launch(intel):
     result = cg.BFS(path, predecessors=True, config=config, device=intel).run(0)
     check_search(path, 0, result)
     assert result.stats.launches == 1
-    assert config.solo
-    assert not cg.BFSConfig.bfs_4k(path, intel.traits, k5=0).solo
+    assert config.schedule.solo
+    assert not cg.BFSConfig.bfs_4k(path, intel.traits, k5=0).schedule.solo
 
 
 def test_a_frontier_that_outgrows_the_one_group(intel):
@@ -206,10 +207,11 @@ def test_knobs_are_settable(intel):
     chosen = {"k1": 8, "k2": 0.5, "k3": 4, "k4": 2, "k5": 0, "k6": 64, "k7": 3}
     knobs = knobs_of(MIXED, chosen)
     assert {name: getattr(knobs, name) for name in chosen} == chosen
-    config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, **chosen)
-    ran = (config.min_virtual_warp, config.hub_batch, config.discover, config.solo)
-    assert ran == (8, 4, 2, False)
-    assert (config.group_size, config.induced) == (64, 3)
+    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+    config = cg.BFSConfig.bfs_4k(MIXED, gpu, **chosen)
+    assert (config.balance.width, config.balance.discover) == (8, 2)
+    assert (config.frontier.hubs.batch, config.frontier.update.induced) == (4, 3)
+    assert config.schedule == cg.schedule.Schedule(group_size=64, solo=False)
     of_numpy = {name: np.array(value)[()] for name, value in chosen.items()}
     assert knobs_of(MIXED, of_numpy) == knobs
 
@@ -240,5 +242,5 @@ def test_knobs_that_are_none(bad, complaint, intel):
 def test_tables_of_large_groups_are_no_larger_than_may_be(k6, intel):
     """bfs-4k K6: by the formula alone these had 8,192 slots and more, which is not legal."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k6=k6)
-    assert config.group_size == k6
-    assert config.hash_size <= 4096
+    assert config.schedule.group_size == k6
+    assert config.frontier.hash_size <= 4096

@@ -7,6 +7,7 @@ and warp_search are also varied by test_bfs_config.py.
 import dataclasses
 
 import pytest
+from configs import bfs_config, changed, mode_of
 from graphs import SHAPES
 from searches import (
     MIXED,
@@ -21,7 +22,7 @@ import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.algorithms.bfs.queues import prefix_sums
 from clgraph.device import Memory
-from clgraph.engine.balancers import BALANCER_SYNONYMS, BALANCERS
+from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import resolve
 
 QUICK = ("cws", "multi_phase")  # compilers take seconds over each; the others are marked slow
@@ -36,14 +37,14 @@ def check(config, device, *, predecessors=True):
         for source in sources:
             result = plan.run(source)
             check_search(graph, source, result)
-            assert result.stats.mode == (config.synchronisation or "persistent")
+            assert result.stats.mode == mode_of(config)
     return plan
 
 
 def config_of(name, device, **more):
-    hubs = {} if BALANCERS[name] == "grid" else {"hub_degree": 60}
+    hubs = {} if BALANCERS[name].SCOPE == "grid" else {"hub_degree": 60}
     lanes = device.traits.lanes
-    return cg.BFSConfig(
+    return bfs_config(
         balance=name, group_size=4 * lanes if lanes > 1 else None, **EVERY_STAGE, **hubs, **more
     )
 
@@ -64,7 +65,7 @@ def test_in_groups_of_several_lane_groups(name, intel):
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ("vwarp", *OTHERS)],
 )
 def test_on_groups_of_one_lane(name, pocl):
-    check(cg.BFSConfig(balance=name, solo=False), pocl)
+    check(bfs_config(balance=name, solo=False), pocl)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +73,8 @@ def test_on_groups_of_one_lane(name, pocl):
     ["direct", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cws", "two_phase"))],
 )
 def test_work_that_groups_claim(name, intel):
-    config = dataclasses.replace(config_of(name, intel), hub_degree=0)
-    check(dataclasses.replace(config, distribution="claimed"), intel)
+    config = changed(config_of(name, intel), hub_degree=0)
+    check(changed(config, distribution="claimed"), intel)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_work_that_groups_claim(name, intel):
     [pytest.param(n, marks=pytest.mark.slow) for n in OTHERS],
 )
 def test_by_emulated_lanes(name, intel):
-    config = cg.BFSConfig(balance=name, kernels="fused", synchronisation="persistent")
+    config = bfs_config(balance=name, kernels="fused", synchronisation="persistent")
     check(config, intel.emulating(8))
 
 
@@ -123,12 +124,13 @@ def test_a_launch_that_pauses_after_every_stage(intel, monkeypatch):
 @pytest.mark.parametrize("solo", [True, False])
 @pytest.mark.runtimes(*SEARCH_RUNTIMES)
 def test_without_predecessors(name, solo, device):
-    check(cg.BFSConfig(balance=name, solo=solo), device, predecessors=False)
+    check(bfs_config(balance=name, solo=solo), device, predecessors=False)
 
 
 def test_synonyms():
-    for name, other in BALANCER_SYNONYMS.items():
-        assert cg.BFSConfig(balance=name).balance == other
+    others = ((name, kind) for kind in BALANCERS.values() for name in kind.SYNONYMS)
+    for name, kind in others:
+        assert bfs_config(balance=name).balance == kind()
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_synonyms():
             "drops vertices while they are shared out",
         ),
         ({"balance": "multi_phase", "hub_degree": 9}, "over the whole grid anyway"),
-        ({"unit_batch": 0}, "unit_batch=0 is out of range"),
+        ({"balance": "two_phase", "unit_batch": 0}, "unit_batch=0 is out of range"),
     ],
 )
 def test_what_cannot_be_combined(bad, complaint):
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
-        cg.BFSConfig(**bad)
+        bfs_config(**bad)
 
 
 def test_an_algorithm_says_which_balancers_it_takes():
@@ -159,16 +161,16 @@ def test_an_algorithm_says_which_balancers_it_takes():
 
 def test_sums_of_degrees_have_32_bits(intel):
     for name in ("direct", "two_phase", "multi_phase", "block_search"):
-        config = cg.BFSConfig(balance=name)
+        config = bfs_config(balance=name)
         resolve(config, intel.traits, m=2**31 - 1, predecessors=False)
         with pytest.raises(cg.InvalidArgumentError, match="in 32 bits, but the graph has"):
             resolve(config, intel.traits, m=2**31, predecessors=False)
-    resolve(cg.BFSConfig(balance="cws"), intel.traits, m=2**33, predecessors=False)
+    resolve(bfs_config(balance="cws"), intel.traits, m=2**33, predecessors=False)
 
 
 def test_sums_of_duplicates_have_32_bits_too(intel):
     """Beyond, a sum wraps before it exceeds what there is room for, and nobody would know."""
-    config = cg.BFSConfig(balance="two_phase", visited="mask", queue_percent=300)
+    config = bfs_config(balance="two_phase", visited="mask", queue_percent=300)
     for m, is_right in ((2**30, True), (2**31 - 1, False)):
         if is_right:
             resolve(config, intel.traits, m=m, predecessors=False)
@@ -180,15 +182,20 @@ def test_sums_of_duplicates_have_32_bits_too(intel):
 @pytest.mark.parametrize("visited", ["bitmap", "mask"])
 def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
     """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""
-    config = cg.BFSConfig(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
+    config = bfs_config(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
     resolved = resolve(config, intel.traits, m=MIXED.m, predecessors=False)
     _, chunk_items = prefix_sums(Memory(intel), MIXED, resolved, 2)
-    assert chunk_items.count <= 2 * MIXED.m // resolved.chunk_step
+    assert chunk_items.count <= 2 * MIXED.m // resolved.chunks.step
 
 
 def test_what_auto_chooses_is_unchanged(intel, pocl):
-    assert resolve(cg.BFSConfig(), intel.traits, m=10, predecessors=False).balance == "warp_search"
-    assert resolve(cg.BFSConfig(), pocl.traits, m=10, predecessors=False).balance == "item_thread"
+    assert (
+        resolve(cg.BFSConfig(), intel.traits, m=10, predecessors=False).balance.name
+        == "warp_search"
+    )
+    assert (
+        resolve(cg.BFSConfig(), pocl.traits, m=10, predecessors=False).balance.name == "item_thread"
+    )
 
 
 @pytest.mark.slow
@@ -196,7 +203,7 @@ def test_what_auto_chooses_is_unchanged(intel, pocl):
 @pytest.mark.parametrize("percent", [1, 60, 130])
 def test_more_duplicates_than_there_is_room_for(name, percent, intel):
     """Vertices that are queued twice bring edges twice: prefix sums have room for a share only."""
-    config = cg.BFSConfig(
+    config = bfs_config(
         balance=name,
         visited="mask",
         direction="push",

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from configs import bfs_config, mode_of
 from searches import (
     MIXED,
     MIXED_ONE_WAY,
@@ -15,6 +16,8 @@ from searches import (
 
 import clgraph as cg
 from clgraph.engine.choose import resolve
+from clgraph.engine.strategy import Strategy
+from clgraph.primitives import ExpandConfig
 
 # The others have tests of their own: test_bfs_balance.py.
 BALANCERS = ("item_thread", "vwarp", "warp_search")
@@ -39,8 +42,15 @@ VARIANTS = {
     "every-vertex-a-hub": {"hub_degree": 1, "group_lanes": 4},
     "many-hubs": {"hub_degree": 8, "balance": "item_thread"},
     "large-groups": {"group_lanes": 16},
-    "eager": {"eager_limit": 2**31 - 1, "wide": 1},
-    "lazy": {"eager_limit": 0, "wide": 2**31 - 1, "solo_edges": 0},
+    "eager": {"eager_limit": 2**31 - 1},
+    "eager-wide": {"eager_limit": 2**31 - 1, "balance": "warp_search", "wide": 1},
+    "lazy": {"eager_limit": 0, "solo_edges": 0},
+    "lazy-narrow": {
+        "eager_limit": 0,
+        "solo_edges": 0,
+        "balance": "warp_search",
+        "wide": 2**31 - 1,
+    },
 }
 DEVICE_SEARCHES = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
@@ -52,7 +62,7 @@ def config_of(variant, device, **more):
         if lanes > 1 and device.traits.lanes == 1:
             pytest.skip("PoCL compiles such groups for minutes; Intel runs them")
         chosen["group_size"] = lanes * device.traits.lanes
-    return cg.BFSConfig(**chosen)
+    return bfs_config(**chosen)
 
 
 def check_everywhere(config, device, *, predecessors=True):
@@ -64,7 +74,7 @@ def check_everywhere(config, device, *, predecessors=True):
         for source in sources:
             result = plan.run(source)
             check_search(graph, source, result)
-            assert result.stats.mode == (config.synchronisation or "persistent")
+            assert result.stats.mode == mode_of(config)
 
 
 @DEVICE_SEARCHES
@@ -80,7 +90,7 @@ def test_every_dimension(name, synchronisation, device):
 @pytest.mark.parametrize("direction", ["push", "switching"])
 def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
     pulling = ALWAYS_PULL if direction == "switching" else {}
-    config = cg.BFSConfig(visited=visited, direction=direction, solo=False, **pulling)
+    config = bfs_config(visited=visited, direction=direction, solo=False, **pulling)
     check_everywhere(config, device, predecessors=False)
 
 
@@ -88,7 +98,7 @@ def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
 @pytest.mark.parametrize("patience", [0, 1, 10_000])
 @pytest.mark.parametrize("groups", [1, 2, 3, 7, 200])
 def test_membership_open_to_any_number_of_groups(groups, patience, device):
-    config = cg.BFSConfig(membership="open", groups=groups, patience=patience, solo=False)
+    config = bfs_config(membership="open", groups=groups, patience=patience, solo=False)
     plan = cg.BFS(MIXED, config=config, device=device)
     for source in MIXED_SOURCES:
         result = plan.run(source)
@@ -99,7 +109,7 @@ def test_membership_open_to_any_number_of_groups(groups, patience, device):
 @pytest.mark.runtimes("pocl")
 @pytest.mark.parametrize("solo", [True, False])
 def test_membership_fixed_where_all_are_resident(solo, device):
-    config = cg.BFSConfig(membership="fixed", groups=device.traits.compute_units, solo=solo)
+    config = bfs_config(membership="fixed", groups=device.traits.compute_units, solo=solo)
     check_everywhere(config, device)
 
 
@@ -124,11 +134,14 @@ def _combinations(count, seed):
         "eager_limit": [0, 10, 10**6],
     }
     for _ in range(count):
-        yield {
+        chosen = {
             name: options[rng.integers(len(options))]
             for name, options in values.items()
             if rng.random() < 0.7
         }
+        if "wide" in chosen:
+            chosen["balance"] = "warp_search"
+        yield chosen
 
 
 @DEVICE_SEARCHES
@@ -146,12 +159,12 @@ def test_combinations(number, device):
 
 @DEVICE_SEARCHES
 def test_pulling_at_every_level_is_what_happens(device):
-    config = cg.BFSConfig(solo=False, **ALWAYS_PULL)
+    config = bfs_config(solo=False, **ALWAYS_PULL)
     stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=config, device=device).stats
     # The first expansion pushes: a bitmap of one vertex is not worth reading.
     assert stats.per_level["direction"][0] == "push"
     assert set(stats.per_level["direction"][1:-1]) == {"pull"}
-    never = cg.BFSConfig(solo=False, direction="push")
+    never = bfs_config(solo=False, direction="push")
     stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=never, device=device).stats
     assert set(stats.per_level["direction"][:-1]) == {"push"}
 
@@ -167,7 +180,7 @@ def test_pulling_has_to_be_worth_its_tries(device):
     graph = cg.from_edges(src, dst, n=3301)
 
     def ways(**config):
-        config = cg.BFSConfig(solo=False, direction="switching", **config)
+        config = bfs_config(solo=False, direction="switching", **config)
         result = cg.bfs(graph, 0, config=config, device=device)
         check_search(graph, 0, result)
         return set(result.stats.per_level["direction"])
@@ -183,7 +196,8 @@ def test_a_gpu_searches_where_degrees_say(intel):
 
     def chosen(traits, mean_degree, max_degree, **config):
         known = {"mean_degree": mean_degree, "max_degree": max_degree}
-        return resolve(cg.BFSConfig(**config), traits, m=10**6, predecessors=False, **known).balance
+        resolved = resolve(bfs_config(**config), traits, m=10**6, predecessors=False, **known)
+        return resolved.balance.name
 
     for mean_degree, max_degree, expected in (
         (2.6, 9, "warp_search_local"),
@@ -199,14 +213,64 @@ def test_a_gpu_searches_where_degrees_say(intel):
 
 @DEVICE_SEARCHES
 def test_stats_name_the_configuration_that_ran(device):
-    config = config_of({"balance": "vwarp", "group_lanes": 4, "wide": 1}, device)
+    config = config_of({"balance": "vwarp", "group_lanes": 4, "virtual_warp": 2}, device)
     ran = cg.bfs(MIXED, 0, config=config, device=device).stats.config
-    assert ran["balance"] == "vwarp"
-    assert ran["group_size"] == 4 * device.traits.lanes
-    decided = {name: value for name, value in config.as_dict().items() if value is not None}
-    assert decided.items() <= ran.items()
-    undecided = set(config.as_dict()) - set(decided) - {"groups"}
-    assert all(ran[name] is not None for name in undecided)
+    assert ran.balance == cg.balance.Vwarp(width=min(2, device.traits.lanes))
+    assert ran.group_size == 4 * device.traits.lanes
+    # What was asked for is told, and the strategies that were chosen, in one line.
+    assert config.as_dict().items() <= ran.as_dict().items()
+    assert {"frontier", "balance", "pull", "schedule"} <= set(ran.as_dict())
+    assert repr(ran).startswith("BFSConfig(frontier='vertex', balance=Vwarp(width=2), pull=")
+    assert len(repr(ran)) <= 200
+    for strategy in (
+        ran.frontier.filled(cg.frontier.VertexQueue(hubs=cg.frontier.Hubs())),
+        ran.limits,
+    ):
+        assert all(getattr(strategy, name) is not None for name in strategy.parameters())
+
+
+def evaluated(text):
+    """What a call makes that `repr` gave."""
+    names = {"inf": np.inf}
+    for module in (cg.balance, cg.frontier, cg.limits, cg.method, cg.pull, cg.schedule):
+        names |= {name: getattr(module, name) for name in module.__all__}
+    for kind in (cg.BFSConfig, cg.SSSPConfig, cg.SCCConfig, cg.MultiSearchConfig):
+        names[kind.__name__] = kind
+    return eval(text, names)  # noqa: S307 - of our own making
+
+
+@pytest.mark.parametrize("kind", [cg.BFSConfig, cg.SSSPConfig, cg.SCCConfig, cg.MultiSearchConfig])
+def test_a_configuration_prints_as_the_call_that_makes_it(kind):
+    for name in kind.presets():
+        config = kind.preset(name)
+        assert evaluated(repr(config)) == config
+        assert kind().with_values(config.as_dict()) == config
+        assert len(repr(config)) <= 200
+
+
+def test_a_resolved_configuration_makes_itself(any_device):
+    traits = any_device.traits
+    for config in (*map(cg.BFSConfig.preset, cg.BFSConfig.presets()), cg.BFSConfig(counts=True)):
+        completed = config.completed(MIXED, traits)
+        known = {"m": MIXED.m, "predecessors": True, "max_degree": MIXED.max_degree}
+        ran = resolve(completed, traits, **known, asked=config)
+        assert len(repr(ran)) <= 200
+        made = evaluated(repr(ran))
+        assert made == ran.asked
+        completed = made.completed(MIXED, traits)
+        assert resolve(completed, traits, **known, asked=made) == ran
+
+
+def test_a_configuration_has_few_parameters():
+    """Issue 15: at most 14 in any class that users write down."""
+    kinds = [cg.BFSConfig, cg.SSSPConfig, cg.SCCConfig, cg.MultiSearchConfig, ExpandConfig]
+    for kind in kinds:
+        families = [
+            check.family for check in kind.parameters().values() if hasattr(check, "family")
+        ]
+        kinds.extend(each for family in families for each in family if each not in kinds)
+    assert len(kinds) > 30
+    assert all(issubclass(kind, Strategy) and len(kind.parameters()) <= 14 for kind in kinds)
 
 
 def test_presets(any_device):
@@ -226,8 +290,8 @@ def test_presets(any_device):
     ("bad", "complaint"),
     [
         ({"balance": "fastest"}, "balance='fastest' is not one of item_thread, "),
-        ({"direction": "pull"}, "direction='pull' is not one of push, switching"),
-        ({"synchronisation": "async"}, "synchronisation='async' is not one of persistent, stepped"),
+        ({"pull": "sometimes"}, "pull='sometimes' is not one of edges, hubs, never"),
+        ({"synchronisation": "async"}, "schedule='async' is not one of persistent, stepped"),
         ({"membership": True}, "membership=True is not one of fixed, open"),
         ({"visited": ""}, "visited='' is not one of bitmap, labels, mask, plain"),
         ({"distribution": 3}, "distribution=3 is not one of static, claimed"),
@@ -238,40 +302,54 @@ def test_presets(any_device):
         ({"groups": 1.5}, r"groups=1\.5 is not an integer"),
         ({"groups": True}, "groups=True is not an integer"),
         ({"groups": -4}, "groups=-4 is out of range"),
-        ({"hub_degree": -1}, "hub_degree=-1 is out of range; it must be at least 0"),
-        ({"wide": -1}, "wide=-1 is out of range"),
+        ({"hub_degree": -1}, "degree=-1 is out of range; it must be at least 0"),
+        ({"balance": "warp_search", "wide": -1}, "wide=-1 is out of range"),
         ({"alpha": 0}, "alpha=0 is out of range"),
-        ({"pull_floor": 0}, "pull_floor=0 is out of range"),
-        ({"pull_probes": 3}, "pull_probes=3 is out of range; it must be at least 4"),
-        ({"pull_probes": 10}, "pull_probes=10 is not a multiple of 4"),
+        ({"pull_floor": 0}, "floor=0 is out of range"),
+        ({"pull_probes": 3}, "probes=3 is out of range; it must be at least 4"),
+        ({"pull_probes": 10}, "probes=10 is not a multiple of 4"),
         ({"solo_capacity": 0}, "solo_capacity=0 is out of range"),
         ({"solo_edges": -1}, "solo_edges=-1 is out of range"),
-        ({"eager_limit": 2**40}, "eager_limit=1099511627776 is out of range"),
-        ({"spin_limit": 63}, "spin_limit=63 is out of range; it must be at least 64"),
+        ({"eager_limit": 2**40}, "eager=1099511627776 is out of range"),
+        ({"spin_limit": 63}, "spin=63 is out of range; it must be at least 64"),
         ({"patience": -1}, "patience=-1 is out of range"),
-        ({"synchronisation": "stepped", "membership": "open"}, "leave one of them out"),
-        ({"direction": np.array(["push", "pull"])}, "is not one of push, switching"),
-        ({"virtual_warp": 3}, "virtual_warp=3 is not a power of two; choose 2 or 4"),
-        ({"min_virtual_warp": 48}, "min_virtual_warp=48 is not a power of two; choose 32 or 64"),
-        ({"queue": "status", "status_bits": 8.0}, r"status_bits=8\.0 is not an integer"),
-        ({"queue": "status", "status_bits": [8]}, r"status_bits=\[8\] is not an integer"),
+        (
+            {"synchronisation": "stepped", "membership": "open"},
+            "schedule.membership is of persistent",
+        ),
+        ({"pull": np.array(["edges", "hubs"])}, "is not one of edges, hubs, never"),
+        ({"balance": "vwarp", "virtual_warp": 3}, "width=3 is not a power of two; choose 2 or 4"),
+        (
+            {"balance": "dyn_vwarp", "min_virtual_warp": 48},
+            "width=48 is not a power of two; choose 32 or 64",
+        ),
+        ({"queue": "status", "status_bits": 8.0}, r"bits=8\.0 is not one of 8, 32"),
+        ({"queue": "status", "status_bits": [8]}, r"bits=\[8\] is not one of 8, 32"),
         # A mask would be chosen for these, out of which nothing can be pulled.
         ({"history": 64, "direction": "switching"}, "history=64 remembers nothing of use"),
         (
             {"duplicates": "lookup_group", "direction": "switching"},
-            "choose direction='push' or duplicates='keep'",
+            "choose pull='never' or duplicates='keep'",
         ),
     ],
 )
 def test_what_no_device_can_run(bad, complaint):
     with pytest.raises(cg.InvalidArgumentError, match=complaint) as caught:
-        cg.BFSConfig(**bad)
+        bfs_config(**bad)
     assert "\n" not in str(caught.value)
 
 
 def test_unknown_dimensions_and_presets():
     with pytest.raises(TypeError, match="balancer"):
         cg.BFSConfig(balancer="lane_scan")
+    with pytest.raises(TypeError, match="unit_batch"):
+        cg.balance.Cws(unit_batch=8)
+    with pytest.raises(
+        cg.InvalidArgumentError, match=r"balance\.unit_batch is of two_phase, multi_"
+    ):
+        cg.BFSConfig().with_values({"balance.unit_batch": 8})
+    with pytest.raises(cg.InvalidArgumentError, match="no balance has colour"):
+        cg.BFSConfig().with_values({"balance.colour": 8})
     with pytest.raises(
         cg.InvalidArgumentError, match=r"config='fast' is not a preset; choose .*auto"
     ):
@@ -297,7 +375,7 @@ def test_unknown_dimensions_and_presets():
         ("intel", {"visited": "labels", "direction": "switching"}, "choose 'bitmap' here"),
         ("pocl+lanes8", {"group_size": 16}, "with emulated lanes; it must be 8"),
         # Strides of 2**32 edges, which kernels take for none, had no end.
-        ("intel", {"hub_batch": 2**28, "hub_degree": 5}, "hub_batch=268435456 edges for each"),
+        ("intel", {"hub_batch": 2**28, "hub_degree": 5}, r"hubs\.batch=268435456 edges for each"),
         ("pocl", {"hub_batch": 2**31 - 1, "hub_degree": 5}, "choose at most 1048832"),
     ],
 )
@@ -305,16 +383,16 @@ def test_what_a_device_cannot_run(spec, bad, complaint, pocl, intel):
     assert pocl
     assert intel
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
-        cg.BFS(MIXED, config=cg.BFSConfig(**bad), device=spec)
+        cg.BFS(MIXED, config=bfs_config(**bad), device=spec)
 
 
 @pytest.mark.parametrize("queue", ["vertex", "edge", "status"])
 def test_split_kernels_are_launched_one_by_one(queue, intel):
     """Persistent, the first of them took the others' stages for done and found the source alone."""
-    config = cg.BFSConfig(queue=queue, kernels="split")
+    config = bfs_config(queue=queue, kernels="split")
     result = cg.BFS(MIXED, config=config, device=intel).run(MIXED_SOURCES[0])
     check_search(MIXED, MIXED_SOURCES[0], result)
-    assert (result.stats.mode, result.stats.config["kernels"]) == ("stepped", "split")
+    assert (result.stats.mode, result.stats.config.kernels) == ("stepped", "split")
 
 
 @pytest.mark.parametrize(
@@ -330,15 +408,15 @@ def test_split_kernels_are_launched_one_by_one(queue, intel):
 def test_sizes_that_compilers_fall_over_are_refused_before_they_see_them(bad, complaint, intel):
     """Intel's ended the process over the first, and had no end with the second."""
     with pytest.raises(cg.InvalidArgumentError, match=complaint) as caught:
-        resolve(cg.BFSConfig(**bad), intel.traits, m=10, predecessors=False)
+        resolve(bfs_config(**bad), intel.traits, m=10, predecessors=False)
     assert "\n" not in str(caught.value)
 
 
 def test_numbers_may_be_those_of_numpy():
-    config = cg.BFSConfig(group_size=np.int64(64), alpha=np.uint8(3), solo=np.False_)
-    assert config == cg.BFSConfig(group_size=64, alpha=3, solo=False)
-    status = cg.BFSConfig(queue="status", status_bits=np.int64(8))
-    assert type(status.status_bits) is int
-    assert type(config.group_size) is int
+    config = bfs_config(group_size=np.int64(64), alpha=np.uint8(3), solo=np.False_)
+    assert config == bfs_config(group_size=64, alpha=3, solo=False)
+    status = bfs_config(queue="status", status_bits=np.int64(8))
+    assert type(status.frontier.bits) is int
+    assert type(config.schedule.group_size) is int
     with pytest.raises(cg.InvalidArgumentError, match="is not an integer"):
-        cg.BFSConfig(group_size=np.float64(64))
+        bfs_config(group_size=np.float64(64))

@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from runtimes import POCL, clean_environment, driver_library, run_python
@@ -24,7 +25,7 @@ from clgraph.cluster import DividedBFS
 from clgraph.cluster import part as part_module
 from clgraph.cluster.partition import Ownership, rows_of
 from clgraph.cluster.transport import Transport
-from clgraph.engine.config import BALANCERS
+from clgraph.engine.balance import BALANCERS
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow
@@ -35,9 +36,9 @@ FORMS = {"candidates": "merrill-two-phase", "bits": "enterprise", "usual": None}
 EXPANSIONS = {
     **{name: name for name in cg.BFSConfig.presets() if name != "helix"},
     **{
-        name: cg.BFSConfig(queue="vertex", balance=name)
-        for name, scope in BALANCERS.items()
-        if scope != "grid"
+        name: bfs_config(queue="vertex", balance=name)
+        for name, kind in BALANCERS.items()
+        if kind.SCOPE != "grid"
     },
 }
 
@@ -137,7 +138,7 @@ def sent(device, **config):
         MIXED,
         same(device, 3),
         predecessors=predecessors,
-        config=cg.BFSConfig(**{"queue": "two_phase", "visited": "plain", **config}),
+        config=bfs_config(**{"queue": "two_phase", "visited": "plain", **config}),
     )
     result = plan.run(MIXED_SOURCES[1])
     check_search(MIXED, MIXED_SOURCES[1], result)
@@ -166,7 +167,7 @@ def test_bytes_that_devices_send(device):
 def test_it_ends_when_all_bins_are_empty(device):
     """bfs-merrill 21: the last exchange, and no other, has nothing in any bin."""
     graph = cg.from_edges([0, 1, 2, 10, 11], [1, 2, 3, 11, 12], n=40)
-    config = cg.BFSConfig(queue="edge", visited="plain")
+    config = bfs_config(queue="edge", visited="plain")
     for parts in (1, 2, 3):
         result = DividedBFS(graph, same(device, parts), config=config).run(0)
         assert result.stats.frontiers.tolist() == [1, 1, 1, 1]
@@ -178,7 +179,7 @@ def test_it_ends_when_all_bins_are_empty(device):
 @ONE_RUNTIME
 def test_bits_are_one_a_vertex(device):
     """bfs-enterprise 22: every device sends every other n bits a level; parents are merged."""
-    plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=cg.BFSConfig(**BITS))
+    plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=bfs_config(**BITS))
     result = plan.run(MIXED_SOURCES[1])
     check_search(MIXED, MIXED_SOURCES[1], result)
     whole = 8 * -(-MIXED.n // 64)
@@ -194,7 +195,7 @@ def test_bits_are_one_a_vertex(device):
 def test_all_devices_turn_at_once(switching, device):
     """bfs-enterprise 22: by counts of all together, so at the level at which one device does."""
     graph = cg.generate.kron(10, seed=5)
-    config = cg.BFSConfig(queue="status", switching=switching, gamma=30)
+    config = bfs_config(queue="status", switching=switching, gamma=30)
     source = int(np.argmax(graph.degrees))
     alone = cg.bfs(graph, source, config=config, device=device)
     result = DividedBFS(graph, same(device, 3), config=config).run(source)
@@ -272,7 +273,7 @@ def test_more_candidates_than_32_bits_number(edges, any_device, monkeypatch):
     """Counts that kernels could not add up are refused before anything is launched."""
     monkeypatch.setattr(part_module, "MOST_CANDIDATES", 2000 if edges == "arrivals" else 500)
     graph = cg.from_edges(np.arange(3000) % 300, np.zeros(3000, int), n=300)
-    config = cg.BFSConfig(queue="vertex", visited="plain")
+    config = bfs_config(queue="vertex", visited="plain")
     with pytest.raises(cg.InvalidGraphError, match="32 bits"):
         DividedBFS(graph, same(any_device, 2), config=config)
 
@@ -348,7 +349,7 @@ def test_an_interrupted_search(config):
 @pytest.mark.runtimes("pocl+lanes8")
 def test_emulated_lanes(config, device):
     """The collectives of bins and bitmaps, checked lane by lane."""
-    plan = DividedBFS(SHAPES["power-law"], same(device, 2), config=cg.BFSConfig(**config))
+    plan = DividedBFS(SHAPES["power-law"], same(device, 2), config=bfs_config(**config))
     check_search(SHAPES["power-law"], 0, plan.run(0))
 
 
@@ -380,9 +381,9 @@ def test_any_graph(any_device, graph):
         ({"devices": ["intel"] * 65}, "at most 64"),
         ({"transfers": "pigeon"}, "not one of direct, host"),
         ({"devices": ["intel", "pocl"], "transfers": "direct"}, "devices of one OpenCL context"),
-        ({"config": cg.BFSConfig(balance="direct")}, "needs prefix sums of a frontier"),
+        ({"config": bfs_config(balance="direct")}, "needs prefix sums of a frontier"),
         (
-            {"config": cg.BFSConfig(visited="plain", duplicates="load_lanes")},
+            {"config": bfs_config(visited="plain", duplicates="load_lanes")},
             "in which parts of a graph have each once",
         ),
     ],

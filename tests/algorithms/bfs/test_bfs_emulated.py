@@ -1,6 +1,7 @@
 """Searches by SIMD groups that a scalar CPU emulates: lanes in step, whatever the hardware."""
 
 import pytest
+from configs import bfs_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ def test_awkward_shapes(shape, device):
         result = plan.run(source)
         check_search(graph, source, result)
         assert result.stats.mode == "stepped"
-        assert result.stats.config["lanes"] == device.traits.lanes
+        assert result.stats.config.lanes == device.traits.lanes
 
 
 @emulated
@@ -68,7 +69,7 @@ def test_sources_of_every_kind(graph, sources, device):
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_dimension(name, synchronisation, intel):
-    config = cg.BFSConfig(synchronisation=synchronisation, kernels="fused", **VARIANTS[name])
+    config = bfs_config(synchronisation=synchronisation, kernels="fused", **VARIANTS[name])
     for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
         plan = cg.BFS(graph, predecessors=True, config=config, device=intel.emulating(8))
         for source in sources:
@@ -79,7 +80,7 @@ def test_every_dimension(name, synchronisation, intel):
 
 @pytest.mark.parametrize("groups", [1, 3, 150])
 def test_any_number_of_groups(groups, intel):
-    config = cg.BFSConfig(synchronisation="persistent", groups=groups)
+    config = bfs_config(synchronisation="persistent", groups=groups)
     plan = cg.BFS(MIXED, predecessors=True, config=config, device=intel.emulating(8))
     for source in MIXED_SOURCES:
         check_search(MIXED, source, plan.run(source))

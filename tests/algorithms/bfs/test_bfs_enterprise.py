@@ -7,6 +7,7 @@ import logging
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from graphs import SHAPES
 from searches import (
     MIXED,
@@ -29,7 +30,7 @@ ALWAYS_PULL = {"switching": "edges", "alpha": 2**30, "pull_floor": 2**30}
 
 
 def plan_for(graph, device, *, predecessors=False, **config):
-    config = cg.BFSConfig(queue="status", **config)
+    config = bfs_config(queue="status", **config)
     return cg.BFS(graph, predecessors=predecessors, config=config, device=device)
 
 
@@ -86,7 +87,7 @@ def test_checklist_2_and_3_cumulative_variants(flags, intel):
 
 
 def test_checklist_4_no_atomic_on_distances_or_queues(intel):
-    decided = resolve(cg.BFSConfig(queue="status"), intel.traits, m=100, predecessors=True)
+    decided = resolve(bfs_config(queue="status"), intel.traits, m=100, predecessors=True)
     parameters = kernel_parameters(decided, stages_of(decided), predecessors=True)
     text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
     calls = [
@@ -226,8 +227,8 @@ def test_checklist_14_and_18_edges_are_counted(device):
     pushed = searched(graph, source, device, direction="push").stats
     assert pushed.told["pushed_edges"] == pushed.edges_traversed
     assert pushed.told["pulled_edges"] == 0
-    for switching in ("edges", "hubs"):
-        pulled = searched(graph, source, device, switching=switching, gamma=10).stats
+    for rule in ({"switching": "edges"}, {"switching": "hubs", "gamma": 10}):
+        pulled = searched(graph, source, device, **rule).stats
         unvisited = graph.degrees.sum() - graph.degrees[source]
         assert 0 < pulled.told["pulled_edges"] < unvisited
 
@@ -289,11 +290,11 @@ def test_checklist_20_deeper_than_a_byte(device, caplog):
         for source in (45, 0):
             check_search(path, source, plan.run(source))
         check_search(path, 150, plan.run(150))
-    assert sum("deeper than status_bits=8" in message for message in caplog.messages) == 1
-    with pytest.raises(cg.InvalidArgumentError, match="status_bits=16 is neither 8 nor 32"):
-        cg.BFSConfig(queue="status", status_bits=16)
-    with pytest.raises(cg.InvalidArgumentError, match="is about queue='status'"):
-        cg.BFSConfig(status_bits=8)
+    assert sum("deeper than bits=8" in message for message in caplog.messages) == 1
+    with pytest.raises(cg.InvalidArgumentError, match="bits=16 is not one of 8, 32"):
+        bfs_config(queue="status", status_bits=16)
+    with pytest.raises(TypeError, match="bits"):
+        cg.frontier.VertexQueue(bits=8)
 
 
 @ONE_RUNTIME

@@ -12,6 +12,7 @@ import logging
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from searches import (
@@ -56,7 +57,7 @@ PUBLISHED = {
 
 
 def searched(graph, source, device, *, predecessors=False, **config):
-    config = cg.BFSConfig(**config)
+    config = bfs_config(**config)
     plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
     result = plan.run(source)
     check_search(graph, source, result)
@@ -108,7 +109,7 @@ def test_checklist_11_bins(intel):
     graph, lanes = roots_of(degrees), intel.traits.lanes
     config = {"hub_degree": 64, "hub_bins": True, "direction": "push", "counts": True}
     config["group_size"] = 512  # so that more than 256 work-items are resident
-    plan = cg.BFS(graph, config=cg.BFSConfig(**config), device=intel)
+    plan = cg.BFS(graph, config=bfs_config(**config), device=intel)
     assert (plan.config.hub_bins, plan.config.hub_bits) == (3, 6)
     check_search(graph, 0, plan.run(0, max_depth=1), max_depth=1)
     held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
@@ -131,7 +132,7 @@ def test_checklist_11_the_last_bin_begins_at_the_resident_work_items(intel):
     small = dataclasses.replace(intel.traits, compute_units=1, threads_per_unit=256)
 
     def bins(traits, hub_degree, max_degree):
-        wanted = cg.BFSConfig(hub_degree=hub_degree, hub_bins=True)
+        wanted = bfs_config(hub_degree=hub_degree, hub_bins=True)
         known = {"max_degree": max_degree, "predecessors": False}
         config = resolve(wanted, traits, m=10**6, **known)
         return config.hub_degree, config.hub_bins
@@ -142,7 +143,7 @@ def test_checklist_11_the_last_bin_begins_at_the_resident_work_items(intel):
     assert bins(small, 0, 10**5) == (0, 0)
     assert bins(small, 64, 60) == (0, 0)
     graph = roots_of([1000, 70, 3])
-    config = cg.BFSConfig(hub_degree=16, hub_bins=True, groups=1, group_size=intel.traits.lanes)
+    config = bfs_config(hub_degree=16, hub_bins=True, groups=1, group_size=intel.traits.lanes)
     for source in (0, 1):
         check_search(graph, source, cg.bfs(graph, source, config=config, device=intel))
 
@@ -158,7 +159,7 @@ def test_checklist_11_bins_of_whole_graphs(synchronisation, intel):
                 "synchronisation": synchronisation,
                 **more,
             }
-            plan = cg.BFS(graph, predecessors=True, config=cg.BFSConfig(**config), device=intel)
+            plan = cg.BFS(graph, predecessors=True, config=bfs_config(**config), device=intel)
             for source in sources:
                 check_search(graph, source, plan.run(source))
 
@@ -179,7 +180,7 @@ def test_checklist_13_traffic_of_queues(device):
 @ONE_RUNTIME
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 def test_checklist_14_one_kernel_or_many(synchronisation, device):
-    config = cg.BFSConfig(queue="edge", synchronisation=synchronisation)
+    config = bfs_config(queue="edge", synchronisation=synchronisation)
     result = cg.bfs(MIXED, MIXED_SOURCES[0], config=config, device=device)
     check_search(MIXED, MIXED_SOURCES[0], result)
     assert result.stats.mode == synchronisation
@@ -212,7 +213,7 @@ def test_checklist_15_ways_into_a_queue(update, device):
 )
 def test_checklist_16_duplicates_by_hashing(place, rounds, intel):
     """Two places, two scopes, any number of rounds: no vertex is ever lost."""
-    config = cg.BFSConfig(
+    config = bfs_config(
         duplicates=place, hash_rounds=rounds, hash_size=2, visited="plain", group_size=32
     )
     for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
@@ -264,7 +265,7 @@ def test_checklist_21_decision_table(name):
     single = "single" if choice.single else "multi"
     assert f"{choice.queue} {single} {choice.update} {choice.duplicates}" == rest
     assert choice.mask == mask
-    cg.BFSConfig(**choice.dimensions(32, 256, 32768))
+    cg.BFSConfig(**choice.strategies(32, 256, 32768, 256))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_checklist_21_where_rules_meet(mean, gini, expected):
 
 def test_checklist_21_statistics_decide_and_users_override(intel):
     """The library computes what the table needs; a dimension that is given stays as it is."""
-    decided = cg.BFSConfig(rules="helix").completed(MIXED, intel.traits)
+    decided = bfs_config(rules="helix").completed(MIXED, intel.traits)
     statistics = MIXED.statistics()
     choice = helix_choice(
         statistics.mean_degree,
@@ -294,13 +295,14 @@ def test_checklist_21_statistics_decide_and_users_override(intel):
         statistics.max_degree,
         random_labels=are_labels_random(MIXED),
     )
-    assert decided.visited == ("mask" if choice.mask else "plain")
-    mine = cg.BFSConfig(rules="helix", update="registers", queue="vertex", rows="csr")
+    assert decided.frontier.visited == ("mask" if choice.mask else "plain")
+    mine = bfs_config(rules="helix", update="registers", queue="vertex", rows="csr")
     completed = mine.completed(MIXED, intel.traits)
-    assert (completed.update, completed.queue, completed.rows) == ("registers", "vertex", "csr")
-    assert completed.duplicates == decided.duplicates
-    with pytest.raises(cg.InvalidArgumentError, match="candidates on; choose direction='push'"):
-        cg.BFSConfig(rules="helix", direction="switching", queue="edge")
+    frontier = completed.frontier
+    assert (frontier.update.name, frontier.name, frontier.rows) == ("registers", "vertex", "csr")
+    assert frontier.duplicates == decided.frontier.duplicates
+    with pytest.raises(cg.InvalidArgumentError, match="candidates on; choose pull='never'"):
+        bfs_config(rules="helix", direction="switching", queue="edge")
 
 
 def test_random_labels_are_told_from_natural_ones():
@@ -317,7 +319,7 @@ def test_random_labels_are_told_from_natural_ones():
 def test_checklist_22_overflow_is_recovered_from(device, caplog):
     """Duplicates beyond the room: the search is run again with exact look-ups, and says so."""
     plan = cg.BFS(
-        MIXED, config=cg.BFSConfig(rules="helix", queue_percent=1, queue="vertex"), device=device
+        MIXED, config=bfs_config(rules="helix", queue_percent=1, queue="vertex"), device=device
     )
     with caplog.at_level(logging.WARNING, logger="clgraph"):
         check_search(MIXED, MIXED_SOURCES[1], plan.run(MIXED_SOURCES[1]))
@@ -325,7 +327,7 @@ def test_checklist_22_overflow_is_recovered_from(device, caplog):
 
 
 def test_a_clash_with_what_the_rules_chose_says_who_chose(intel):
-    """The complaint is about queue='edge', which the caller never named."""
-    config = cg.BFSConfig(rules="helix", update="ballot")
-    with pytest.raises(cg.InvalidArgumentError, match=r"rules='helix' chose .* queue='edge'"):
+    """The complaint is about frontier='edge', which the caller never named."""
+    config = bfs_config(rules="helix", solo=True)
+    with pytest.raises(cg.InvalidArgumentError, match=r"rules='helix' chose .* frontier='vertex'"):
         config.completed(cg.from_edges([0, 1], [1, 2]), intel.traits)

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from runtimes import device_or_skip
 
 from clgraph.algorithms.bfs import plan as module
@@ -56,7 +57,7 @@ def test_distances_whoever_takes_part(membership, limits, knobs, searches, monke
         "resolve",
         lambda *args, **names: dataclasses.replace(resolve(*args, **names), **KNOBS[knobs]),
     )
-    config = module.BFSConfig(membership=membership, **LIMITS[limits])
+    config = bfs_config(membership=membership, **LIMITS[limits])
     for graph, source, expected in searches:
         plan = module.BFS(graph, config=config, device=device)
         for _ in range(8):
@@ -76,9 +77,9 @@ def test_dismissed_groups_are_called_back(searches, monkeypatch):
         lambda *args, **names: dataclasses.replace(resolve(*args, **names), solo_patience=0),
     )
     graph, source, _ = searches[2]
-    config = module.BFSConfig(solo_edges=100, groups=2)
+    config = bfs_config(solo_edges=100, groups=2)
     assert module.BFS(graph, config=config, device=device).run(source).stats.launches > 1
-    config = module.BFSConfig(groups=2)
+    config = bfs_config(groups=2)
     path = generate.path(2000)
     assert module.BFS(path, config=config, device=device).run(0).stats.launches == 1
 
@@ -87,7 +88,7 @@ def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
     """Both may publish under one number: a group paired words of one with those of the other."""
     device = device_or_skip("intel")
     graph = generate.grid2d(60, 50)
-    config = module.BFSConfig(
+    config = bfs_config(
         membership="fixed",
         distribution="static",
         direction="push",

@@ -9,6 +9,7 @@ import logging
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from searches import (
@@ -35,7 +36,7 @@ EXAMPLE = cg.from_edges(
 
 
 def searched(graph, source, device, *, predecessors=False, **config):
-    config = cg.BFSConfig(**config)
+    config = bfs_config(**config)
     plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
     result = plan.run(source)
     check_search(graph, source, result)
@@ -43,7 +44,7 @@ def searched(graph, source, device, *, predecessors=False, **config):
 
 
 def rendered(config, device, **more):
-    decided = resolve(cg.BFSConfig(**config), device.traits, m=100, predecessors=False, **more)
+    decided = resolve(bfs_config(**config), device.traits, m=100, predecessors=False, **more)
     parameters = kernel_parameters(decided, stages_of(decided), predecessors=False)
     return render("bfs/bfs.cl", {"traits": device.traits, "check": False, **parameters})
 
@@ -85,7 +86,7 @@ def test_checklist_2_frontiers_of_the_example(queue, device):
 def test_checklist_4_candidates_lie_without_gaps(queue, device):
     """Room is reserved for a tile with one atomic: the queue holds each edge of a level once."""
     hub = MIXED_SOURCES[0]
-    plan = cg.BFS(MIXED, config=cg.BFSConfig(queue=queue, balance="warp_search"), device=device)
+    plan = cg.BFS(MIXED, config=bfs_config(queue=queue, balance="warp_search"), device=device)
     plan.run(hub, max_depth=1)
     arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
     queues = [a for a in arguments if getattr(a, "name", "").startswith("candidates")]
@@ -117,7 +118,7 @@ def test_checklist_5_ways_to_gather(balance, device):
 def test_checklist_8_mask(device):
     """Set bits are visited vertices, none is set by an atomic, and distances decide otherwise."""
     config = {"queue": "edge", "visited": "mask"}
-    plan = cg.BFS(MIXED, config=cg.BFSConfig(**config), device=device)
+    plan = cg.BFS(MIXED, config=bfs_config(**config), device=device)
     for source in MIXED_SOURCES:
         result = plan.run(source)
         arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
@@ -200,7 +201,7 @@ def test_checklist_12_no_vertex_is_lost(spec, request):
     """Random graphs, tiny tables, each filter at each place."""
     device = request.getfixturevalue(spec)
     configs = [
-        cg.BFSConfig(
+        bfs_config(
             queue=queue,
             visited=visited,
             duplicates=duplicates,
@@ -231,7 +232,7 @@ def test_checklist_13_storage_and_traffic(device):
     m, n = MIXED.m, MIXED.n
     room = {"vertex": (n, 0), "edge": (0, 2 * m), "two_phase": (n, m), "hybrid": (n, 2 * m)}
     for queue, (vertices, candidates) in room.items():
-        config = cg.BFSConfig(queue=queue, direction="push", visited="bitmap")
+        config = bfs_config(queue=queue, direction="push", visited="bitmap")
         plan = cg.BFS(MIXED, config=config, device=device)
         arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
         held = {a.name: a.count for a in arguments if hasattr(a, "name")}
@@ -264,7 +265,7 @@ def test_checklist_15_hybrid_switches_by_the_number_of_candidates(device):
 @ONE_RUNTIME
 @pytest.mark.parametrize("queue", ["edge", "two_phase", pytest.param("hybrid", marks=SLOW)])
 def test_checklist_16_overflow_is_an_error(queue, device):
-    config = cg.BFSConfig(queue=queue, visited="bitmap", queue_percent=10)
+    config = bfs_config(queue=queue, visited="bitmap", queue_percent=10)
     plan = cg.BFS(MIXED, config=config, device=device)
     for _ in range(2):
         with pytest.raises(cg.ClgraphError, match="queues of 10 percent can hold; choose"):
@@ -278,7 +279,7 @@ def test_checklist_16_duplicates_that_overflow_are_searched_again(device, caplog
     plan = cg.BFS(
         MIXED,
         predecessors=True,
-        config=cg.BFSConfig(queue="vertex", visited="plain", queue_percent=1),
+        config=bfs_config(queue="vertex", visited="plain", queue_percent=1),
         device=device,
     )
     with caplog.at_level(logging.WARNING, logger="clgraph"):
@@ -306,7 +307,7 @@ def test_checklist_18_tiles_by_position_or_taken(queue, distribution, intel):
     result = searched(
         MIXED, MIXED_SOURCES[2], intel, queue=queue, distribution=distribution, groups=20
     )
-    assert result.stats.config["distribution"] == distribution
+    assert result.stats.config.distribution == distribution
 
 
 def test_checklist_23_lattices():

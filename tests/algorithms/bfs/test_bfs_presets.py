@@ -6,11 +6,13 @@ so does the figure. Some mechanisms show in time alone where work-groups take tu
 processor: of those the figure is the decision itself.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pytest
+from configs import bfs_config, changed
 from searches import MIXED, MIXED_SOURCES, check_search
 
 import clgraph as cg
@@ -67,7 +69,7 @@ def room(plan):
 
 def decided(name):
     """A decision that only the time shows where groups take turns and nothing is lost."""
-    return lambda plan, _: getattr(plan.config, name)
+    return lambda plan, _: attrgetter(name)(plan.config)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ CULLING = [
     *(Row(name, "duplicates in a SIMD group are dropped", {"duplicates": "keep"},
           counted("DROPPED"), more={"counts": True, **ONE_GROUP}) for name in MERRILL),
     *(Row(name, "what a work-group let pass does not pass again", {"history": 0},
-          decided("history")) for name in MERRILL),
+          decided("frontier.history")) for name in MERRILL),
     *(Row(name, "a bitmap is looked at first", {"visited": "plain"},
           lambda plan, _: room(plan)["visited_even"], graph=DENSE, source=HUB) for name in MERRILL),
     *(Row(name, "rows are gathered by group, SIMD group and scan", {"balance": "item_thread"},
@@ -107,7 +109,7 @@ CULLING = [
 ]  # fmt: skip
 BFS_4K = [
     Row("bfs-4k", "K1: widths of virtual SIMD groups follow the frontier", {"balance": "vwarp"},
-        decided("balance"), graph=WIDE),
+        decided("balance.name"), graph=WIDE),
     Row("bfs-4k", "K2: long rows are the grid's", {"hub_degree": 0},
         lambda plan, _: room(plan)["hubs_even"], graph=cg.generate.star(3000),
         more={"hub_degree": 100, "solo": False}),
@@ -125,7 +127,7 @@ HELIX = [
     Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"}, decided("rows"),
         graph=WIDE),
     Row("helix", "duplicates are dropped as entries are taken", {"duplicates": "keep"},
-        decided("duplicates"), graph=WIDE),
+        decided("frontier.duplicates"), graph=WIDE),
     Row("helix", "long rows are gathered", {"wide": 0, "balance": "warp_search"}, decided("wide"),
         graph=WIDE),
     Row("helix", "one launch or many", {"synchronisation": "stepped"}, launches,
@@ -137,7 +139,7 @@ ENTERPRISE = [
     Row("enterprise", "four classes of vertices by degree", {"classes": 1},
         lambda plan, result: tuple(classes(plan, result) > 0), graph=DENSE, source=HUB),
     Row("enterprise", "hubs decide when to pull", {"switching": "edges", "gamma": None},
-        decided("switching"), graph=DENSE, source=HUB),
+        decided("pull.name"), graph=DENSE, source=HUB),
     Row("enterprise", "hubs are cached", {"hub_cache": 0}, told("hits"), graph=DENSE, source=HUB,
         more={"gamma": 1, "hub_floor": 60}),
 ]  # fmt: skip
@@ -158,8 +160,8 @@ def test_every_mechanism_is_there(row, intel):
     """By the source that is rendered, and by a figure that differs when it is off."""
     plans = []
     for off in ({}, row.off):
-        wanted = replace(cg.BFSConfig.preset(row.preset), **row.more)
-        plans.append(cg.BFS(row.graph, config=replace(wanted, **off), device=intel))
+        wanted = changed(cg.BFSConfig.preset(row.preset), **row.more)
+        plans.append(cg.BFS(row.graph, config=changed(wanted, **off), device=intel))
     assert (rendered(plans[0]) == rendered(plans[1])) == row.same_kernels
     figures = []
     for plan in plans:
@@ -175,7 +177,7 @@ def test_history_alone_culls_what_comes_again(queue, intel):
 
     def entries(**config):
         base = {"queue": queue, "direction": "push", "visited": "plain", "solo": False}
-        config = cg.BFSConfig(**base, **ONE_GROUP, balance="warp_search", **config)
+        config = bfs_config(**base, **ONE_GROUP, balance="warp_search", **config)
         result = cg.BFS(REPEATED, config=config, device=intel).run(0)
         check_search(REPEATED, 0, result)
         return queued(None, result)
@@ -192,9 +194,9 @@ def test_helix_says_how_it_is_launched_and_among_whom_duplicates_are_sought():
         for mean, gini in ((2.1, 0.08), (100.9, 0.73), (26.2, 0.74), (2.4, 0.21))
     ]
     for choice in choices:
-        dimensions = choice.dimensions(32, 256, 32768)
-        assert dimensions["synchronisation"] == ("persistent" if choice.single else "stepped")
-        assert dimensions["duplicates"] == f"load_{choice.duplicates}"
+        wanted = choice.strategies(32, 256, 32768, 256)
+        assert ("persistent" if choice.single else "stepped") == wanted["schedule"].NAME
+        assert wanted["frontier"].duplicates == f"load_{choice.duplicates}"
     assert {choice.single for choice in choices} == {True, False}
     assert {choice.duplicates for choice in choices} == {"lanes", "group"}
 
@@ -204,17 +206,17 @@ def test_helix_says_how_it_is_launched_and_among_whom_duplicates_are_sought():
 def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
     """bfs-4k F7, F9 and K3: tables as large as the formula, tiles as long as K3."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=k3, k6=k6, k2=0.02)
-    assert config.hub_batch == k3
-    assert config.hash_size == min(hash_entries(intel.traits.local_bytes, k6, 2048), 4096)
-    assert config.hash_size > 16
+    assert config.frontier.hubs.batch == k3
+    assert config.frontier.hash_size == min(hash_entries(intel.traits.local_bytes, k6, 2048), 4096)
+    assert config.frontier.hash_size > 16
     plan = cg.BFS(MIXED, config=config, device=intel)
     assert plan.config.hub_batch == k3
     check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))
-    assert f"{config.hash_size - 1}u" in rendered(plan)
+    assert f"{config.frontier.hash_size - 1}u" in rendered(plan)
 
 
 def status_plan(graph, device, **config):
-    return cg.BFS(graph, config=cg.BFSConfig(queue="status", **config), device=device)
+    return cg.BFS(graph, config=bfs_config(queue="status", **config), device=device)
 
 
 @pytest.mark.runtimes("pocl", "intel")

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from searches import MIXED, MIXED_SOURCES, SEARCH_RUNTIMES, check_search
 
 import clgraph as cg
@@ -180,7 +181,7 @@ def check_stats(graph, result):
     "rest", [{}, {"direction": "push"}, {"solo": False}, {**ALWAYS_PULL, "solo": False}], ids=str
 )
 def test_stats(rest, synchronisation, max_depth, device):
-    config = cg.BFSConfig(synchronisation=synchronisation, **rest)
+    config = bfs_config(synchronisation=synchronisation, **rest)
     plan = cg.BFS(MIXED, config=config, device=device)
     for source in MIXED_SOURCES:
         start = time.perf_counter()
@@ -189,12 +190,12 @@ def test_stats(rest, synchronisation, max_depth, device):
         check_stats(MIXED, result)
         assert 0 < result.stats.total_ms <= wall_ms
         assert result.stats.mode == synchronisation
-        assert result.stats.config == plan.config.as_dict()
+        assert result.stats.config == plan.config
         if "direction" in rest:
             assert "pull" not in result.stats.per_level["direction"]
         if synchronisation == "persistent":
             # Where work is claimed, groups that were sent away come back with another launch.
-            claimed = result.stats.config["distribution"] == "claimed"
+            claimed = result.stats.config.distribution == "claimed"
             assert result.stats.launches == 1 or claimed
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 
 import numpy as np
 import pytest
@@ -14,8 +15,6 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.engine.legal import RULES, objection
-from clgraph.engine.space import DIMENSIONS, _is_idle
 
 # Sources that differ most: the hub, the far end of the path, a lone vertex.
 PLACES = (0, 3, 5)
@@ -23,13 +22,34 @@ PLACES = (0, 3, 5)
 
 @pytest.fixture(scope="module")
 def every():
-    return [config.as_dict() for config in cg.BFSConfig.space()]
+    return list(cg.BFSConfig.space())
+
+
+def named(config):
+    """Every choice of a configuration by its dotted name, of those that its strategies have."""
+    found = {}
+    for name in ("frontier", "pull", "balance", "schedule"):
+        strategy = getattr(config, name)
+        found[name] = strategy and strategy.NAME
+        for each in strategy.parameters() if strategy else ():
+            value = getattr(strategy, each)
+            found[f"{name}.{each}"] = getattr(value, "NAME", value)
+    return found
+
+
+NAMES = (
+    *("frontier", "frontier.visited", "frontier.duplicates", "frontier.history"),
+    *("frontier.update", "frontier.rows", "frontier.generation", "frontier.bits"),
+    *("frontier.classes", "frontier.hub_cache", "pull", "pull.beta", "balance"),
+    *("balance.group_scan", "schedule", "schedule.solo", "schedule.distribution"),
+)
 
 
 def features(config, size, first=()):
-    """The values of any `size` dimensions together, and of those named `first`."""
-    chosen = [(name, config[name]) for name in DIMENSIONS if name not in first]
-    head = tuple((name, config[name]) for name in first)
+    """The values of any `size` choices together, and of those named `first`."""
+    values = named(config)
+    chosen = [(name, values.get(name)) for name in NAMES if name not in first]
+    head = tuple((name, values[name]) for name in first)
     return {head + rest for rest in itertools.combinations(chosen, size)}
 
 
@@ -49,14 +69,15 @@ def covering(configs, size, seed=0, first=()):
 
 
 def build_and_run(config, device, *, predecessors):
-    chosen = {name: value for name, value in config.items() if value is not None}
     lanes = device.traits.lanes
-    if chosen.get("visited") == "labels" and chosen.get("direction") == "switching" and lanes > 1:
+    values = named(config)
+    labels = values.get("frontier.visited") == "labels"
+    if labels and values["pull"] != "never" and lanes > 1:
         with pytest.raises(cg.InvalidArgumentError, match="one-lane devices"):
-            cg.BFS(MIXED, config=cg.BFSConfig(**chosen), device=device)
+            cg.BFS(MIXED, config=config, device=device)
         return
     # Several SIMD groups in a group, so that they meet in local memory.
-    config = cg.BFSConfig(**chosen, group_size=2 * lanes if lanes > 1 else 1)
+    config = config.with_values({"schedule.group_size": 2 * lanes if lanes > 1 else 1})
     for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
         plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
         for place in PLACES:
@@ -64,23 +85,24 @@ def build_and_run(config, device, *, predecessors):
 
 
 def test_space_holds_legal_configurations_once(every):
-    assert len(every) > 10_000
-    assert len({tuple(config.items()) for config in every}) == len(every)
-    for name, values in DIMENSIONS.items():
-        found = {config[name] for config in every}
-        assert found - {None} <= set(values) - {None}
-        assert len(found) > 1, name
+    assert len(every) == 23_256
+    assert len(set(every)) == len(every)
+    values = [named(config) for config in every]
+    for name in NAMES:
+        assert len({each.get(name) for each in values} - {None}) > 1, name
 
 
-def test_space_with_dimensions_fixed():
-    some = list(cg.BFSConfig.space(queue="status", direction="switching"))
+def test_space_with_strategies_fixed():
+    some = list(cg.BFSConfig.space(frontier="status", pull="hubs"))
     assert some
-    assert {(config.queue, config.direction) for config in some} == {("status", "switching")}
+    assert {(config.frontier.NAME, config.pull.NAME) for config in some} == {("status", "hubs")}
+    never = cg.pull.Never()
+    assert all(config.pull == never for config in cg.BFSConfig.space(frontier="edge", pull=never))
 
 
 def test_space_of_a_balancer_by_its_other_name():
     some, same = (
-        list(cg.BFSConfig.space(queue="edge", solo=False, balance=name))
+        list(cg.BFSConfig.space(frontier="edge", balance=name))
         for name in ("lane_scan", "warp_search")
     )
     assert some
@@ -92,45 +114,58 @@ def test_space_of_a_balancer_by_its_other_name():
 def test_what_is_left_out_of_the_space_is_refused(every):
     """Changing one value of a legal configuration gives one of the space or is objected to."""
     rng = np.random.default_rng(1)
-    points = {tuple(config[name] for name in DIMENSIONS) for config in every}
+    points = set(every)
+    values = {name: {named(config).get(name) for config in every} - {None} for name in NAMES}
     refused = held = 0
     for index in rng.choice(len(every), 1000, replace=False):
-        name = list(DIMENSIONS)[rng.integers(len(DIMENSIONS))]
-        value = DIMENSIONS[name][rng.integers(len(DIMENSIONS[name]))]
-        changed = {**every[index], name: value}
-        complaint = objection(changed)
-        if complaint is not None:
+        config, name = every[index], NAMES[rng.integers(len(NAMES))]
+        value = sorted(values[name], key=str)[rng.integers(len(values[name]))]
+        slot = name.partition(".")[0]
+        try:
+            changed = config.with_values({name: value})
+            if name in {"frontier", "schedule"}:
+                changed = changed.filled(config)  # what both kinds have stays as it was
+        except cg.InvalidArgumentError:
             refused += 1
-            with pytest.raises(cg.InvalidArgumentError) as caught:
-                cg.BFSConfig(**changed)
-            assert "\n" not in str(caught.value)
-        elif value is not None and not any(_is_idle(changed, each) for each in DIMENSIONS):
-            if changed["balance"] == "cws" and changed["group_scan"] is None:
-                changed["group_scan"] = "ordered"
-            assert tuple(changed[each] for each in DIMENSIONS) in points
-            held += 1
+            continue
+        if None in [named(changed).get(each) for each in NAMES if each in named(changed)]:
+            continue  # of a kind that the configuration had no values for
+        idle = changed.pull.NAME == "never" and getattr(changed.frontier, "hub_cache", 0)
+        assert changed in points or idle, (slot, repr(changed))
+        held += 1
     assert refused > 100
     assert held > 100
 
 
-@pytest.mark.parametrize("number", range(len(RULES)))
-def test_each_rule_says_in_one_sentence_what_to_do(number):
-    rule = RULES[number]
-    stand_ins = {"some": 8, "any": 4}
-    chosen = {
-        name: stand_ins.get(values[0], values[0]) if isinstance(values[0], str) else values[0]
-        for name, values in rule.values.items()
-    }
-    if "generation" in chosen and chosen["generation"] == 4:
-        chosen["generation"] = "bins"
-    if chosen.get("balance") == 4:
-        chosen["balance"] = "vwarp"
-    complaint = objection(chosen)
-    assert complaint is not None
-    assert complaint.endswith(".")
-    assert complaint.count(". ") == 0
-    assert any(word in complaint for word in ("choose", "leave", "needs"))
-    assert "{" not in complaint
+def test_each_rule_says_in_one_sentence_what_to_do(every):
+    """What strategies that are legal by themselves have against each other."""
+    rng = np.random.default_rng(2)
+    hubs = cg.frontier.VertexQueue(hubs=cg.frontier.Hubs(degree=8, bins=True))
+    by_width = cg.frontier.VertexQueue(update=cg.frontier.Registers(induced_by="width"))
+    frontiers = [*{config.frontier for config in every}, hubs, by_width]
+    complaints = set()
+    for _ in range(20_000):
+        frontier = (
+            (hubs, by_width)[rng.integers(2)]
+            if rng.random() < 0.1
+            else frontiers[rng.integers(len(frontiers))]
+        )
+        other = every[rng.integers(len(every))]
+        try:
+            cg.BFSConfig(
+                frontier=frontier,
+                balance=other.balance,
+                pull=every[rng.integers(len(every))].pull,
+                schedule=every[rng.integers(len(every))].schedule,
+            )
+        except cg.InvalidArgumentError as error:
+            complaints.add(str(error))
+    assert len({re.sub("'[a-z_]+'|[0-9]+", "_", complaint) for complaint in complaints}) >= 12
+    for complaint in complaints:
+        assert complaint.endswith(".")
+        assert complaint.count(". ") == 0
+        assert any(word in complaint for word in ("choose", "leave", "needs"))
+        assert "{" not in complaint
 
 
 @pytest.mark.parametrize("spec", ["pocl", pytest.param("intel", marks=pytest.mark.slow)])
@@ -140,8 +175,8 @@ def test_forms_with_each_value(part, spec, every, request):
 
     Balancers are left to test_bfs_balance.py.
     """
-    usual = [config for config in every if config["balance"] in {None, "warp_search"}]
-    sample = covering(usual, 1, first=("queue",))[part::2]
+    usual = [config for config in every if named(config)["balance"] in {None, "warp_search"}]
+    sample = covering(usual, 1, first=("frontier",))[part::2]
     for number, config in enumerate(sample):
         build_and_run(config, request.getfixturevalue(spec), predecessors=number % 2 == 0)
 

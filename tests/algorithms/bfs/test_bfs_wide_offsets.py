@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from configs import bfs_config
 from graphs import SHAPES, reference_distances
 
 import clgraph as cg
@@ -31,7 +32,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("direction", ["push", "switching"])
 @pytest.mark.runtimes("pocl", "intel")
 def test_wide_offsets_change_nothing(device: Device, direction: str) -> None:
-    config = cg.BFSConfig(direction=direction, alpha=1000, pull_floor=10**6)
+    config = bfs_config(direction=direction, alpha=1000, pull_floor=10**6)
     for name, graph in SHAPES.items():
         # A copy of its own, so that other tests' resident arrays are not found.
         mine = cg.Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)

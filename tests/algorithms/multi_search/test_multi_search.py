@@ -314,7 +314,7 @@ def test_checklist_24_the_threshold_follows_the_degrees():
 def test_checklist_24_rows_that_are_alike_have_a_lane_each(intel):
     """On any device with lanes: a lattice has a row for each lane, others share their edges."""
     chosen = {
-        name: cg.MultiSearch(graph, **DISTANCES, device=intel.emulating(8)).config.balance
+        name: cg.MultiSearch(graph, **DISTANCES, device=intel.emulating(8)).config.balance.name
         for name, graph in (
             ("lattice", cg.generate.grid2d(100)),
             ("road", cg.generate.road(60, seed=1)),

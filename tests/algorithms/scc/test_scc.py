@@ -163,7 +163,7 @@ def test_undirected_graphs_have_their_connected_components(any_device):
 @on_both
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 def test_ways_to_run(synchronisation, device):
-    config = cg.SCCConfig(finish="signatures", synchronisation=synchronisation)
+    config = cg.SCCConfig(finish="signatures", schedule=synchronisation)
     result = cg.scc(MIXED_ONE_WAY, config=config, device=device)
     check_components(MIXED_ONE_WAY, result)
     assert result.stats.mode == synchronisation
@@ -267,15 +267,15 @@ def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
     ("arguments", "said"),
     [
         ({"finish": "magic"}, "finish='magic' is not one of"),
-        ({"group_size": 0}, "group_size=0 is out of range"),
-        ({"groups": True}, "groups=True is not an integer"),
+        ({"schedule.group_size": 0}, "group_size=0 is out of range"),
+        ({"schedule.groups": True}, "groups=True is not an integer"),
         ({"scan_budget": -1}, "scan_budget=-1"),
-        ({"synchronisation": "never"}, "synchronisation='never'"),
+        ({"schedule": "never"}, "schedule='never'"),
     ],
 )
 def test_what_is_refused(arguments, said):
     with pytest.raises(cg.InvalidArgumentError, match=said):
-        cg.SCCConfig(**arguments)
+        cg.SCCConfig().with_values(arguments)
 
 
 @pytest.mark.parametrize("config", ["no-such-preset", 3])

@@ -109,7 +109,7 @@ def test_every_combination(intel, graph, config):
 def test_virtual_warps_on_emulated_lanes(width, intel):
     """Scc checklist 11: several vertices to a lane group, as 8 lanes and more have them."""
     closures = {"fb_strategy": "Q_VW", "coloring_strategy": "Q_VW", "virtual_warp": width}
-    config = {"trim": 1, "forward_backward": 2, "finish": "coloring", "synchronisation": "stepped"}
+    config = {"trim": 1, "forward_backward": 2, "finish": "coloring", "schedule": "stepped"}
     for name in ("comb", "random"):
         steps_of(small(name), intel.emulating(8), **config, **closures)
 
@@ -141,7 +141,7 @@ def test_emulated_lanes(name, synchronisation, intel):
             finish="coloring",
             fb_strategy=strategy,
             coloring_strategy=strategy,
-            synchronisation=synchronisation,
+            schedule=synchronisation,
         )
 
 
@@ -393,4 +393,4 @@ def test_numbers_may_be_those_of_numpy():
     """Another library's integers are what they say, and json takes them."""
     config = cg.SCCConfig(trim=np.int64(2), virtual_warp=np.uint8(8), scan_budget=np.int32(5))
     assert config == cg.SCCConfig(trim=2, virtual_warp=8, scan_budget=5)
-    assert {type(value) for value in config.as_dict().values()} == {int, type(None)}
+    assert {type(value) for value in config.as_dict().values()} == {int}

@@ -5,6 +5,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import scipy.sparse
+from configs import changed, sssp_config
 from graphs import SHAPES, bundled_graphs, graphs, shared_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,8 +47,8 @@ def test_types_of_weights(dtype, device):
 def test_cores_alone_and_together(more, device):
     """What one core does by itself and what all share, and each after the other: the same."""
     graph = weighted(MIXED, np.int32, 0, 40)
-    plan = cg.SSSP(graph, predecessors=True, config=cg.SSSPConfig(**more), device=device)
-    assert (plan.config.solo_edges > graph.m) == ("solo" not in more and more != {})
+    plan = cg.SSSP(graph, predecessors=True, config=sssp_config(**more), device=device)
+    assert (plan.config.limits.solo_edges > graph.m) == ("solo" not in more and more != {})
     for source in MIXED_SOURCES:
         check_paths(graph, source, plan.run(source))
 
@@ -74,10 +75,10 @@ def test_any_delta(delta, device):
     """sssp-self-tuning checklist 1, 5: from 1 to beyond the diameter, gaps between bands."""
     for graph in (weighted(MIXED, np.int32, 1, 90), weighted(cg.generate.grid2d(40, 30))):
         for method in ("near-far", "delta-stepping"):
-            config = cg.SSSPConfig(method=method, delta=delta)
+            config = sssp_config(method=method, delta=delta)
             check_paths(graph, 0, cg.sssp(graph, 0, config=config, device=device))
     apart = cg.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 2**29, 3], np.int32))
-    result = cg.sssp(apart, 0, config=cg.SSSPConfig(delta=delta), device=device)
+    result = cg.sssp(apart, 0, config=sssp_config(delta=delta), device=device)
     assert result.distances.tolist() == [0, 1, 2**29 + 1, 2**29 + 4]
     assert result.stats.levels < 20
 
@@ -118,7 +119,7 @@ def test_absorbed_weights_make_trees(device):
     graph = cg.from_edges(*rng.integers(0, 250, (2, 2000)), costs, n=250)
     for delta in (None, 1e-7, 1e5):
         for method in ("near-far", "delta-stepping"):
-            config = cg.SSSPConfig(method=method, delta=delta)
+            config = sssp_config(method=method, delta=delta)
             check_paths(graph, 0, cg.sssp(graph, 0, config=config, device=device))
     result = cg.sssp(graph, 0, predecessors=True, device=device, verify=True)
     check_paths(graph, 0, result)
@@ -233,15 +234,14 @@ def test_stats_tell_what_was_done(device):
     assert stats.kernel_ms > 0
     assert stats.total_ms > 0
     assert stats.teps > 0
-    assert stats.config["method"] == "near-far"
+    assert stats.config.method.name == "near-far"
     assert stats.mode == "persistent"
 
 
 @pytest.mark.parametrize(("preset", "solo"), list(product(PRESETS, [True, False])))
 def test_stepped_gives_the_same(preset, solo, device):
     graph = weighted(MIXED, np.int32, 0, 30)
-    fields = cg.SSSPConfig.PRESETS[preset]
-    config = cg.SSSPConfig(**fields, synchronisation="stepped", solo=solo)
+    config = changed(cg.SSSPConfig.preset(preset), synchronisation="stepped", solo=solo)
     result = cg.sssp(graph, 5, predecessors=True, config=config, device=device)
     assert result.stats.mode == "stepped"
     check_paths(graph, 5, result)
@@ -252,7 +252,7 @@ def test_both_ways_of_claiming(claims, device):
     """sssp-hbf checklist 9 and 10: whichever way, a frontier holds a vertex once."""
     graph = weighted(cg.generate.kron(9, 16, seed=3), np.int32, 1, 100)
     for method in ("near-far", "bellman-ford"):
-        config = cg.SSSPConfig(method=method, claims=claims)
+        config = sssp_config(method=method, claims=claims)
         result = cg.sssp(graph, 1, predecessors=True, config=config, device=device)
         check_paths(graph, 1, result)
         near = result.stats.per_level
@@ -293,7 +293,7 @@ def test_numbers_and_matrices_of_other_libraries(pocl):
     graph = weighted(MIXED, np.float32)
     expected = expected_lengths(graph, 0)
     for delta in (graph.weights.mean(), np.int64(30)):
-        config = cg.SSSPConfig(method="near-far", delta=delta)
+        config = sssp_config(method="near-far", delta=delta)
         found = cg.sssp(graph, 0, config=config, device=pocl).distances
         np.testing.assert_allclose(found, expected, rtol=1e-5)
     ones = scipy.sparse.csr_array(np.triu(np.ones((4, 4)), 1))
@@ -313,23 +313,32 @@ def test_unfit_arguments(pocl):
         (lambda: plan.run(0, max_distance=-1), "max_distance=-1 must be"),
         (lambda: plan.run(0, max_distance=np.nan), "max_distance=nan must be"),
         (lambda: plan.run(0).path(3), "labelled no tree"),
-        (lambda: cg.SSSPConfig(method="dijkstra"), "method='dijkstra' is not one of"),
-        (lambda: cg.SSSPConfig(delta=0), "delta=0 must be positive"),
-        (lambda: cg.SSSPConfig(delta="wide"), "delta='wide' is not a number"),
-        (lambda: cg.SSSPConfig(method="bellman-ford", delta=3), "delta is what a bound rises by"),
-        (lambda: cg.SSSPConfig(direction="switching"), "is about searches in hops"),
-        (lambda: cg.SSSPConfig(heavy="push"), "heavy='push' needs method='delta-stepping'"),
-        (lambda: cg.SSSPConfig(drift=-1), "drift=-1 is out of range"),
-        (lambda: cg.SSSPConfig(drift=3, claims="packed"), "needs method='near-far' and claims"),
-        (lambda: cg.SSSPConfig(edge_classes=("self",)), "edge_classes need method"),
-        (lambda: cg.SSSPConfig(edge_classes="self"), "edge_classes='self' is not a tuple"),
-        (lambda: cg.SSSPConfig(edge_classes=5), "edge_classes=5 is not a tuple of names"),
+        (lambda: sssp_config(method="dijkstra"), "method='dijkstra' is not one of"),
+        (lambda: sssp_config(delta=0), "delta=0 must be positive"),
+        (lambda: sssp_config(delta="wide"), "delta='wide' is not a number"),
+        (lambda: sssp_config(method="bellman-ford", delta=3), "method.delta is of near-far"),
         (
-            lambda: cg.SSSPConfig(method="bellman-ford", edge_classes=("own",)),
+            lambda: sssp_config(synchronisation="persistent", held=True),
+            "is about searches in hops",
+        ),
+        (
+            lambda: sssp_config(method="near-far", heavy="push"),
+            "method.heavy is of delta-stepping",
+        ),
+        (lambda: sssp_config(drift=-1), "drift=-1 is out of range"),
+        (lambda: sssp_config(drift=3, claims="packed"), "needs claims='stamped'"),
+        (
+            lambda: sssp_config(method="near-far", edge_classes=("self",)),
+            "method.edge_classes is of bellman-ford",
+        ),
+        (lambda: sssp_config(edge_classes="self"), "edge_classes='self' is not a tuple"),
+        (lambda: sssp_config(edge_classes=5), "edge_classes=5 is not a tuple of names"),
+        (
+            lambda: sssp_config(method="bellman-ford", edge_classes=("own",)),
             "'own', which is not one of",
         ),
         (
-            lambda: cg.sssp(weighted(MIXED, np.int64), 0, config=cg.SSSPConfig(claims="packed")),
+            lambda: cg.sssp(weighted(MIXED, np.int64), 0, config=sssp_config(claims="packed")),
             "half a word",
         ),
     ):

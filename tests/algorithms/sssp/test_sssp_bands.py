@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,9 +18,7 @@ FORMS = (("push", None), ("switching", 3))  # and the length of a piece of a row
 
 
 def banded(delta=20, heavy="switching", piece=None, **more):
-    return cg.SSSPConfig(
-        method="delta-stepping", delta=delta, heavy=heavy, hub_degree=piece, **more
-    )
+    return sssp_config(method="delta-stepping", delta=delta, heavy=heavy, hub_degree=piece, **more)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from configs import changed, sssp_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from clgraph.algorithms.sssp.weights import Weights
 pytestmark = pytest.mark.runtimes("pocl")
 on_both = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
-BUCKETS = cg.SSSPConfig(method="buckets")
+BUCKETS = sssp_config(method="asynchronous")
 
 
 @on_both
@@ -56,7 +57,7 @@ def cases(draw):
 def test_random_graphs(device, case, data):
     graph, delta = case
     source = data.draw(st.integers(0, graph.n - 1))
-    config = dataclasses.replace(BUCKETS, delta=delta)
+    config = changed(BUCKETS, delta=delta)
     result = cg.sssp(graph, source, predecessors=True, config=config, device=device, verify=True)
     check_paths(graph, source, result)
 
@@ -64,7 +65,7 @@ def test_random_graphs(device, case, data):
 def test_any_width(device):
     """Widths from 1 to beyond the longest path, and gaps that no bucket lies in."""
     for delta in (1, 7, 60, 500, 10**7):
-        config = dataclasses.replace(BUCKETS, delta=delta)
+        config = changed(BUCKETS, delta=delta)
         for graph in (weighted(MIXED, np.int32, 1, 90), weighted(cg.generate.grid2d(40, 30))):
             check_paths(graph, 0, cg.sssp(graph, 0, config=config, device=device))
         apart = cg.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 2**29, 3], np.int32))
@@ -130,13 +131,13 @@ def test_paths_too_long_for_their_type(dtype, device):
 @pytest.mark.parametrize("fields", [{"reach": 0}, {"reach": 3, "buckets": 4, "keep": 1}])
 def test_dimensions(fields, device):
     graph = weighted(cg.generate.kron(9, 16, seed=3), np.int32, 0, 100)
-    config = dataclasses.replace(BUCKETS, delta=9, **fields)
+    config = changed(BUCKETS, delta=9, **fields)
     check_paths(graph, 1, cg.sssp(graph, 1, predecessors=True, config=config, device=device))
 
 
 def test_stepped_gives_the_same(device):
     graph = weighted(MIXED, np.int32, 0, 30)
-    config = dataclasses.replace(BUCKETS, synchronisation="stepped")
+    config = changed(BUCKETS, synchronisation="stepped")
     result = cg.sssp(graph, 5, predecessors=True, config=config, device=device)
     assert result.stats.mode == "stepped"
     check_paths(graph, 5, result)
@@ -201,17 +202,18 @@ def test_who_is_searched_by_buckets(pocl):
     hub = weighted(cg.generate.star(3000))
 
     def method(graph, traits=wide, **fields):
-        config = cg.SSSPConfig(**fields)
-        return sssp_module.resolve_paths(config, traits, graph, Weights(graph)).method
+        config = sssp_config(**fields)
+        return sssp_module.resolve_paths(config, traits, graph, Weights(graph)).method.name
 
-    assert method(sparse) == method(sparse, synchronisation="stepped") == "buckets"
+    assert method(sparse) == method(sparse, synchronisation="stepped") == "asynchronous"
     assert method(sparse, pocl.traits) == method(sparse, delta=3) == "near-far"
-    assert "buckets" not in {method(dense), method(hub)}
-    assert method(hub, method="buckets") == "near-far"
-    assert method(hub, method="buckets", adapt=True) == "near-far"
-    assert method(hub, method="buckets", keep=8) == method(dense, method="buckets") == "buckets"
-    for fields, adapts in (({}, False), ({"method": "buckets", "adapt": True}, True)):
-        config = cg.SSSPConfig(**fields)
+    assert "asynchronous" not in {method(dense), method(hub)}
+    assert method(hub, method="asynchronous") == "near-far"
+    assert method(hub, method="asynchronous", adapt=True) == "near-far"
+    for graph, fields in ((hub, {"keep": 8}), (dense, {})):
+        assert method(graph, method="asynchronous", **fields) == "asynchronous"
+    for fields, adapts in (({}, False), ({"method": "asynchronous", "adapt": True}, True)):
+        config = sssp_config(**fields)
         resolved = sssp_module.resolve_paths(config, wide, sparse, Weights(sparse))
         assert bool(resolved.period) == adapts
     leaning = cg.from_edges([0, 1], [1, 2], np.array([1, -4], np.int32))
@@ -225,23 +227,27 @@ def test_who_is_searched_by_buckets(pocl):
         ({"buckets": 2}, "buckets=2 is out of range"),
         ({"reach": 32}, "reach=32 is out of range"),
         ({"keep": 0}, "keep=0 is out of range"),
-        ({"method": "buckets", "adapt": 3}, "adapt=3 is neither True nor False"),
-        ({"method": "near-far", "adapt": True}, "adapt=True is for method='buckets'"),
-        ({"method": "near-far", "keep": 3}, "keep=3 is for method='buckets'"),
+        ({"method": "asynchronous", "adapt": 3}, "adapt=3 is neither True nor False"),
+        (
+            {"method": "near-far", "adapt": True},
+            "method.adapt is of asynchronous, and method is 'near-far'",
+        ),
+        ({"method": "near-far", "keep": 3}, "method.keep is of asynchronous"),
     ],
 )
 def test_illegal_dimensions(fields, words):
     with pytest.raises(cg.InvalidArgumentError, match=words):
-        cg.SSSPConfig(**{"method": "buckets", **fields})
+        sssp_config(**{"method": "asynchronous", **fields})
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({"balance": "dyn_vwarp"}, "choose one of item_thread, vwarp"),
-        ({"claims": "packed"}, "of which method='buckets' has none"),
     ],
 )
 def test_unfit_dimensions(fields, words, intel):
+    with pytest.raises(TypeError, match="claims"):
+        cg.method.Asynchronous(claims="packed")  # by stages, of which it has none
     with pytest.raises(cg.InvalidArgumentError, match=words):
-        cg.SSSP(weighted(MIXED), config=dataclasses.replace(BUCKETS, **fields), device=intel)
+        cg.SSSP(weighted(MIXED), config=changed(BUCKETS, **fields), device=intel)

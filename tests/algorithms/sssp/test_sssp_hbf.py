@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from paths import check_paths, weighted
 from searches import MIXED_ONE_WAY
 
@@ -26,7 +27,7 @@ def leaning(dtype=np.int32):
 
 
 def relaxing(**fields):
-    return cg.SSSPConfig(method="bellman-ford", **fields)
+    return sssp_config(method="bellman-ford", **fields)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
@@ -73,7 +74,7 @@ def test_virtual_groups_whose_width_follows_the_frontier(least, several, device)
     graph = leaning()
     config = relaxing(balance="dyn_vwarp", min_virtual_warp=least, vertices_per_warp=several)
     plan = cg.SSSP(graph, config=config, device=device)
-    assert (plan.config.min_virtual_warp, plan.config.vertices_per_warp) == (least, several)
+    assert (plan.config.balance.width, plan.config.balance.vertices) == (least, several)
     for source in (2, 77):
         check_paths(graph, source, plan.run(source))
 
@@ -81,16 +82,16 @@ def test_virtual_groups_whose_width_follows_the_frontier(least, several, device)
 def test_the_preset_is_the_published_one():
     """sssp-hbf checklist 12, 13, 14, 16: widths from 4, 32 vertices, hubs from 4096, streaming."""
     preset = cg.SSSPConfig.preset("h-bf")
-    assert (preset.balance, preset.min_virtual_warp, preset.vertices_per_warp) == (
-        "dyn_vwarp",
-        4,
-        32,
-    )
+    assert preset.balance == cg.balance.DynVwarp(width=4, vertices=32)
     assert (preset.hub_degree, preset.cache) == (4096, "streaming")
-    with pytest.raises(cg.InvalidArgumentError, match="needs balance='dyn_vwarp'"):
-        cg.SSSPConfig(vertices_per_warp=3).validate()
-    with pytest.raises(cg.InvalidArgumentError, match="claims='none' needs"):
-        cg.SSSPConfig(claims="none").validate()
+    with pytest.raises(cg.InvalidArgumentError, match=r"balance\.vertices is of dyn_vwarp"):
+        sssp_config(balance="vwarp", vertices_per_warp=3)
+    with pytest.raises(cg.InvalidArgumentError, match="claims='none' is not one of packed"):
+        sssp_config(method="near-far", claims="none")
+    with pytest.raises(cg.InvalidArgumentError, match="claims='none' goes without hub_degree"):
+        relaxing(claims="none", hub_degree=9)
+    with pytest.raises(cg.InvalidArgumentError, match="queue_percent=9 is for claims='none'"):
+        relaxing(queue_percent=9)
 
 
 @pytest.mark.parametrize("update", ["buffer", "registers"])
@@ -118,7 +119,7 @@ def test_edges_past_the_nearest_cache(method, dtype, device):
     """sssp-hbf checklist 16: a policy for edges and weights; results are the same."""
     graph = weighted(MIXED_ONE_WAY, dtype, 0, 40)
     results = [
-        cg.sssp(graph, 7, config=cg.SSSPConfig(method=method, cache=cache), device=device)
+        cg.sssp(graph, 7, config=sssp_config(method=method, cache=cache), device=device)
         for cache in ("default", "streaming")
     ]
     np.testing.assert_array_equal(results[0].distances, results[1].distances)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ CLASSES = ("self", "in-degree-1", "leaf", "source")
 
 
 def h_bf(*classes):
-    return cg.SSSPConfig(method="bellman-ford", edge_classes=classes)
+    return sssp_config(method="bellman-ford", edge_classes=classes)
 
 
 def leaning(graph, dtype=np.int32, seed=3):
@@ -216,7 +217,7 @@ def test_a_star_of_many_leaves(device):
     """sssp-hbf checklist 14: its hub is beyond one group's, with the leaves left in."""
     graph = weighted(cg.generate.star(30000), np.int32)
     for classes in ((), CLASSES):
-        config = cg.SSSPConfig(
+        config = sssp_config(
             method="bellman-ford", edge_classes=classes, hub_degree=4096, balance="dyn_vwarp"
         )
         check_paths(graph, 3, cg.sssp(graph, 3, config=config, device=device))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from configs import sssp_config
 from graphs import SHAPES, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ FORMS = ("device", "host")
 
 
 def tuned(form="device", set_point=200, **more):
-    return cg.SSSPConfig(method="self-tuning", set_point=set_point, controller=form, **more)
+    return sssp_config(method="self-tuning", set_point=set_point, controller=form, **more)
 
 
 def check_trace(graph, source, result, set_point):
@@ -54,7 +55,7 @@ def test_traces_agree(form, device):
     )
     for graph, source, set_point in cases[: 2 if device.traits.lanes == 1 else 1]:
         plan = cg.SSSP(graph, config=tuned(form, set_point), device=device)
-        assert plan.config.controller == form
+        assert plan.config.method.controller == form
         for _ in range(2):
             result = plan.run(source)
             check_trace(graph, source, result, set_point)
@@ -211,7 +212,7 @@ def check_control(graph, source, set_points, deltas, device, within=0.1):
     """Compare the spread of work with that of fixed steps of the bound."""
     fixed = []
     for delta in deltas:
-        config = cg.SSSPConfig(method="near-far", drift=0, solo=False, delta=delta)
+        config = sssp_config(method="near-far", drift=0, solo=False, delta=delta)
         stages = cg.sssp(graph, source, config=config, device=device).stats.per_level
         edges = stages["edges"][stages["direction"] == "near"]
         fixed.append(edges.std() / edges.mean())
@@ -276,14 +277,14 @@ def test_power_is_held(form, device, monkeypatch):
     monkeypatch.setattr(power, "idle_watts", lambda *_: 80.0)
     monkeypatch.setattr(power, "RealTime", lambda: meter)
     graph = weighted(cg.generate.grid2d(40, 40), np.int32, 1, 90)
-    config = cg.SSSPConfig(method="self-tuning", power_target=170, controller=form)
+    config = sssp_config(method="self-tuning", power_target=170, controller=form)
     plan = meter.plan = cg.SSSP(graph, config=config, device=device)
     while len(plan.power.history) < 12:
         looks, result = meter.moment, plan.run(0)
         assert meter.moment > looks
     assert abs(meter.watts() - 170) < 17
     check_paths(graph, 0, result)
-    low = cg.SSSPConfig(method="self-tuning", power_target=70)
+    low = sssp_config(method="self-tuning", power_target=70)
     with pytest.raises(cg.InvalidArgumentError, match="at rest"):
         cg.SSSP(graph, config=low, device=device)
     assert cg.SSSP(graph, config="near-far", device=device).power is None
@@ -304,7 +305,7 @@ def test_defaults(device):
     graph = weighted(cg.generate.grid2d(20, 20), np.float32, 1, 90)
     result = cg.sssp(graph, 0, config="self-tuning", device=device)
     check_paths(graph, 0, result)
-    assert result.stats.config["set_point"] >= 1
+    assert result.stats.config.set_point >= 1
     assert result.stats.per_level.dtype.names[-len(TRACE) :]
 
 
@@ -320,7 +321,7 @@ def test_long_int64_paths(device):
 def test_what_is_refused(device):
     graph = weighted(cg.generate.grid2d(5, 5), np.int32, 1, 9)
     for keys, words in (
-        ({"set_point": 10}, "self-tuning"),
+        ({"method": "near-far", "set_point": 10}, "self-tuning"),
         ({"method": "near-far", "controller": "host"}, "self-tuning"),
         ({"method": "self-tuning", "set_point": 0.5}, "at least 1 edge"),
         ({"method": "self-tuning", "set_point": math.inf}, "finite"),
@@ -329,7 +330,7 @@ def test_what_is_refused(device):
         ({"method": "self-tuning", "power_target": 90, "set_point": 9}, "leave one"),
     ):
         with pytest.raises(cg.InvalidArgumentError, match=words):
-            cg.SSSP(graph, config=cg.SSSPConfig(**keys), device=device)
+            cg.SSSP(graph, config=sssp_config(**keys), device=device)
     with pytest.raises(cg.InvalidArgumentError, match="persistent"):
         cg.SSSP(graph, config=tuned("host", synchronisation="persistent"), device=device)
     with pytest.raises(cg.InvalidArgumentError, match="no set-point"):

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.balancers import dynamic_width
-from clgraph.engine.config import check_number
+from clgraph.engine.balance import DynVwarp, dynamic_width
+from clgraph.engine.frontier import Buffer, Hubs, Registers, VertexQueue
+from clgraph.engine.limits import Limits
+from clgraph.engine.pull import Never
+from clgraph.engine.schedule import Schedule
+from clgraph.engine.strategy import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -93,7 +97,7 @@ class Knobs:
         for name, least in {"k3": 1, "k4": 0, "k5": 0, "k6": 1, "k7": 0}.items():
             check_number(name, getattr(self, name), least, MOST[name])
 
-    def dimensions(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
+    def strategies(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
         """Give the knobs in terms of `clgraph.engine.config.TraversalConfig`.
 
         A device with one lane has no groups to speak of and keeps its own; a processor has no
@@ -104,31 +108,28 @@ class Knobs:
         if traits.emulated:
             group_size = traits.lanes
         threshold = degree_threshold(graph.degrees, self.k2)
+        slots = hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048)
         largest = min(LARGEST_GROUP, traits.local_bytes * 2 // 3 // (2 * LARGEST_ENTRY_BYTES))
         return {
-            "direction": "push",
-            "queue": "vertex",
-            "visited": "plain",
-            "duplicates": "lookup_group",
-            "hash_rounds": 1,
-            "hash_size": min(
-                hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048),
-                MOST_SLOTS,
+            "frontier": VertexQueue(
+                visited="plain",
+                duplicates="lookup_group",
+                hash_rounds=1,
+                hash_size=min(slots, MOST_SLOTS),
+                update=Buffer()
+                if traits.is_cpu
+                else Registers(size=REGISTER_QUEUE, scan="binary", induced=self.k7),
+                hubs=Hubs(
+                    degree=0 if threshold is None else threshold + 1, batch=self.k3 + self.k3 % 2
+                ),
             ),
-            "balance": "dyn_vwarp",
-            "min_virtual_warp": self.k1,
-            "discover": self.k4,
-            "extended": True,
-            "hub_degree": 0 if threshold is None else threshold + 1,
-            "hub_batch": self.k3 + self.k3 % 2,
-            "solo": self.k5 > 0,
-            "solo_capacity": None if alone or not self.k5 else largest * self.k5,
-            "solo_edges": 2**31 - 1,
-            "group_size": group_size,
-            "update": "buffer" if traits.is_cpu else "registers",
-            "register_queue": REGISTER_QUEUE,
-            "scan": "binary",
-            "induced": self.k7,
+            "balance": DynVwarp(width=self.k1, discover=self.k4, extended=True),
+            "pull": Never(),
+            "schedule": Schedule(group_size=group_size, solo=self.k5 > 0),
+            "limits": Limits(
+                solo_capacity=None if alone or not self.k5 else largest * self.k5,
+                solo_edges=2**31 - 1,
+            ),
         }
 
 
@@ -214,12 +215,10 @@ def level_log(plan: Any, result: Any) -> NDArray[Any]:
     log = np.zeros(sizes.size, LEVEL_LOG)
     log["frontier"] = sizes
     for row, size in zip(log, sizes.tolist(), strict=True):
-        single = config.solo and size <= config.solo_capacity
+        single = config.solo and size <= config.limits.solo_capacity
         resident = config.group_size * (1 if single else plan.groups)
-        edges = bool(config.discover) and size * config.discover < resident
+        edges = bool(config.balance.discover) and size * config.balance.discover < resident
         row["kernel"] = "single" if single else "edges" if edges else "virtual"
         if not edges:
-            row["width"] = dynamic_width(
-                resident, max(size, 1), config.min_virtual_warp, config.lanes
-            )
+            row["width"] = dynamic_width(resident, max(size, 1), config.balance.width, config.lanes)
     return log

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.balance import Cws, ItemThread, Vwarp, WarpSearch
+from clgraph.engine.frontier import Ballot, EdgeQueue, Hubs, Registers, VertexQueue
+from clgraph.engine.pull import Never
+from clgraph.engine.schedule import Persistent, Stepped
+
 if TYPE_CHECKING:
+    from clgraph.engine.balance import Balancer
+    from clgraph.engine.frontier import Frontier
     from clgraph.graph import Graph
 
 __all__ = ["HelixChoice", "are_labels_random", "helix_choice"]
@@ -60,43 +67,39 @@ class HelixChoice:
     duplicates: str
     mask: bool
 
-    def dimensions(self, lanes: int, group_size: int, resident: int) -> dict[str, Any]:
+    def strategies(
+        self, lanes: int, group_size: int, resident: int, launched: int
+    ) -> dict[str, Any]:
         """Give the choice in terms of `clgraph.engine.config.TraversalConfig`.
 
         Scans with rows for work-groups are ``cws``. Rows for work-groups beside groups of lanes
-        become vertices that the whole grid shares.
+        become vertices that the whole grid shares. `launched` work-items make a work-group.
         """
-        scan = self.balance == "scan"
-        by_group = scan and self.gather_group
-        hubs = resident // 2 if self.bins else group_size + 1
-        apart = self.bins or (self.gather_group and not scan)
-        balance = (
-            "cws"
-            if by_group
-            else "warp_search"
-            if scan
-            else "item_thread"
-            if self.width == 1
-            else "vwarp"
-        )
-        return {
-            "direction": "push",
-            "balance": balance,
-            "virtual_warp": self.width or None,
-            "wide": lanes + 1 if scan and self.gather_lanes else 0,
-            "hub_bins": True if self.bins and self.queue == "vertex" else None,
-            "hub_degree": hubs if apart and self.queue == "vertex" else 0,
-            "queue": self.queue,
-            "synchronisation": "persistent" if self.single else "stepped",
-            "update": None
-            if self.queue == "edge"
-            else "registers"
-            if self.update == "local"
-            else "ballot",
-            "duplicates": f"load_{self.duplicates}",
+        queue: dict[str, Any] = {
             "visited": "mask" if self.mask else "plain",
+            "duplicates": f"load_{self.duplicates}",
             "rows": "pairs",
         }
+        frontier: Frontier = EdgeQueue(**queue)
+        if self.queue == "vertex":
+            apart = self.bins or (self.gather_group and self.balance != "scan")
+            degree = (resident // 2 if self.bins else group_size + 1) if apart else 0
+            update = Registers() if self.update == "local" else Ballot()
+            hubs = Hubs(degree=degree, bins=True if self.bins else None)
+            frontier = VertexQueue(**queue, update=update, hubs=hubs)
+        return {
+            "frontier": frontier,
+            "balance": self._balancer(lanes),
+            "pull": Never(),
+            "schedule": (Persistent if self.single else Stepped)(group_size=launched),
+        }
+
+    def _balancer(self, lanes: int) -> Balancer:
+        if self.balance != "scan":
+            return ItemThread() if self.width == 1 else Vwarp(width=self.width)
+        if self.gather_group:
+            return Cws()
+        return WarpSearch(wide=lanes + 1 if self.gather_lanes else 0)
 
 
 def helix_choice(

@@ -1,0 +1,54 @@
+"""Configurations as commands take them: a preset by its name, and parameters over it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, TypeVar
+
+from clgraph.engine.strategy import parsed, paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clgraph.engine.presets import Configuration
+    from clgraph.engine.strategy import Strategy
+
+__all__ = ["add_setting", "wanted"]
+
+AnyConfig = TypeVar("AnyConfig", bound="Configuration")
+
+
+def add_setting(parser: argparse.ArgumentParser, kind: type[Strategy]) -> None:
+    """Declare parameters of a configuration, and list them at the end of the help."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a parameter of the configuration, of those below (repeatable)",
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "parameters:\n" + "\n".join(_listed(kind))
+
+
+def _listed(kind: type[Strategy]) -> Iterator[str]:
+    """Every parameter by its dotted name, what it may be, and whose it is."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, owner, check in paths(kind):
+        found.setdefault((path, check.values), []).append(owner)
+    for (path, values), owners in found.items():
+        named = ", ".join(owner for owner in owners if owner)
+        note = f"  ({named})" if named and "." in path else ""
+        if values:
+            yield f"  {path:27} {values}{note}"
+
+
+def wanted(kind: type[AnyConfig], preset: str | None, settings: list[str]) -> AnyConfig:
+    """Give a preset with parameters set.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such preset or parameter, or they do not go together.
+    """
+    return kind.of(preset).with_values(dict(parsed(kind, text) for text in settings))

@@ -101,6 +101,10 @@ class _Program:
         self.source_hash = hashlib.sha256(source.encode()).hexdigest()
         self.rendered = Rendered(label, source, [])
 
+    def binary(self) -> bytes:
+        """Give nothing: it was not built."""
+        return b""
+
     def kernel(self, name: str, device: Device | None = None) -> _Kernel:
         self.rendered.kernels.append(name)
         """Give an entry point."""

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from configs import bfs_config
+from configs import bfs_config, mode_of
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
@@ -120,7 +120,7 @@ def test_whole_results(name, predecessors, gpu):
 def test_every_way_to_run(name, gpu):
     config = bfs_config(**VARIANTS[name])
     stats = check_everywhere(config, gpu)
-    assert {found.mode for found in stats} == {config.synchronisation or "persistent"}
+    assert {found.mode for found in stats} == {mode_of(config)}
 
 
 @pytest.mark.parametrize("direction", ["push", "switching"])

@@ -128,7 +128,7 @@ def test_planted_queries_in_one_launch(gpu):
 
 def test_exact_matches(gpu):
     target = random_graph(5000, 40_000, 9)
-    labels = np.random.default_rng(2).integers(0, 5, target.n)
+    labels = np.random.default_rng(2).integers(0, 25, target.n)
     query, places = planted_query(target, 6, seed=3)
     found = [
         cg.subgraph_matching(

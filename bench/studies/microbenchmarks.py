@@ -27,6 +27,8 @@ from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks.page import page, static_table
 
+from ..runner.machine import commit_of_checkout
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -311,7 +313,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         launch_s=LAUNCH_S, repeats=REPEATS, window_s=args.window, warm_up_s=WARM_UP_S
     )
     record = microbenchmarks.run(device=device, protocol=protocol, entries=())
-    record |= {"failed": [], "unseen": []}
+    commit, dirty = commit_of_checkout()
+    record |= {"commit": commit, "dirty": dirty, "failed": [], "unseen": []}
     for occasion in range(2):
         for entry in _in_turn(microbenchmarks.choose(args.words, device.traits), occasion):
             if time.monotonic() > began + OCCASIONS_UNTIL[occasion] * args.seconds:

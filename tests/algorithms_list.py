@@ -71,23 +71,22 @@ def itself(result):
 
 
 BFS, SSSP = cg.BFSConfig, cg.SSSPConfig
+HOST = cg.method.SelfTuning(controller="host")
 ALGORITHMS = {
     "bfs": Algorithm(plan(cg.BFS), from_one, distances),
-    "bfs-stepped": Algorithm(
-        plan(cg.BFS, config=BFS(synchronisation="stepped")), from_one, distances
-    ),
+    "bfs-stepped": Algorithm(plan(cg.BFS, config=BFS(schedule="stepped")), from_one, distances),
     "bfs-status": Algorithm(plan(cg.BFS, config="enterprise"), from_one, distances),
     "sssp": Algorithm(plan(cg.SSSP), from_one, distances),
     "sssp-delta": Algorithm(
-        plan(cg.SSSP, config=SSSP(method="delta-stepping", synchronisation="stepped")),
+        plan(cg.SSSP, config=SSSP(method="delta-stepping", schedule="stepped")),
         from_one,
         distances,
     ),
-    "sssp-buckets": Algorithm(plan(cg.SSSP, config=SSSP(method="buckets")), from_one, distances),
-    "sssp-self-tuning": Algorithm(plan(cg.SSSP, config="self-tuning"), from_one, distances),
-    "sssp-host": Algorithm(
-        plan(cg.SSSP, config=SSSP(method="self-tuning", controller="host")), from_one, distances
+    "sssp-buckets": Algorithm(
+        plan(cg.SSSP, config=SSSP(method="asynchronous")), from_one, distances
     ),
+    "sssp-self-tuning": Algorithm(plan(cg.SSSP, config="self-tuning"), from_one, distances),
+    "sssp-host": Algorithm(plan(cg.SSSP, config=SSSP(method=HOST)), from_one, distances),
     "scc": Algorithm(plan(cg.SCC), whole, labels),
     "scc-steps": Algorithm(plan(cg.SCC, config="multistep"), whole, labels),
     "scc-signatures": Algorithm(plan(cg.SCC, config="signatures"), whole, labels),

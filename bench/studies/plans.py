@@ -238,7 +238,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, preset, device: cg.triangle_count(
             graph, clean=True, config=preset, device=device
         ),
-        ("kron", "star"),
+        ("kron", "star", "grid"),
     ),
     Algorithm(
         "matching",

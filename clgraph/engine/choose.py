@@ -48,6 +48,7 @@ QUEUE_SLACK = 64
 # Local memory that a work-item takes in a group with the largest entries, and where a published
 # form has tables beside its queues; and what its filters take for each SIMD group.
 ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
+SIMD_GROUP_BYTES = 80  # that each keeps beside what its work-items do
 # Work-items of a group on a GPU of which nothing is known: its SIMD groups are as wide or narrower.
 NEUTRAL_GROUP = 64
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
@@ -416,7 +417,8 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or (config.balance is not None and config.balance.scope != "lanes")
     )
     # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
-    most, each = 1024, ITEM_BYTES
+    beside = SIMD_GROUP_BYTES // traits.lanes if traits.lanes > 1 else 0
+    most, each = 1024, ITEM_BYTES + beside
     if published:
         most, each = 256, PUBLISHED_ITEM_BYTES + FILTER_BYTES // traits.lanes
     room = most_items(traits, each)

@@ -34,7 +34,7 @@ def test_presets_are_measured_and_checked(kind, intel, monkeypatch):
     for case in found:
         assert case["status"] == "ok", (case["key"], case["reason"])
         assert case["verified"]["against"]
-        assert case["config"]
+        assert "config" in case  # what differs from the defaults, for SCC's first preset nothing
         assert len(case["source_hash"]) >= 16
         assert case["floor"]["bytes"] > 0
         assert case["summary"]["kernel_ms"]["median"] > 0

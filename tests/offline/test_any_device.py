@@ -74,7 +74,8 @@ def misfits(plan, traits):
     return wrong
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(devices(), st.data())
 def test_every_algorithm_fits_or_says_why_not(traits, data):
     """Lanes 1 to 64, local memory 16 to 228 KiB, groups 64 to 1,024, 64-bit atomics or none."""
@@ -84,7 +85,7 @@ def test_every_algorithm_fits_or_says_why_not(traits, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5, deadline=None, derandomize=True)
 @given(devices())
 def test_every_preset_fits_or_says_why_not(traits):
     assert [wrong for plan in plans() for wrong in misfits(plan, traits)] == []

@@ -31,6 +31,7 @@ import json, sys
 sys.path.insert(0, "tests")
 import numpy as np
 import clgraph as cg
+from configs import sssp_config
 from paths import check_paths
 
 case = json.loads(sys.argv[1])
@@ -128,9 +129,9 @@ def test_emulated_lanes(drift, synchronisation, intel):
 @pytest.mark.parametrize("name", METHODS)
 def test_row_offsets_of_64_bits(name, device, monkeypatch):
     """As graphs of 2**32 edges need them: the same kernels, rendered for those."""
-    resolve = sssp_choose.resolve
+    decisions = sssp_choose.decisions
     monkeypatch.setattr(
-        sssp_choose, "resolve", lambda *args, **more: resolve(*args, **{**more, "m": 2**33})
+        sssp_choose, "decisions", lambda *args, **more: decisions(*args, **{**more, "m": 2**33})
     )
     monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
     # A graph of its own, so that nobody else's resident arrays are found.

@@ -88,7 +88,7 @@ def test_few_sources_or_deep_graphs_are_searched_singly(any_device):
     assert shares(shallow, 512)
     path = cg.generate.path(20_000)
     assert not shares(path, 64)
-    assert multi_search_totals._depths[path] >= 10_000
+    assert path.kept[Searcher.depth] >= 10_000
 
 
 @pytest.mark.runtimes("pocl")

@@ -63,18 +63,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
     from clgraph.algorithms.triangles.clustering import (
         average_clustering,
         local_clustering,
         transitivity,
     )
     from clgraph.algorithms.triangles.config import TrianglesConfig
-    from clgraph.algorithms.triangles.plan import (
-        Triangles,
-        triangle_blocks,
-        triangle_count,
-        triangles,
-    )
+    from clgraph.algorithms.triangles.plan import Triangles
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.engine import balance, frontier, limits, pull, schedule
@@ -198,12 +194,8 @@ _HOMES = {
         "transitivity",
     ),
     "clgraph.algorithms.triangles.config": ("TrianglesConfig",),
-    "clgraph.algorithms.triangles.plan": (
-        "Triangles",
-        "triangle_blocks",
-        "triangle_count",
-        "triangles",
-    ),
+    "clgraph.algorithms.triangles.calls": ("triangle_blocks", "triangle_count", "triangles"),
+    "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
 }

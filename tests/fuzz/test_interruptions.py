@@ -17,7 +17,14 @@ from clgraph.device import waiting
 
 # A file that was just being opened is closed by its destructor, which says so; what pytest keeps of
 # such a warning keeps everything that the interrupted frames held.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+# Ctrl-C may also fall into what hypothesis has the collector call, and is lost there.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:Exception ignored in. <function gc_cumulative_time"
+        ":pytest.PytestUnraisableExceptionWarning"
+    ),
+]
 
 
 @pytest.fixture(

@@ -3,6 +3,9 @@
 from runtimes import clean_environment, run_python
 
 IMPORT_LIMIT_S = 0.4
+# Hosts differ by several times: where NumPy's import takes over a tenth of a second, so may more.
+IMPORT_LIMIT_NUMPYS = 4
+NUMPY = "import time; start = time.process_time(); import numpy; print(time.process_time() - start)"
 MEASURE = """
 import sys, time
 start = time.process_time()
@@ -23,12 +26,14 @@ print([name for name in libraries if "opencl" in name.lower() or "pocl" in name.
 
 def test_import_takes_at_most_400_ms():
     """Processor time, best of five: what else the machine does stretches any clock."""
-    times = []
+    times, references = [], []
     for _ in range(5):
+        references.append(float(run_python(NUMPY).stdout))
         times.append(float(run_python(MEASURE).stdout))
         if times[-1] <= IMPORT_LIMIT_S:
             break
-    assert min(times) <= IMPORT_LIMIT_S, times
+    limit = max(IMPORT_LIMIT_S, IMPORT_LIMIT_NUMPYS * min(references))
+    assert min(times) <= limit, (times, references)
 
 
 def test_import_maps_no_driver():

@@ -1,6 +1,6 @@
 """The load balancers: strategies that share out the edges of a frontier.
 
-Every name is a file of ``templates/balance/``; :doc:`load balancing </load-balancing>` compares
+Every name is a file of ``templates/balance/``; docs/load-balancing.md compares
 them.
 """
 

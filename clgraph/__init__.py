@@ -58,6 +58,13 @@ if TYPE_CHECKING:
     from clgraph.algorithms.multi_search.plan import MultiSearch, MultiSearchResult
     from clgraph.algorithms.multi_search.reachable import reachable
     from clgraph.algorithms.multi_search.state import State
+    from clgraph.algorithms.ranking.pagerank import PageRank, pagerank
+    from clgraph.algorithms.ranking.result import HitsResult, RankResult
+    from clgraph.algorithms.ranking.spectral import (
+        eigenvector_centrality,
+        hits,
+        katz_centrality,
+    )
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
@@ -92,6 +99,7 @@ __all__ = [
     "DividedSearches",
     "Graph",
     "GraphFormatError",
+    "HitsResult",
     "InvalidArgumentError",
     "InvalidGraphError",
     "InvariantMiner",
@@ -105,7 +113,9 @@ __all__ = [
     "MultiSearchResult",
     "NegativeCycleError",
     "OutOfBoundsError",
+    "PageRank",
     "QueueOverflowError",
+    "RankResult",
     "SCCConfig",
     "SCCResult",
     "SSSPConfig",
@@ -131,6 +141,7 @@ __all__ = [
     "diameter",
     "eccentricity",
     "edge_betweenness_centrality",
+    "eigenvector_centrality",
     "energy",
     "from_edges",
     "from_networkx",
@@ -139,11 +150,14 @@ __all__ = [
     "frontier",
     "generate",
     "harmonic_centrality",
+    "hits",
     "invariants",
+    "katz_centrality",
     "limits",
     "local_clustering",
     "method",
     "mine_invariants",
+    "pagerank",
     "pull",
     "reachable",
     "read",
@@ -184,6 +198,9 @@ _HOMES = {
     "clgraph.algorithms.multi_search.config": ("MultiSearchConfig",),
     "clgraph.algorithms.multi_search.state": ("State",),
     "clgraph.algorithms.multi_search.reachable": ("reachable",),
+    "clgraph.algorithms.ranking.pagerank": ("PageRank", "pagerank"),
+    "clgraph.algorithms.ranking.result": ("HitsResult", "RankResult"),
+    "clgraph.algorithms.ranking.spectral": ("eigenvector_centrality", "hits", "katz_centrality"),
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),

@@ -1,0 +1,1 @@
+"""Rankings by repeated products with the matrix of a graph."""

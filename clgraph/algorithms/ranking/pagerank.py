@@ -1,0 +1,432 @@
+"""PageRank, as networkx, the GAP suite or Graphalytics define it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from clgraph.algorithms.ranking.columns import column_blocks, real_type
+from clgraph.algorithms.ranking.power import Affine, whole_number
+from clgraph.algorithms.ranking.result import RankResult, RankStats
+from clgraph.device import Memory
+from clgraph.device import device as find_device
+from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["CONVENTIONS", "PageRank", "pagerank", "spread_of"]
+
+Convention = Literal["networkx", "gap", "graphalytics"]
+CONVENTIONS = ("networkx", "gap", "graphalytics")
+
+
+class PageRank:
+    """PageRank, compiled for one graph and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected. Self-loops and parallel edges count.
+    weights : bool
+        Whether a vertex gives along its edges in proportion to their weights, where there are some.
+    dtype : {"float32", "float64"}, optional
+        What is computed in; default is double precision where the device has it.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Raises
+    ------
+    InvalidGraphError
+        If weights are to count and one is negative.
+    InvalidArgumentError
+        If `dtype` is unknown, or not to be had on the device.
+    DeviceMemoryError
+        If graph and ranks do not fit the device.
+
+    Notes
+    -----
+    O(n + m) work an iteration, in two launches: every vertex pulls along the edges into it.
+    Deterministic on a device; another may round differently. Takes 12 to 24 bytes per vertex of
+    device memory beside the graph. A plan serves one thread at a time; others wait.
+
+    References
+    ----------
+    .. [1] L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank citation ranking: bringing
+           order to the web", Stanford, 1999.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        weights: bool = True,
+        dtype: Any = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self.device = find_device(device)
+        self.dtype = real_type(dtype, self.device)
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._weighted = weights and self.graph.weights is not None
+        self._outgoing = _outgoing(self.graph, weighted=self._weighted)
+        self._affine: dict[tuple[int, bool, str | None], Affine] = {}
+
+    def run(  # noqa: PLR0913 - all by keyword
+        self,
+        *,
+        alpha: float = 0.85,
+        personalization: ArrayLike | Mapping[int, float] | None = None,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        dangling: ArrayLike | Mapping[int, float] | None = None,
+        nstart: ArrayLike | Mapping[int, float] | None = None,
+        convention: Convention = "networkx",
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> RankResult:
+        """Rank the vertices.
+
+        Parameters
+        ----------
+        alpha : float
+            Damping, in [0, 1).
+        personalization : array_like [n] or [k, n], or dict, optional
+            How often a surfer who does not follow an edge goes where, in any unit; default is
+            everywhere alike. With k rows there are k rankings, found together.
+        tol : float, optional
+            Iterations end when an iteration changes ranks by less in all: per vertex by networkx's
+            convention (default 1e-6), in total by GAP's (default 1e-4). With 0 there are
+            exactly `max_iter` iterations.
+        max_iter : int, optional
+            Most iterations; default is 100, and 10 by Graphalytics' convention.
+        dangling : array_like [n] or dict, optional
+            Where the rank of vertices without out-edges goes; default is where `personalization`
+            says. The GAP suite lets it vanish.
+        nstart : array_like [n] or dict, optional
+            What to begin with, in any unit; default is everywhere alike.
+        convention : {"networkx", "gap", "graphalytics"}
+            Whose default tolerance, iterations and treatment of vertices without out-edges.
+        verify : bool
+            Whether to do one more iteration on the host and compare.
+        progress : callable or True, optional
+            Called with iterations done, most iterations, "iterations".
+
+        Returns
+        -------
+        RankResult
+            ``ranks`` real [n] or [k, n], with sum 1 unless rank vanishes; ``iterations``,
+            ``error``, ``converged``, ``stats``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a value is out of its range, or weights are negative, without a positive one, not
+            finite or of another length.
+        DeviceMemoryError
+            If ranks do not fit the device.
+        VerificationError
+            If the result was to be checked and is wrong.
+        """
+        start_s = time.perf_counter()
+        n = self.graph.n
+        tolerance, most = _ends(convention, tol, max_iter, n)
+        if isinstance(alpha, bool) or not 0 <= alpha < 1:
+            raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
+        personal, several = spread_of("personalization", personalization, n, rows=True)
+        drains, _ = spread_of("dangling", dangling, n)
+        begin, _ = spread_of("nstart", nstart, n)
+        if convention == "gap" and drains is not None:
+            raise InvalidArgumentError(
+                "dangling= says where rank goes that the GAP suite lets vanish; leave it out, or "
+                "use convention='networkx'."
+            )
+        count = 1 if personal is None else personal.shape[0]
+        log = SweepLog()
+        if n == 0:
+            empty = np.zeros((count, 0), self.dtype)
+            ranks, its, errors, converged = empty, np.zeros(count, np.int64), np.zeros(count), True
+            columns_bytes = 0
+        else:
+            with self._lock:
+                before = self.device.ledger.used_bytes
+                found = self._iterated(
+                    log, alpha, personal, drains, begin, tolerance, most, convention, progress
+                )
+                columns_bytes = self.device.ledger.used_bytes - before
+            ranks, its, errors, converged = found
+        stats = RankStats(
+            log,
+            1e3 * (time.perf_counter() - start_s),
+            iterations=int(its.max(initial=0)),
+            edges=int(its.sum()) * self.graph.m,
+            config={"convention": convention, "dtype": self.dtype.name, "columns": count},
+            device_bytes=columns_bytes,
+        )
+        if several:
+            result = RankResult(ranks, its, errors, converged, stats)
+        else:
+            result = RankResult(ranks[0], int(its[0]), float(errors[0]), converged, stats)
+        if verify and n:
+            self._verify(np.atleast_2d(result.ranks), alpha, personal, drains, convention, errors)
+        return result
+
+    def _iterated(  # noqa: PLR0913, PLR0917 - what run was given
+        self,
+        log: SweepLog,
+        alpha: float,
+        personal: NDArray[Any] | None,
+        drains: NDArray[Any] | None,
+        begin: NDArray[Any] | None,
+        tolerance: float,
+        most: int,
+        convention: str,
+        progress: Progress | None,
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]:
+        n = self.graph.n
+        count = 1 if personal is None else personal.shape[0]
+        way = None if convention == "gap" else "uniform"
+        if way and (drains is not None or personal is not None):
+            way = "own"
+        affine = self._plan(count, personal is not None, way)
+        start = np.full(n, 1.0 / n) if begin is None else begin[0]
+        outcomes = []
+        for block in affine.blocks:
+            width = block.stop - block.start
+            given = receives = None
+            if personal is not None:
+                given = (1 - alpha) * personal[block].T
+            if way == "own":
+                shared = personal[block] if drains is None and personal is not None else drains
+                assert shared is not None  # noqa: S101 (one of the two says "own")
+                receives = np.broadcast_to(shared, (width, n)).T
+            outcomes.append(
+                affine.run(
+                    log,
+                    np.repeat(start[:, None], width, axis=1),
+                    scale=alpha,
+                    tolerance=tolerance,
+                    max_iter=most,
+                    uniform=0.0 if personal is not None else (1 - alpha) / n,
+                    given=given,
+                    receives=receives,
+                    progress=progress,
+                )
+            )
+        return (
+            np.concatenate([found.x.T for found in outcomes]),
+            np.concatenate([found.iterations for found in outcomes]),
+            np.concatenate([found.errors for found in outcomes]),
+            all(found.converged.all() for found in outcomes),
+        )
+
+    def _plan(self, count: int, given: bool, way: str | None) -> Affine:
+        width, _ = column_blocks(count, self.device)
+        key = (width, given, way)
+        if key not in self._affine:
+            self._affine[key] = Affine(
+                self.graph.transpose(),
+                self.device,
+                Memory(self.device),
+                self.dtype,
+                weighted=self._weighted,
+                count=count,
+                given=given,
+                # Edges share out what a vertex holds, wherever that of others goes.
+                dangling=way or "vanish",
+                outgoing=self._outgoing,
+                progress=self._progress,
+            )
+        plan = self._affine[key]
+        plan.blocks = column_blocks(count, self.device)[1]
+        return plan
+
+    def _verify(
+        self,
+        ranks: NDArray[Any],
+        alpha: float,
+        personal: NDArray[Any] | None,
+        drains: NDArray[Any] | None,
+        convention: str,
+        errors: NDArray[Any],
+    ) -> None:
+        """Iterate once more on the host: that may change ranks by no more than the last time.
+
+        Raises
+        ------
+        VerificationError
+            If it changes them by more.
+        """
+        n = self.graph.n
+        matrix = self.graph.to_scipy().astype(np.float64)
+        if not self._weighted:
+            matrix.data[:] = 1.0
+        for row, error in zip(np.arange(len(ranks)), errors, strict=True):
+            x = ranks[row].astype(np.float64)
+            p = np.full(n, 1.0 / n) if personal is None else personal[row]
+            to = p if drains is None else drains[0]
+            held = 0.0 if convention == "gap" else x[self._outgoing == 0].sum()
+            again = alpha * (matrix.T @ (x * self._outgoing) + held * to) + (1 - alpha) * p
+            change = float(np.abs(again - x).sum())
+            rounding = 64 * float(np.finfo(self.dtype).eps)
+            if not change <= error + rounding:
+                raise VerificationError(
+                    f"another iteration changes ranking {row} by {change:.3g}, more than the last "
+                    f"one's {error:.3g}."
+                )
+
+
+def _outgoing(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
+    """Give 1 over the weight that leaves each vertex, 0 where none does."""
+    if weighted:
+        weights = np.asarray(graph.weights, np.float64)
+        if weights.size and weights.min() < 0:
+            raise InvalidGraphError(
+                f"edge weights are as low as {weights.min():g}, but ranks flow along weights from "
+                "0 on; pass weights=False."
+            )
+        leaving = np.zeros(graph.n)
+        full = np.flatnonzero(graph.degrees)
+        if full.size:
+            leaving[full] = np.add.reduceat(weights, np.asarray(graph.indptr)[full])
+    else:
+        leaving = graph.degrees.astype(np.float64)
+    return np.divide(1.0, leaving, out=np.zeros(graph.n), where=leaving > 0)
+
+
+def _ends(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, int]:
+    if convention not in CONVENTIONS:
+        raise InvalidArgumentError(
+            f"convention={convention!r} is not one of {', '.join(CONVENTIONS)}."
+        )
+    if tol is None:
+        tol = {"networkx": 1e-6, "gap": 1e-4, "graphalytics": 0.0}[convention]
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
+        raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
+    default = 10 if convention == "graphalytics" else 100
+    most = default if max_iter is None else whole_number("max_iter", max_iter, 1)
+    return float(tol) * (n if convention == "networkx" else 1), most
+
+
+def spread_of(
+    name: str, value: Any, n: int, *, rows: bool = False
+) -> tuple[NDArray[np.float64] | None, bool]:
+    """Give shares float64 [k, n] with sum 1 in every row, and whether there may be several.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a share is negative or not finite, all are 0, a vertex is unknown, or the shape is wrong.
+    """
+    if value is None:
+        return None, False
+    if hasattr(value, "items"):
+        array = np.zeros(n)
+        for vertex, share in value.items():
+            if isinstance(vertex, bool) or not isinstance(vertex, int | np.integer):
+                raise InvalidArgumentError(f"{name} names {vertex!r}, which is no vertex number.")
+            if not 0 <= vertex < n:
+                raise InvalidArgumentError(f"{name} names vertex {vertex}, but n = {n}.")
+            array[vertex] = share
+    else:
+        try:
+            array = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(f"{name} must hold real numbers.") from None
+    several = rows and array.ndim == 2
+    table = array if several else array[None] if array.ndim == 1 else array
+    if table.ndim != 2 or table.shape[1] != n or not (several or array.ndim == 1):
+        shapes = f"({n},) or (k, {n})" if rows else f"({n},)"
+        raise InvalidArgumentError(f"{name} has shape {array.shape}; pass {shapes}.")
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise InvalidArgumentError(f"{name} must hold finite numbers from 0 on.")
+    totals = table.sum(axis=1, keepdims=True)
+    if n and not (np.isfinite(totals).all() and (totals > 0).all()):
+        raise InvalidArgumentError(f"{name} needs a positive number in every ranking.")
+    return np.divide(table, totals, where=totals > 0, out=np.zeros_like(table)), several
+
+
+def pagerank(  # noqa: PLR0913 - all but one by keyword
+    graph: Graph,
+    *,
+    alpha: float = 0.85,
+    personalization: ArrayLike | Mapping[int, float] | None = None,
+    weights: bool = True,
+    tol: float | None = None,
+    max_iter: int | None = None,
+    dangling: ArrayLike | Mapping[int, float] | None = None,
+    nstart: ArrayLike | Mapping[int, float] | None = None,
+    convention: Convention = "networkx",
+    dtype: Any = None,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> RankResult:
+    """Rank vertices by how often a random surfer visits them.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected.
+    alpha, personalization, tol, max_iter, dangling, nstart, convention, verify
+        As for `PageRank.run`.
+    weights, dtype, device
+        As for `PageRank`.
+    progress : callable or True, optional
+        Called while the graph is uploaded, and with iterations.
+
+    Returns
+    -------
+    RankResult
+        ``ranks`` real [n], or [k, n] for k rows of `personalization`.
+
+    Raises
+    ------
+    InvalidGraphError
+        If weights are to count and one is negative.
+    InvalidArgumentError
+        If a value is out of its range.
+    DeviceMemoryError
+        If graph and ranks do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    O(n + m) work an iteration; deterministic on a device. A ranking that has not converged after
+    `max_iter` iterations comes back with ``converged`` False.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> result = cg.pagerank(cg.generate.star(5), tol=1e-10)
+    >>> result.ranks.round(3).tolist()
+    [0.476, 0.131, 0.131, 0.131, 0.131]
+    """
+    plan = PageRank(graph, weights=weights, dtype=dtype, device=device, progress=progress)
+    return plan.run(
+        alpha=alpha,
+        personalization=personalization,
+        tol=tol,
+        max_iter=max_iter,
+        dangling=dangling,
+        nstart=nstart,
+        convention=convention,
+        verify=verify,
+        progress=progress,
+    )

@@ -1,0 +1,456 @@
+"""Rankings as fixed points of repeated products: the launches, and when they end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.ranking.columns import REALS, column_blocks
+from clgraph.device import Memory, load
+from clgraph.engine.resident import resident
+from clgraph.engine.row_shares import RowShares
+from clgraph.engine.sweeps import Sweeper
+from clgraph.errors import InvalidArgumentError
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
+    from clgraph.engine.sweeps import SweepLog
+    from clgraph.graph import Graph
+
+__all__ = ["CONVERGED", "Affine", "Columns", "Normed", "Pulling", "whole_number"]
+
+CONVERGED = np.uint32(1 << 31)
+# The host looks after so many iterations, twice as many each time: launches beyond the last needed
+# iteration return at once, and Ctrl-C is answered between looks.
+FIRST_LOOK, MOST_UNSEEN = 4, 64
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """Give a whole number that is at least so much.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {least} on.")
+    return int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Fixed points of one run.
+
+    Attributes
+    ----------
+    x : real array [n, k]
+        The last iterates.
+    iterations : int64 array [k]
+        How many it took.
+    errors : float64 array [k]
+        What the last one changed, summed over vertices.
+    converged : bool array [k]
+        Whether that was below the tolerance.
+    """
+
+    x: NDArray[Any]
+    iterations: NDArray[np.int64]
+    errors: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+
+
+class Pulling:
+    """Kernels that pull along the edges into every vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+        With vertices; its rows are pulled along: for edges into a vertex, the transposed graph.
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from.
+    real : numpy.dtype
+        What is computed in.
+    weighted : bool
+        Whether weights count.
+    columns : int
+        Rankings at once.
+    piece : int, optional
+        Edges at which rows are cut; see `RowShares`.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+    **rendered
+        What the kernels are rendered with beside that.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        memory: Memory,
+        real: np.dtype[Any],
+        *,
+        weighted: bool,
+        columns: int = 1,
+        piece: int | None = None,
+        progress: Progress | None = None,
+        **rendered: Any,
+    ) -> None:
+        held = resident(graph, device, progress)
+        self.rows: tuple[Allocation, ...] = (held.indptr, held.indices)
+        if weighted:
+            weights = np.asarray(graph.weights).astype(real, copy=False)
+            self.rows += (memory.upload("weights", weights, progress=progress),)
+        self.shares = RowShares(
+            device, memory, graph.indptr, columns=columns, real=real, piece=piece
+        )
+        self.groups = self.shares.groups + self.shares.pieced_groups
+        options = {"affine": False, "given": False, "dangling": None, "shifted": False, **rendered}
+        self.program = load(
+            device,
+            "ranking/power.cl",
+            shares=self.shares.parameters,
+            groups=self.shares.groups,
+            real=REALS[real],
+            weighted=weighted,
+            wide_offsets=graph.m >= 2**32,
+            **options,
+        )
+        self._pull = self.program.kernel("power_pull")
+        self._pieces = (
+            self.program.kernel("power_pull_pieces") if self.shares.pieced_groups else None
+        )
+
+    def launch(self, log: SweepLog, state: Allocation, source: Allocation, *others: Any) -> None:
+        """Sum over the rows, and over those that were cut."""
+        size = self.shares.group_size
+        arguments = (*self.rows, state, source, *self.shares.arguments, *others)
+        event = self._pull.launch(self.shares.groups * size, size, *arguments)
+        log.add(event, event)
+        if self._pieces is not None:
+            event = self._pieces.launch(self.shares.pieced_groups * size, size, *arguments)
+            log.add(event, event)
+
+
+class _Iteration:
+    """What both kinds have: state, totals, and how the host looks."""
+
+    def __init__(
+        self, device: Device, memory: Memory, n: int, columns: int, real: np.dtype[Any]
+    ) -> None:
+        self.device, self.memory, self.n, self.columns, self.real = device, memory, n, columns, real
+        self.lock = threading.Lock()
+        self.sweeper = Sweeper(device, n)
+        self.state = memory.allocate("state", columns, np.uint32)
+        self.error = memory.allocate("error", columns, real)
+
+    def iterate(self, log: SweepLog, max_iter: int, progress: Progress | None) -> NDArray[Any]:
+        """Launch iterations until all columns have converged or there were so many."""
+        self.state.write(np.zeros(self.columns, np.uint32))
+        self.error.write(np.zeros(self.columns, self.real))
+        done, ahead = 0, FIRST_LOOK
+        state = np.zeros(self.columns, np.uint32)
+        while done < max_iter:
+            for step in range(done, min(done + ahead, max_iter)):
+                self._enqueue(log, even=step % 2 == 0)
+            log.wait()
+            done = min(done + ahead, max_iter)
+            ahead = min(2 * ahead, MOST_UNSEEN)
+            state = self.state.read()
+            if (state & CONVERGED).all():
+                tell(progress, max_iter, max_iter, "iterations")
+                break
+            tell(progress, done, max_iter, "iterations")
+        return state
+
+    def _enqueue(self, log: SweepLog, *, even: bool) -> None:
+        raise NotImplementedError
+
+    def _columns(self, x: NDArray[Any], state: NDArray[Any], count: int) -> Columns:
+        return Columns(
+            x.reshape(self.n, self.columns)[:, :count],
+            (state & ~CONVERGED).astype(np.int64)[:count],
+            self.error.read().astype(np.float64)[:count],
+            (state & CONVERGED).astype(bool)[:count],
+        )
+
+
+class Affine(_Iteration):
+    """x becomes scale * A x + given, where what vertices without edges hold is given to others.
+
+    Parameters
+    ----------
+    graph : Graph
+        With vertices; rows are pulled along.
+    device, memory, real
+        As for `Pulling`.
+    weighted : bool
+        Whether weights count.
+    count : int
+        Rankings; `column_blocks` tells how many of them are taken at once.
+    given : bool
+        Whether vertices are given different amounts.
+    dangling : {None, "uniform", "own", "vanish"}
+        Whether edges share out what a vertex holds, and who gets what those without edges hold.
+    outgoing : float64 array [n], optional
+        1 over the weight that leaves a vertex, 0 where none does; needed with `dangling`.
+    piece : int, optional
+        Edges at which rows are cut.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+    """
+
+    def __init__(  # noqa: PLR0913 - all but four by keyword
+        self,
+        graph: Graph,
+        device: Device,
+        memory: Memory,
+        real: np.dtype[Any],
+        *,
+        weighted: bool,
+        count: int = 1,
+        given: bool = False,
+        dangling: str | None = None,
+        outgoing: NDArray[Any] | None = None,
+        piece: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        columns, self.blocks = column_blocks(count, device)
+        super().__init__(device, memory, graph.n, columns, real)
+        self.pulling = Pulling(
+            graph,
+            device,
+            memory,
+            real,
+            weighted=weighted,
+            columns=columns,
+            piece=piece,
+            progress=progress,
+            affine=True,
+            given=given,
+            dangling=dangling,
+        )
+        self._decide = self.pulling.program.kernel("power_decide")
+        n = graph.n
+
+        def room(name: str, count: int) -> Allocation:
+            return memory.allocate(name, count, real)
+
+        self._x = room("x", n * columns)
+        self._shares = (room("share", n * columns), room("next_share", n * columns))
+        self._errors = room("errors", self.pulling.groups * columns)
+        self._given = room("given", n * columns) if given else None
+        self._outgoing = None
+        if dangling is not None and outgoing is not None:
+            self._outgoing = memory.upload("outgoing", outgoing.astype(real))
+            self._out = outgoing
+            self._dangling = room("dangling", columns)
+            self._held = room("held", self.pulling.groups * columns)
+        self._receives = room("receives", n * columns) if dangling == "own" else None
+        self._uniformly = dangling == "uniform"
+        self._scale = self._uniform = self._tolerance = real.type(0)
+
+    def run(  # noqa: PLR0913 - all but two by keyword
+        self,
+        log: SweepLog,
+        start: NDArray[Any],
+        *,
+        scale: float,
+        tolerance: float,
+        max_iter: int,
+        uniform: float = 0.0,
+        given: NDArray[Any] | None = None,
+        receives: NDArray[Any] | None = None,
+        progress: Progress | None = None,
+    ) -> Columns:
+        """Find the fixed points of at most as many columns as are taken at once.
+
+        Parameters
+        ----------
+        log : SweepLog
+            Where launches are noted.
+        start, given, receives : real arrays [n, k], k <= columns
+            What to begin with, what each vertex is given in every iteration, and its share of what
+            is held by vertices without edges.
+        scale, uniform : float
+            Of the product; what every vertex is given.
+        tolerance : float
+            Of the sum of changes.
+        max_iter : int
+            Most iterations.
+        progress : callable or True, optional
+            Called with iterations.
+        """
+        real = self.real.type
+        self._scale, self._uniform, self._tolerance = real(scale), real(uniform), real(tolerance)
+        count = start.shape[1]
+        self._x.write(self._wide(start))
+        share = start
+        if self._outgoing is not None:
+            share = start * self._out[:, None]
+            held = start[self._out == 0].sum(axis=0, dtype=np.float64)
+            self._dangling.write(self._wide(held[None, :] * self._portion))
+        self._shares[0].write(self._wide(share))
+        for array, values in ((self._given, given), (self._receives, receives)):
+            if array is not None and values is not None:
+                array.write(self._wide(values))
+        state = self.iterate(log, max_iter, progress)
+        return self._columns(self._x.read(), state, count)
+
+    @property
+    def _portion(self) -> float:
+        return 1.0 / self.n if self._uniformly else 1.0
+
+    def _wide(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.shape[1] == self.columns:
+            return np.ascontiguousarray(values, self.real).ravel()
+        wide = np.zeros((values.shape[0], self.columns), self.real)
+        wide[:, : values.shape[1]] = values
+        return wide.ravel()
+
+    def _enqueue(self, log: SweepLog, *, even: bool) -> None:
+        source, target = self._shares if even else self._shares[::-1]
+        optional = [array for array in (self._given, self._outgoing) if array is not None]
+        held: list[Any] = []
+        decide: list[Any] = []
+        if self._outgoing is not None:
+            optional.append(self._dangling)
+            held = [self._held]
+            decide = [self._held, self._dangling]
+        if self._receives is not None:
+            optional.append(self._receives)
+        self.pulling.launch(
+            log,
+            self.state,
+            source,
+            self._scale,
+            self._uniform,
+            *optional,
+            target,
+            self._errors,
+            *held,
+            self._x,
+        )
+        portion = [self.real.type(self._portion)] if self._outgoing is not None else []
+        size = self.pulling.shares.group_size
+        event = self._decide.launch(
+            size,
+            size,
+            np.uint32(self.pulling.groups),
+            self._tolerance,
+            *portion,
+            self._errors,
+            *decide,
+            self.error,
+            self.state,
+        )
+        log.add(event, event)
+
+
+class Normed(_Iteration):
+    """x becomes a product of it, or two, brought to length 1.
+
+    Parameters
+    ----------
+    graph : Graph
+        With vertices; rows are pulled along.
+    device, memory, real
+        As for `Pulling`.
+    weighted : bool
+        Whether weights count.
+    shifted : bool
+        Whether x itself is added to the product, so that no sign alternates.
+    before : Graph, optional
+        Whose rows are pulled along first.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        memory: Memory,
+        real: np.dtype[Any],
+        *,
+        weighted: bool,
+        shifted: bool = False,
+        before: Graph | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(device, memory, graph.n, 1, real)
+        options: dict[str, Any] = {"weighted": weighted, "progress": progress}
+        self.pulling = Pulling(graph, device, memory, real, shifted=shifted, **options)
+        self._first = None
+        if before is not None:
+            self._first = Pulling(before, device, memory, real, **options)
+            self.between = memory.allocate("between", graph.n, real)
+        names = ("length", "scale", "decide")
+        self._kernels = {name: self.pulling.program.kernel(f"power_{name}") for name in names}
+        self._x = memory.allocate("x", graph.n, real)
+        self._product = memory.allocate("product", graph.n, real)
+        self._squares = memory.allocate("squares", self.sweeper.groups, real)
+        self._errors = memory.allocate("errors", self.sweeper.groups, real)
+        self._tolerance = real.type(0)
+
+    def run(
+        self,
+        log: SweepLog,
+        start: NDArray[Any],
+        *,
+        tolerance: float,
+        max_iter: int,
+        progress: Progress | None = None,
+    ) -> Columns:
+        """Find the fixed point from a start, real [n]; see `Affine.run`."""
+        self._tolerance = self.real.type(tolerance)
+        self._x.write(np.ascontiguousarray(start, self.real))
+        state = self.iterate(log, max_iter, progress)
+        return self._columns(self._x.read(), state, 1)
+
+    def product(self, log: SweepLog, x: NDArray[Any]) -> None:
+        """Leave the first product with x, real [n], in `between`."""
+        assert self._first is not None  # noqa: S101 (only of plans that were given `before`)
+        self.state.write(np.zeros(1, np.uint32))
+        self._x.write(np.ascontiguousarray(x, self.real))
+        self._first.launch(log, self.state, self._x, self.between)
+        log.wait()
+
+    def _enqueue(self, log: SweepLog, *, even: bool) -> None:  # noqa: ARG002 (x is in place)
+        source = self._x
+        if self._first is not None:
+            self._first.launch(log, self.state, source, self.between)
+            source = self.between
+        self.pulling.launch(log, self.state, source, self._product)
+        n, launch, kernels = np.uint32(self.n), self.sweeper.launch, self._kernels
+        launch(log, kernels["length"], n, self.state, self._product, self._squares)
+        launch(
+            log,
+            kernels["scale"],
+            n,
+            self.state,
+            self._squares,
+            self._product,
+            self._x,
+            self._errors,
+        )
+        groups = np.uint32(self.sweeper.groups)
+        launch(
+            log,
+            kernels["decide"],
+            groups,
+            self._tolerance,
+            self._errors,
+            self.error,
+            self.state,
+            groups=1,
+        )

@@ -1,0 +1,248 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/group/group.mako"/>
+<%namespace name="rows" file="/balance/row_sums.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+// Rankings by repeated products with a graph's matrix, several columns at once, each until it changes
+// little enough. Rows hold the edges that lead to a vertex.
+//
+// affine: x becomes scale * (sum over edges of weight * share[u]) + what every vertex is given, where
+// share is x over the weight that leaves u; what vertices without edges hold is given to all.
+// normed: x becomes the sum, and x itself where `shifted`, over its Euclidean length.
+//
+// Iterations are launched ahead of knowing whether the last one was needed: once a column has
+// converged it is left alone, and once all have, launches return at once.
+//
+// No races: every vertex is written by the work-item that owns its row, and shares are read from one
+// array and written to the other. Totals are taken in an order that depends on the device alone.
+
+${lanes.vocabulary()}
+${group.vocabulary(shares["group_size"])}
+${group.named("add", real)}
+typedef ${"ulong" if wide_offsets else "uint"} offset_t;
+typedef ${real} real_t;
+#define COLUMNS ${shares["columns"]}u
+#define GROUP ${shares["group_size"]}u
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${shares["group_size"]}, 1, 1)))
+// Of each column: iterations done, or one more than them with the sign set once it has converged.
+#define CONVERGED 0x80000000u
+#define AT(row, c) ((size_t)(row) * COLUMNS + (c))
+
+static inline int all_converged(__global const uint *restrict state) {
+    for (uint c = 0u; c < COLUMNS; ++c)
+        if (!(state[c] & CONVERGED)) return 0;
+    return 1;
+}
+
+## What the work-items of a group found, column by column, in their order.
+<%def name="kept(name, array)">
+% if shares["columns"] == 1:
+    {
+        const real_t total = group_reduce_add(${name});
+        if (get_local_id(0) == 0) ${array}[get_group_id(0)] = total;
+    }
+% elif shares["ranges"]:
+    for (uint c = 0u; c < COLUMNS; ++c) ${array}[get_group_id(0) * COLUMNS + c] = ${name}_of[c];
+% else:
+    columns_scratch[get_local_id(0)] = ${name};
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) < COLUMNS) {
+        real_t total = 0;
+        for (uint i = (uint)get_local_id(0); i < GROUP; i += COLUMNS) total += columns_scratch[i];
+        ${array}[get_group_id(0) * COLUMNS + get_local_id(0)] = total;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+% endif
+</%def>
+
+## A private sum for each column that the work-item serves, and how to add to it.
+<%def name="sums(*names)">
+% for name in names:
+% if shares["ranges"] and shares["columns"] > 1:
+    real_t ${name}_of[COLUMNS] = {0};
+% else:
+    real_t ${name} = 0;
+% endif
+% endfor
+% if not shares["ranges"] and shares["columns"] > 1:
+    __local real_t columns_scratch[GROUP];
+% endif
+</%def>
+<%def name="add(name, c)">${f"{name}_of[{c}]" if shares["ranges"] and shares["columns"] > 1 else name}</%def>
+
+% for entry, pieced in (("power_pull", False), ("power_pull_pieces", True)):
+% if not pieced or shares["pieced"]:
+__kernel KERNEL void ${entry}(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+% if weighted:
+    __global const real_t *restrict weights,    // [m]
+% endif
+    __global const uint *restrict state,        // [COLUMNS]
+    __global const real_t *restrict from,       // [n, COLUMNS] shares, or x where it is normed
+    ${rows.arguments("real_t")}
+% if affine:
+    const real_t scale,
+    const real_t uniform,                       // what every vertex is given in every iteration
+% if given:
+    __global const real_t *restrict given,      // [n, COLUMNS] and what each is given of its own
+% endif
+% if dangling:
+    __global const real_t *restrict outgoing,   // [n] 1 over the weight that leaves a vertex, or 0
+    __global const real_t *restrict dangling,   // [COLUMNS] what vertices without edges hold
+% endif
+% if dangling == "own":
+    __global const real_t *restrict receives,   // [n, COLUMNS] how that is shared out
+% endif
+    __global real_t *restrict share,            // [n, COLUMNS] out
+    __global real_t *restrict errors,           // [groups, COLUMNS] out
+% if dangling:
+    __global real_t *restrict held,             // [groups, COLUMNS] out: what such vertices hold now
+% endif
+    __global real_t *restrict x)                // [n, COLUMNS] in/out
+% else:
+    __global real_t *restrict x)                // [n, COLUMNS] out
+% endif
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    if (all_converged(state)) return;
+% if affine:
+    ${sums(*(("error", "hold") if dangling else ("error",)))}
+% endif
+    <%rows:each_sum type="real_t" pieced="${pieced}">
+        <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(indices[${e}], ${c})]</%def>
+        <%def name="done(row, c, sum)">
+% if affine:
+        {
+            const real_t before = x[AT(${row}, ${c})];
+            real_t now = before;
+            if (!(state[${c}] & CONVERGED)) {
+                now = scale * ${sum} + uniform;
+% if given:
+                now += given[AT(${row}, ${c})];
+% endif
+% if dangling == "own":
+                now += scale * dangling[${c}] * receives[AT(${row}, ${c})];
+% elif dangling == "uniform":
+                now += scale * dangling[${c}];
+% endif
+                x[AT(${row}, ${c})] = now;
+            }
+            ${add("error", c)} += fabs(now - before);
+% if dangling:
+            const real_t part = outgoing[${row}];
+            if (part == 0) ${add("hold", c)} += now;
+            share[AT(${row}, ${c})] = now * part;
+% else:
+            share[AT(${row}, ${c})] = now;
+% endif
+        }
+% elif shifted:
+        x[AT(${row}, ${c})] = ${sum} + from[AT(${row}, ${c})];
+% else:
+        x[AT(${row}, ${c})] = ${sum};
+% endif
+        </%def>
+    </%rows:each_sum>
+% if affine:
+    lane_converge();
+    ${kept("error", "(errors + PIECED_FROM)" if pieced else "errors")}
+% if dangling:
+    ${kept("hold", "(held + PIECED_FROM)" if pieced else "held")}
+% endif
+% endif
+}
+% endif
+% if not pieced:
+#define PIECED_FROM ((size_t)${groups}u * COLUMNS)
+% endif
+% endfor
+
+% if not affine:
+// Squares of what the product left.
+__kernel KERNEL void power_length(
+    const uint n,
+    __global const uint *restrict state,        // [1]
+    __global const real_t *restrict x,          // [n]
+    __global real_t *restrict squares)          // [groups] out
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    if (all_converged(state)) return;
+    real_t square = 0;
+    <%share:each_item count="n">
+        square += x[item] * x[item];
+    </%share:each_item>
+    lane_converge();
+    const real_t total = group_reduce_add(square);
+    if (get_local_id(0) == 0) squares[get_group_id(0)] = total;
+}
+
+// Bring it to length 1, and tell by how much each entry changed.
+__kernel KERNEL void power_scale(
+    const uint n,
+    __global const uint *restrict state,        // [1]
+    __global const real_t *restrict squares,    // [groups]
+    __global const real_t *restrict product,    // [n]
+    __global real_t *restrict x,                // [n] in/out
+    __global real_t *restrict errors)           // [groups] out
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    if (all_converged(state)) return;
+    real_t length = 0;
+    for (uint i = (uint)get_local_id(0); i < (uint)get_num_groups(0); i += GROUP) length += squares[i];
+    lane_converge();
+    length = group_reduce_add(length);
+    const real_t scale = length > 0 ? 1 / sqrt(length) : 1;
+    real_t error = 0;
+    <%share:each_item count="n">
+        const real_t now = product[item] * scale;
+        error += fabs(now - x[item]);
+        x[item] = now;
+    </%share:each_item>
+    lane_converge();
+    const real_t total = group_reduce_add(error);
+    if (get_local_id(0) == 0) errors[get_group_id(0)] = total;
+}
+% endif
+
+// Add up an iteration, and see which columns have converged. One work-group.
+__kernel KERNEL void power_decide(
+    const uint groups,
+    const real_t tolerance,
+% if affine and dangling:
+    const real_t portion,                       // of what is held, to each that receives
+% endif
+    __global const real_t *restrict errors,     // [groups, COLUMNS]
+% if affine and dangling:
+    __global const real_t *restrict held,       // [groups, COLUMNS]
+    __global real_t *restrict dangling,         // [COLUMNS] in/out
+% endif
+    __global real_t *restrict error,            // [COLUMNS] in/out: the change of the last iteration
+    __global uint *restrict state)              // [COLUMNS] in/out
+{
+    ${lanes.setup()}
+    ${group.setup()}
+    for (uint c = 0u; c < COLUMNS; ++c) {
+        if (state[c] & CONVERGED) continue;
+        real_t sum = 0;
+        for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) sum += errors[i * COLUMNS + c];
+        lane_converge();
+        sum = group_reduce_add(sum);
+% if affine and dangling:
+        real_t hold = 0;
+        for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) hold += held[i * COLUMNS + c];
+        lane_converge();
+        hold = group_reduce_add(hold);
+% endif
+        barrier(CLK_GLOBAL_MEM_FENCE);          // all have looked whether this column goes on
+        if (get_local_id(0) == 0) {
+            error[c] = sum;
+% if affine and dangling:
+            dangling[c] = portion * hold;
+% endif
+            state[c] = (state[c] + 1u) | (sum < tolerance ? CONVERGED : 0u);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+## row_sums: of each row the sum of what a body gives of its edges, long rows by many work-items.
+##
+## Rows wait in classes by their length, one after the other; a work-group serves one class, with a
+## team of work-items for each row. Rows beyond `piece` edges are cut into pieces, whose sums a second
+## launch puts together in their order. So every sum is taken in an order that depends on the device
+## alone. With several columns a team has a work-item for each column, which takes all edges.
+##
+## arguments(type)           parameters of a kernel; its launch passes RowShares.arguments
+## each_sum(type, pieced)    body defines term(e, column), the value of an edge, and
+##                           done(row, column, sum), run once a row and column by one work-item;
+##                           pieced: for rows in pieces, in a launch of RowShares.pieced_groups
+## In scope      shares (what RowShares renders), indptr, the lane and group vocabulary with add in
+##               `type`
+## Called by     all work-items of a plain launch, in uniform control flow
+## Barriers      those of a reduction over the group
+## Local memory  that of the group vocabulary
+## Choice        one lane is a CPU's thread: rows go by ranges of about as many edges, and several
+##               sums at once hide the latency of additions
+
+<%def name="arguments(type)">\
+    __global const uint *restrict share_begins,
+% if shares["ordered"]:
+    __global const uint *restrict share_rows,
+% endif
+% if shares["pieced"]:
+    __global const uint *restrict piece_parts,
+    __global const uint *restrict piece_begins,
+    __global ${type} *piece_sums,
+% endif
+</%def>
+
+<%def name="each_sum(type, pieced=False)">
+% if pieced:
+for (uint share_at = (uint)get_global_id(0); share_at < ${shares["pieced"] * shares["columns"]}u; share_at += (uint)get_global_size(0)) {
+    const uint share_long = share_at / ${shares["columns"]}u, share_c = share_at % ${shares["columns"]}u;
+    const uint share_row = ${row_of("piece_begins[share_long]")};
+    ${type} share_sum = 0;
+    for (uint share_piece = piece_begins[share_long]; share_piece < piece_begins[share_long + 1]; ++share_piece)
+        share_sum += piece_sums[share_piece * ${shares["columns"]}u + share_c];
+    ${caller.done("share_row", "share_c", "share_sum")}
+}
+% elif shares["ranges"]:
+const uint share_end = share_begins[get_group_id(0) + 1];
+for (uint share_row = share_begins[get_group_id(0)]; share_row < share_end; ++share_row) {
+    offset_t share_edge = indptr[share_row];
+    const offset_t share_row_end = indptr[share_row + 1];
+% if shares["columns"] == 1:
+    ${type} share_sum = 0, share_sum_b = 0, share_sum_c = 0, share_sum_d = 0;
+    for (; share_edge + 4 <= share_row_end; share_edge += 4) {
+        share_sum += ${caller.term("share_edge", "0u")};
+        share_sum_b += ${caller.term("(share_edge + 1)", "0u")};
+        share_sum_c += ${caller.term("(share_edge + 2)", "0u")};
+        share_sum_d += ${caller.term("(share_edge + 3)", "0u")};
+    }
+    for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "0u")};
+    share_sum = (share_sum + share_sum_b) + (share_sum_c + share_sum_d);
+    ${caller.done("share_row", "0u", "share_sum")}
+% else:
+    ${type} share_sums[${shares["columns"]}] = {0};
+    for (; share_edge < share_row_end; ++share_edge)
+        for (uint share_c = 0u; share_c < ${shares["columns"]}u; ++share_c)
+            share_sums[share_c] += ${caller.term("share_edge", "share_c")};
+    for (uint share_c = 0u; share_c < ${shares["columns"]}u; ++share_c) {
+        ${caller.done("share_row", "share_c", "share_sums[share_c]")}
+    }
+% endif
+}
+% else:
+uint share_class = 0u;
+% for index in range(1, len(shares["teams"])):
+share_class += (uint)get_group_id(0) >= share_begins[${2 * index}];
+% endfor
+% for index, team in enumerate(shares["teams"]):
+if (share_class == ${index}u) {
+    const uint share_slot = share_begins[${2 * index + 1}]
+        + ((uint)get_group_id(0) - share_begins[${2 * index}]) * ${shares["group_size"] // team}u
+        + (uint)get_local_id(0) / ${team}u;
+    const int share_mine = share_slot < share_begins[${2 * index + 3}];
+    const uint share_member = (uint)get_local_id(0) % ${team}u;
+    const uint share_row = share_mine ? ${row_of("share_slot")} : 0u;
+    offset_t share_edge = share_mine ? indptr[share_row] : 0;
+    offset_t share_row_end = share_mine ? indptr[share_row + 1] : 0;
+% if shares["pieced"] and index == 0:
+    if (share_mine) {
+        share_edge += (offset_t)piece_parts[share_slot] * ${shares["piece"]}u;
+        share_row_end = min(share_row_end, share_edge + ${shares["piece"]}u);
+    }
+% endif
+    ${type} share_sum = 0;
+% if shares["columns"] == 1:
+#pragma unroll 4
+    for (share_edge += share_member; share_edge < share_row_end; share_edge += ${team}u)
+        share_sum += ${caller.term("share_edge", "0u")};
+    lane_converge();
+    ${within(type, team)}
+    const int share_leads = share_mine && share_member == 0u;
+    const uint share_c = 0u;
+% else:
+#pragma unroll 4
+    for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "share_member")};
+    lane_converge();
+    const int share_leads = share_mine;
+    const uint share_c = share_member;
+% endif
+    if (share_leads) {
+% if shares["pieced"] and index == 0:
+        piece_sums[share_slot * ${shares["columns"]}u + share_c] = share_sum;
+% else:
+        ${caller.done("share_row", "share_c", "share_sum")}
+% endif
+    }
+}
+% endfor
+% endif
+</%def>
+
+<%def name="row_of(slot)">${f"share_rows[{slot}]" if shares["ordered"] else slot}</%def>
+
+## The sum over a team, on its first member at least.
+<%def name="within(type, team)">
+% if team > traits.lanes:
+    share_sum = group_reduce_add(share_sum);
+% else:
+% for step in (1 << bit for bit in reversed(range(team.bit_length() - 1))):
+    share_sum += add_shuffle(LANE_ARGS share_sum, lane_id() ^ ${step}u);
+% endfor
+% endif
+</%def>

@@ -1,0 +1,301 @@
+"""PageRank, eigenvector and Katz centrality, hubs and authorities, against networkx and scipy."""
+
+from functools import cache
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.algorithms.ranking.pagerank import PageRank
+from clgraph.algorithms.ranking.power import Affine
+from clgraph.device import Memory
+from clgraph.engine.row_shares import RowShares
+from clgraph.engine.sweeps import SweepLog
+
+TIGHT = {"tol": 1e-11, "max_iter": 400}
+on_both = pytest.mark.runtimes("pocl", "intel")
+
+
+@cache
+def named_graphs():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 60, (2, 300))
+    kron = cg.generate.kron(7, 8, seed=1)
+    return {
+        "kron": kron,
+        "star": cg.generate.star(300),  # one long row
+        "directed": cg.from_edges(*ends, rng.random(300) + 0.1, n=60, dedup=True),
+        "drains": cg.from_edges([0, 0, 1, 5, 1], [1, 1, 2, 0, 1], [1.5, 2, 3, 1, 2], n=7),
+        "edgeless": cg.from_edges([], [], n=3),
+    }
+
+
+def as_networkx(graph):
+    made = nx.DiGraph()
+    made.add_nodes_from(range(graph.n))
+    coo = graph.to_scipy().tocsr()
+    coo.sum_duplicates()
+    coo = coo.tocoo()
+    made.add_weighted_edges_from(
+        zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+    )
+    return made
+
+
+def listed(scores):
+    return np.array([scores[v] for v in range(len(scores))])
+
+
+def by_matrix(graph, *, alpha=0.85, p=None, to=None, vanish=False, iterations=300):
+    """PageRank by scipy alone."""
+    matrix = graph.to_scipy().astype(float)
+    n = graph.n
+    p = np.full(n, 1 / n) if p is None else p / p.sum()
+    to = p if to is None else to / to.sum()
+    out = np.asarray(matrix.sum(axis=1)).ravel()
+    x = np.full(n, 1 / n)
+    for _ in range(iterations):
+        flow = np.divide(x, out, out=np.zeros(n), where=out > 0)
+        held = 0.0 if vanish else x[out == 0].sum()
+        x = alpha * (matrix.T @ flow + held * to) + (1 - alpha) * p
+    return x
+
+
+@pytest.mark.parametrize("name", named_graphs())
+def test_a_few_iterations(device, name):
+    graph = named_graphs()[name]
+    result = cg.pagerank(graph, tol=0, max_iter=5, device=device)
+    np.testing.assert_allclose(result.ranks, by_matrix(graph, iterations=5), atol=1e-13)
+
+
+@on_both
+@pytest.mark.parametrize("name", named_graphs())
+def test_pagerank(device, name):
+    graph = named_graphs()[name]
+    result = cg.pagerank(graph, device=device, verify=True, **TIGHT)
+    expected = listed(nx.pagerank(as_networkx(graph), **TIGHT))
+    np.testing.assert_allclose(result.ranks, expected, atol=1e-10)
+    np.testing.assert_allclose(result.ranks, by_matrix(graph), atol=1e-10)
+    assert result.converged
+    assert result.error < 1e-11 * graph.n
+    assert result.stats.edges == result.iterations * graph.m
+
+
+@on_both
+@pytest.mark.parametrize("name", ["directed", "drains"])
+def test_many_personalizations_are_each_what_they_are_alone(device, name):
+    graph = named_graphs()[name]
+    rng = np.random.default_rng(4)
+    shares = rng.random((19, graph.n))  # more than are taken at once
+    shares[0] = 0
+    shares[0, 1] = 2
+    plan = cg.PageRank(graph, device=device)
+    together = plan.run(personalization=shares, verify=True, **TIGHT)
+    for row in range(len(shares)):
+        expected = by_matrix(graph, p=shares[row])
+        np.testing.assert_allclose(together.ranks[row], expected, atol=1e-10)
+    alone = plan.run(personalization=dict(enumerate(shares[5])), **TIGHT)
+    np.testing.assert_allclose(alone.ranks, together.ranks[5], atol=1e-12)
+    assert together.iterations.shape == (19,)
+    assert alone.iterations == together.iterations[5]
+    elsewhere = plan.run(dangling=shares[2], nstart=shares[3], verify=True, **TIGHT)
+    np.testing.assert_allclose(elsewhere.ranks, by_matrix(graph, to=shares[2]), atol=1e-10)
+
+
+@on_both
+def test_conventions(device):
+    graph = named_graphs()["drains"]
+    gap = cg.pagerank(graph, convention="gap", tol=1e-13, max_iter=300, device=device, verify=True)
+    np.testing.assert_allclose(gap.ranks, by_matrix(graph, vanish=True), atol=1e-12)
+    ten = cg.pagerank(graph, convention="graphalytics", device=device)
+    assert ten.iterations == 10
+    assert not ten.converged
+    np.testing.assert_allclose(ten.ranks, by_matrix(graph, iterations=10), atol=1e-14)
+    loose = cg.pagerank(graph, device=device)
+    assert loose.error < 1e-6 * graph.n
+
+
+@on_both
+def test_iterations_launched_ahead_change_nothing(device):
+    """What was launched after a column converged leaves it as it was."""
+    graph = named_graphs()["directed"]
+    result = cg.pagerank(graph, tol=1e-4, device=device)
+    again = cg.pagerank(graph, tol=0, max_iter=result.iterations, device=device)
+    np.testing.assert_array_equal(result.ranks, again.ranks)
+    assert result.stats.launches >= 2 * result.iterations
+    short = cg.pagerank(graph, tol=0, max_iter=result.iterations - 1, device=device)
+    assert short.error > result.error
+    assert (result.ranks != short.ranks).any()
+
+
+@on_both
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_precision_and_weights(device, dtype):
+    graph = named_graphs()["directed"]
+    plain = cg.Graph(graph.indptr, graph.indices)
+    result = cg.pagerank(graph, weights=False, dtype=dtype, device=device, verify=True)
+    assert result.ranks.dtype == dtype
+    np.testing.assert_allclose(result.ranks, by_matrix(plain), rtol=1e-3, atol=1e-6)
+    assert result.ranks.sum() == pytest.approx(1, abs=1e-5)
+
+
+@on_both
+@pytest.mark.parametrize("name", ["kron", "directed", "star"])
+def test_eigenvector(device, name):
+    graph = named_graphs()[name]
+    ends = {"tol": 1e-9, "max_iter": 200}
+    result = cg.eigenvector_centrality(graph, device=device, verify=True, **ends)
+    matrix = graph.to_scipy().toarray()
+    values, vectors = np.linalg.eig(matrix.T)
+    expected = np.abs(vectors[:, np.argmax(values.real)].real)
+    np.testing.assert_allclose(result.ranks, expected, atol=1e-5)
+    assert np.linalg.norm(result.ranks) == pytest.approx(1)
+    if name == "directed":
+        peer = nx.eigenvector_centrality(as_networkx(graph), weight="weight", **ends)
+        np.testing.assert_allclose(result.ranks, listed(peer), atol=1e-6)
+
+
+@on_both
+@pytest.mark.parametrize("name", ["kron", "directed", "drains"])
+def test_katz(device, name):
+    graph = named_graphs()[name]
+    beta = np.linspace(0, 2, graph.n)
+    walks = np.eye(graph.n) - 0.005 * graph.to_scipy().toarray().T
+    for own in (1.5, beta):
+        result = cg.katz_centrality(
+            graph, alpha=0.005, beta=own, normalized=False, tol=1e-12, device=device, verify=True
+        )
+        expected = np.linalg.solve(walks, np.broadcast_to(own, graph.n))
+        np.testing.assert_allclose(result.ranks, expected, rtol=1e-9)
+    peer = nx.katz_centrality(as_networkx(graph), alpha=0.005, weight="weight")
+    found = cg.katz_centrality(graph, alpha=0.005, device=device)
+    np.testing.assert_allclose(found.ranks, listed(peer), atol=1e-5)
+
+
+@on_both
+@pytest.mark.parametrize("name", ["kron", "directed"])
+def test_hits(device, name):
+    graph = named_graphs()[name]
+    result = cg.hits(graph, max_iter=300, device=device, verify=True)
+    left, _, right = np.linalg.svd(graph.to_scipy().toarray())
+    hubs, authorities = np.abs(left[:, 0]), np.abs(right[0])
+    np.testing.assert_allclose(result.hubs, hubs / hubs.sum(), atol=1e-6)
+    np.testing.assert_allclose(result.authorities, authorities / authorities.sum(), atol=1e-6)
+    peer_hubs, peer_authorities = nx.hits(as_networkx(graph))
+    np.testing.assert_allclose(result.hubs, listed(peer_hubs), atol=1e-6)
+    np.testing.assert_allclose(result.authorities, listed(peer_authorities), atol=1e-6)
+
+
+@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.parametrize("columns", [1, 4])
+def test_rows_in_pieces(device, columns):
+    """Long rows are cut, and their pieces put together: every row is summed once."""
+    graph = named_graphs()["star"]
+    memory = Memory(device)
+    shares = RowShares(device, memory, graph.indptr, columns=columns, piece=64)
+    if device.traits.lanes == 1:
+        assert shares.parameters["ranges"]
+        assert not shares.pieced_groups
+        return
+    assert shares.parameters["pieced"] == 1
+    assert shares.pieced_groups == 1
+    rng = np.random.default_rng(6)
+    start = rng.random((graph.n, columns))
+    ends = {"scale": 0.5, "tolerance": 0.0, "max_iter": 1, "uniform": 0.25}
+    found = []
+    for piece in (64, 1 << 20):
+        plan = Affine(
+            graph, device, memory, np.dtype(float), weighted=False, count=columns, piece=piece
+        )
+        assert bool(plan.pulling.shares.pieced_groups) == (piece == 64)
+        found.append(plan.run(SweepLog(), start, **ends))
+    expected = 0.5 * (graph.to_scipy() @ start) + 0.25
+    for columns_found in found:
+        np.testing.assert_allclose(columns_found.x, expected, rtol=1e-12)
+        changed = np.abs(expected - start).sum(axis=0)
+        np.testing.assert_allclose(columns_found.errors, changed, rtol=1e-12)
+
+
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+def test_classes_of_rows(device):
+    """Every row is in one class, and its team is as wide as its length asks for."""
+    degrees = np.array([0, 1, 4, 5, 9, 40, 70, 3000, 200_000, 2, 70_000])
+    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    shares = RowShares(device, Memory(device), indptr)
+    begins = shares.arguments[0].read()
+    if shares.parameters["ranges"]:
+        assert begins[0] == 0
+        assert begins[-1] == len(degrees)
+        assert (np.diff(begins.astype(int)) >= 0).all()
+        return
+    teams = shares.parameters["teams"]
+    slots = begins.reshape(-1, 2)[:, 1]
+    order, parts = shares.arguments[1].read(), shares.arguments[2].read()
+    assert sorted(set(order.tolist())) == list(range(len(degrees)))
+    assert slots[-1] == len(order)
+    assert parts.tolist() == [0, 1, 2, 3, 0, 1]  # of 200,000 and of 70,000 edges
+    assert order[: len(parts)].tolist() == [8, 8, 8, 8, 10, 10]
+    for index, team in enumerate(teams[1:], 1):
+        for row in order[slots[index] : slots[index + 1]]:
+            assert team == max(teams) or degrees[row] <= 32 * team
+    narrow = order[slots[-2] :]
+    assert set(narrow.tolist()) >= {0, 1, 2, 9}
+
+
+@pytest.mark.runtimes("pocl")
+def test_what_is_refused(device):
+    graph = named_graphs()["directed"]
+    negative = cg.Graph(graph.indptr, graph.indices, -np.asarray(graph.weights))
+    for call, words in (
+        (lambda: cg.pagerank(graph, alpha=1.0), "alpha"),
+        (lambda: cg.pagerank(graph, tol=-1), "tol"),
+        (lambda: cg.pagerank(graph, tol=float("nan")), "tol"),
+        (lambda: cg.pagerank(graph, max_iter=0), "max_iter"),
+        (lambda: cg.pagerank(graph, personalization=np.zeros(graph.n)), "positive"),
+        (lambda: cg.pagerank(graph, personalization=[1.0]), "shape"),
+        (lambda: cg.pagerank(graph, personalization={graph.n: 1}), "vertex"),
+        (lambda: cg.pagerank(graph, personalization={0: float("inf")}), "finite"),
+        (lambda: cg.pagerank(graph, dangling=np.full((2, graph.n), 1.0)), "shape"),
+        (lambda: cg.pagerank(graph, convention="google"), "convention"),
+        (lambda: cg.pagerank(graph, convention="gap", dangling={0: 1}), "dangling"),
+        (lambda: cg.pagerank(graph, dtype="int32"), "dtype"),
+        (lambda: cg.katz_centrality(graph, beta=[1, 2]), "beta"),
+        (lambda: cg.katz_centrality(graph, alpha=float("nan")), "alpha"),
+        (lambda: cg.eigenvector_centrality(graph, max_iter=2.5), "max_iter"),
+        (lambda: cg.hits(graph, nstart={0: -1}), "nstart"),
+    ):
+        with pytest.raises(cg.InvalidArgumentError, match=words):
+            call()
+    with pytest.raises(cg.InvalidGraphError, match="weights=False"):
+        cg.pagerank(negative, device=device)
+    cg.pagerank(negative, weights=False, device=device)
+
+
+@pytest.mark.runtimes("pocl")
+def test_no_vertices_and_no_convergence(device):
+    nothing = cg.from_edges([], [], n=0)
+    assert cg.pagerank(nothing, device=device).ranks.shape == (0,)
+    assert cg.pagerank(nothing, personalization=np.zeros((2, 0)), device=device).ranks.shape == (
+        2,
+        0,
+    )
+    assert cg.hits(nothing, device=device).authorities.shape == (0,)
+    assert cg.katz_centrality(nothing, device=device).converged
+    assert cg.eigenvector_centrality(nothing, device=device).ranks.shape == (0,)
+    grown = cg.katz_centrality(named_graphs()["kron"], alpha=0.5, max_iter=20, device=device)
+    assert not grown.converged
+    assert grown.iterations == 20
+
+
+@pytest.mark.runtimes("pocl")
+def test_verify_sees_wrong_ranks(device, monkeypatch):
+    whole = PageRank._iterated
+
+    def wrong(self, *args):
+        ranks, *others = whole(self, *args)
+        return (ranks * 1.01, *others)
+
+    monkeypatch.setattr(PageRank, "_iterated", wrong)
+    with pytest.raises(cg.VerificationError, match="another iteration"):
+        cg.pagerank(named_graphs()["kron"], device=device, verify=True)

@@ -338,7 +338,7 @@ def test_processes_that_build_the_same_together(tmp_path):
         code = '''if True:
             import logging, clgraph as cg
             from clgraph.device.program import build
-            logging.basicConfig(level="INFO")
+            logging.basicConfig(level="WARNING")
             for n in range(3):
                 text = "kernel void f(global uint *a) { a[0] = %d; }" % n
                 build(cg.device("intel"), text, label="f.cl").kernel("f")

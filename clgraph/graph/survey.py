@@ -180,8 +180,8 @@ def _comparable(weights: Array) -> Array:
     """Give an integer for each weight, equal where they are equal: the two zeros are."""
     if weights.dtype.kind != "f":
         return weights
-    positive = weights + weights.dtype.type(0)
-    return positive.view(np.uint32 if positive.itemsize == 4 else np.uint64)
+    positive: Array = weights + weights.dtype.type(0)
+    return positive.view(np.uint32) if positive.itemsize == 4 else positive.view(np.uint64)
 
 
 def _processors() -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from clgraph.device import amd, nvidia
 from clgraph.device.asked import what_was_asked
 from clgraph.device.builderror import build_error, first_error
-from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.cache import CachedBinary, named_cache
 from clgraph.device.forks import check_process
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
@@ -166,9 +166,9 @@ def load(
 
     Notes
     -----
-    Rendering takes about a millisecond. Building takes 0.03 to 2 s once; afterwards the
-    binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps its own.
-    pyopencl's own cache, which unpickles what it finds, takes no part.
+    Rendered texts are kept, see `clgraph.device.renderings`. Building takes 0.03 to 2 s once;
+    afterwards the binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps
+    its own. pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
     return build(device, source, label=name)
@@ -228,7 +228,7 @@ def _options(device: Device) -> tuple[str, ...]:
 
 
 def _obtain(device: Device, source: str, label: str) -> Program:
-    cache = default_cache() if _gains_from_disk(device) else None
+    cache = named_cache("programs") if _gains_from_disk(device) else None
     key = cache_key(device, source)
     cached = cache.load(key) if cache else None
     if cached is not None:

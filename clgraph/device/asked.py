@@ -60,11 +60,11 @@ def asking(call: Callable[P, R]) -> Callable[P, R]:
         config = config_of(args, given)
         if _asked.get() is not None:
             return call(*args, **given)
-        token = _asked.set((config,))
         try:
+            _asked.set((config,))
             return call(*args, **given)
         finally:
-            _asked.reset(token)
+            _asked.set(None)  # as it was; a token could get lost to Ctrl-C before it is kept
 
     return asked
 

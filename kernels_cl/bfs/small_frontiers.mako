@@ -8,7 +8,7 @@
 ## vertices up before they claim them from so many edges a vertex on.
 <%! HELD, HELD_ALONE, HELD_LOOK = 1 << 15, 1 << 8, 5 %>
 
-<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
+<%namespace name="solo" file="${context['single_group']}"/>
 <%namespace name="held" file="/grid/held.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>

@@ -11,7 +11,7 @@
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
+<%namespace name="solo" file="${context['single_group']}"/>
 <%namespace name="held" file="/grid/held.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>

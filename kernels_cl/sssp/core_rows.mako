@@ -4,9 +4,19 @@
 ##                                  edges that shorten a distance: v, to
 ## prefetch(array, place, past)     asks for the row offsets of a vertex far ahead in a queue and for
 ##                                  the row of one not so far
+## edge_types()                     at file scope: edges lie beside their heads, so that one work-item
+##                                  that walks a row fetches one line for both
 ## In scope                         the kernel's arguments; edges_here, which counts
 
 <%namespace name="queues" file="/grid/solo_sequential.mako"/>
+
+<%def name="edge_types()">\
+typedef struct {
+    uint head;
+    weight_t weight;
+} edge_t;
+#define WEIGHT_AT(e_) edges[e_].weight
+</%def>
 
 <%def name="relax(u, form, heavy)">
 {

@@ -4,26 +4,21 @@
 ## Order         relax while the frontier has anyone; else split the pile while it has, unless the
 ##               target is settled; then leaves, finish and tree, as far as they are rendered; before
 ##               each split heavy edges, where they are apart
-
-<%!
-    def counts_unqueued(config):
-        """Whether lane groups count the edges that they relax where no queue does."""
-        return config.group_size > 1 and (config.drift or config.row_limit)
-%>
+## counting      when edges of the frontier are counted: "queued" with their vertices, "expanded" as
+##               their rows are walked, or "both", some of them by either
 
 ## Edges of vertices at whose price one unsettled vertex looks along its own; and the share of all
 ## edges, one in so many, that is left to a search that does without order.
 <%! LOOKS_PER_EDGE, UNORDERED = 4, 16 %>
 
 <%def name="decide()">
-<% unqueued = counts_unqueued(config) %>\
     % if config.row_limit:
     const uint hubs = 0, surplus = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);   // pieces of rows
     % else:
     const uint hubs = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);
     % endif
     const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
-    % if unqueued:
+    % if counting == "both":
     const uint drifted = load_relaxed(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE);
     % endif
     ulong explored, work;
@@ -66,18 +61,18 @@
         // Rounding may have put some of their heads into the band itself: those are yet to come.
         if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
         % endif
-        % if config.group_size == 1:
+        % if counting == "expanded":
         explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
         % elif config.row_limit:
         explored += drifted;
         work += drifted;
-        % elif unqueued:
+        % elif counting == "both":
         explored += edges + drifted;
         work += drifted;
         % else:
         explored += edges;
         % endif
-        recorded_edges = ${"0" if config.group_size == 1 or config.row_limit else "(uint)min(edges, 0xfffffffful)"};
+        recorded_edges = ${"0" if counting == "expanded" or config.row_limit else "(uint)min(edges, 0xfffffffful)"};
         next.queue ^= 1;
         if (queued + hubs) {
             ${go_on("next", "edges")}
@@ -90,7 +85,7 @@
     work += edges + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the board may have changed
     ${finish("next")}
-    % if config.group_size == 1:
+    % if counting == "expanded":
     const ulong ahead = (ulong)next.length * mean_degree;   // a lone work-item counts edges as it goes
     % else:
     const ulong ahead = edges;
@@ -98,23 +93,22 @@
     stage_alone = (flags & FLAG_SOLO) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
                   next.length <= ${config.limits.solo_capacity}u &&
                   ((next.mode == RELAX && ahead <= ${config.limits.solo_edges}u)
-                  % if config.group_size == 1 and "split" in all_stages:
+                  % if "split" in single_group_stages:
                    || (next.mode == SPLIT && next.length <= ${config.limits.solo_edges}u)
                   % endif
-                  % if config.group_size == 1 and "heavy" in all_stages:
+                  % if "heavy" in single_group_stages:
                    || (next.mode == HEAVY && ahead <= ${config.limits.solo_edges}u)
                   % endif
                   );
 </%def>
 
 <%def name="settle()">
-<% unqueued = counts_unqueued(config) %>\
     ${store_totals("next")}
     if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         ${record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
-        % if config.group_size == 1:
+        % if counting == "expanded":
         ${correct_record("now", "edges")}
-        % elif unqueued:
+        % elif counting == "both":
         if (drifted && now.level - 2 < level_capacity) levels[now.level - 2].y += drifted;
         % endif
     }
@@ -184,9 +178,17 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 {
     ${s}.level += 1;
     % if config.row_limit:
-    ${heavy_edges(s)}
+    ${beyond_the_band(s, next_bound)}
     % elif "heavy" in all_stages:
-    // The heavy edges of all that this band has settled; they lead beyond it.
+    ${heavy_edges(s, next_bound)}
+    % else:
+    ${next_bound(s)}
+    % endif
+}
+</%def>
+
+## The heavy edges of all that this band has settled; they lead beyond it.
+<%def name="heavy_edges(s, otherwise)">
     const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
     if (settled_now) {
         ${s}.mode = HEAVY;
@@ -194,7 +196,32 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.hubs = 0;
         ${tile_of(s, "(ulong)settled_now * mean_degree")}
     } else {
-    % endif
+        ${otherwise(s)}
+    }
+</%def>
+
+## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
+<%def name="beyond_the_band(s, otherwise)">
+    const uint settled_now = load_relaxed(board + SETTLED);
+    const ulong settled_edges = BOARD_ULONG(SETTLED_EDGES), left_edges = BOARD_ULONG(LEFT_EDGES) - settled_edges;
+    BOARD_ULONG(SETTLED_EDGES) = 0;
+    BOARD_ULONG(LEFT_EDGES) = left_edges;
+    if (settled_now && BOARD_ULONG(HIGH) < KEY_NONE - 1) {
+        ${s}.mode = HEAVY;
+        ${s}.length = settled_now;
+        ${s}.hubs = 0;
+        ${tile_of(s, "settled_edges")}
+        % if config.method.heavy == "switching":
+        // A look at everyone costs as much as some edges.
+        if (settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u) ${s}.tile = 7;
+        % endif
+    } else {
+        ${otherwise(s)}
+    }
+</%def>
+
+## The bound is raised and the far pile split, or the search is over.
+<%def name="next_bound(s)">
     % if "split" in all_stages:
     const uint piled_now = load_relaxed(board + (${s}.visited ? PILE_ODD : PILE_EVEN));
     const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
@@ -223,28 +250,6 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = finish ? FINISH : MODE_DONE;
         % endif
     }
-    % if "heavy" in all_stages:
-    }
-    % endif
-}
-</%def>
-
-## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
-<%def name="heavy_edges(s)">
-    const uint settled_now = load_relaxed(board + SETTLED);
-    const ulong settled_edges = BOARD_ULONG(SETTLED_EDGES), left_edges = BOARD_ULONG(LEFT_EDGES) - settled_edges;
-    BOARD_ULONG(SETTLED_EDGES) = 0;
-    BOARD_ULONG(LEFT_EDGES) = left_edges;
-    if (settled_now && BOARD_ULONG(HIGH) < KEY_NONE - 1) {
-        ${s}.mode = HEAVY;
-        ${s}.length = settled_now;
-        ${s}.hubs = 0;
-        ${tile_of(s, "settled_edges")}
-        % if config.method.heavy == "switching":
-        // A look at everyone costs as much as some edges.
-        if (settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u) ${s}.tile = 7;
-        % endif
-    } else {
 </%def>
 
 <%def name="after_the_last(s)">

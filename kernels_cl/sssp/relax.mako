@@ -8,6 +8,16 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
 
+## At file scope: weights beside the heads, which lanes read side by side.
+<%def name="edge_types()">\
+typedef weight_t edge_t;
+% if config.cache == "streaming" and keys.bits == 32:
+#define WEIGHT_AT(e_) as_${keys.weight}(load_streaming((__global const uint *)edges + (e_)))
+% else:
+#define WEIGHT_AT(e_) edges[e_]
+% endif
+</%def>
+
 <%def name="begin()">
     % if keys.guarded:
     int beyond = 0;   // whether a sum was more than the type holds

@@ -7,10 +7,11 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
 <%namespace name="lower" file="/visited/lower.mako"/>
-<%namespace name="near" file="${'/sssp/self_tuning.mako' if context['config'].method.name == 'self-tuning' else '/sssp/buckets.mako' if context['config'].method.name == 'asynchronous' else '/sssp/alone.mako' if context['config'].group_size == 1 else '/sssp/bands.mako' if context['config'].row_limit else '/sssp/lanes.mako'}"/>
+<%namespace name="near" file="${context['bodies'].stages}"/>
+<%namespace name="rows" file="${context['bodies'].rows}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
-<%namespace name="deciding" file="${'/sssp/self_tuning_decide.mako' if context['config'].method.name == 'self-tuning' else '/sssp/buckets_decide.mako' if context['config'].method.name == 'asynchronous' else '/sssp/decide.mako'}"/>
+<%namespace name="deciding" file="${context['bodies'].decisions}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
 // A vertex whose distance falls to the bound HIGH or below it enters the frontier; one that is first
@@ -41,20 +42,7 @@ ${stage.declarations()}
 % else:
 #define VERTEX_OF(head_) (head_)
 % endif
-% if config.group_size == 1:
-typedef struct {
-    uint head;
-    weight_t weight;
-} edge_t;
-#define WEIGHT_AT(e_) edges[e_].weight
-% else:
-typedef weight_t edge_t;
-% if config.cache == "streaming" and keys.bits == 32:
-#define WEIGHT_AT(e_) as_${keys.weight}(load_streaming((__global const uint *)edges + (e_)))
-% else:
-#define WEIGHT_AT(e_) edges[e_]
-% endif
-% endif
+${rows.edge_types()}
 #define PULLS (now.tile == 7u)   // how the heavy edges of a band are relaxed
 #define IN_CHAIN (now.visited)   // which part of TREE this is
 % if "heavy" in all_stages and not config.row_limit:

@@ -16,6 +16,7 @@
 ## Words that a lane group takes at least; and those ahead that a loop asks for.
 <%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
 
@@ -24,13 +25,13 @@
 <%def name="reads_fewer(edges, unexplored)">${edges} > ${unexplored} / ${config.pull.alpha}u + n / ${config.pull.floor}u</%def>
 
 <%def name="setup()">
-% if config.lanes > 1:
+% if not lanes.module.one_lane(context):
 __local word_t pulled[${config.group_size}];
 % endif
 </%def>
 
 <%def name="each_unvisited(words)">
-% if config.lanes == 1:
+% if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
         ${prefetch_word(f"w + {WORDS_AHEAD}u")}

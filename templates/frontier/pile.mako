@@ -11,8 +11,10 @@
 ## Vertices that are looked through together.
 <%! TILE = 1024 %>
 
+<%namespace name="group" file="/grid/group.mako"/>
+
 <%def name="setup()">
-% if config.group_size > 1:
+% if not group.module.has_one_item(config):
 __local uint pile_buffers[${2 * config.group_size}];
 % endif
 </%def>

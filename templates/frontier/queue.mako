@@ -22,6 +22,7 @@
 ## Frontiers up to so many vertices append what is left without putting it together first.
 <%! DIRECT = 1 << 14 %>
 
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
 
@@ -49,7 +50,7 @@ typedef uint4 entry_t;
 </%def>
 
 <%def name="setup()">
-__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (config.group_size > 1))}];
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (not group.module.has_one_item(config)))}];
 __local uint group_count, group_base;
 __local edges_t group_edges;
 % if config.group_size > config.lanes:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
 
 UNREACHED = -1
+# The template by which one group runs levels; whether it is of one work-item.
+SINGLE_GROUP = {False: "/grid/solo.mako", True: "/grid/solo_sequential.mako"}
 # Words that a search over a status array keeps beside the state; those of 64 bits have even places.
 TALLY_WORDS = {
     "CLASSES": 0,
@@ -87,6 +89,7 @@ def kernel_parameters(
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
         "stages": tuple(stages),
+        "single_group": SINGLE_GROUP[config.group_size == 1],
         "stage_numbers": {
             name: number
             for name, number in stage_numbers(config.frontier.name).items()

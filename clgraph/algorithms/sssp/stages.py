@@ -128,6 +128,41 @@ def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
     return tuple(stages)
 
 
+def bodies_of(config: ResolvedPaths) -> SimpleNamespace:
+    """Give the files in ``kernels_cl/sssp`` that a configuration's stages are rendered from.
+
+    Returns
+    -------
+    types.SimpleNamespace
+        ``stages``: the relaxing stages; ``relaxation``: of self-tuning ones, who walks the rows;
+        ``decisions``: what follows a stage; ``rows``: how edges lie in memory.
+    """
+    one_item = config.group_size == 1
+    method = config.method.name
+    decisions = "decide"
+    if method == "self-tuning":
+        stages, decisions = "self_tuning", "self_tuning_decide"
+    elif method == "asynchronous":
+        stages, decisions = "buckets", "buckets_decide"
+    elif one_item:
+        stages = "alone"
+    else:
+        stages = "bands" if config.row_limit else "lanes"
+    return SimpleNamespace(
+        stages=f"/sssp/{stages}.mako",
+        relaxation=f"/sssp/self_tuning_{'rows' if one_item else 'lanes'}.mako",
+        decisions=f"/sssp/{decisions}.mako",
+        rows=f"/sssp/{'core_rows' if one_item else 'relax'}.mako",
+    )
+
+
+def _counting(config: ResolvedPaths) -> str:
+    """When edges of a frontier are counted, see ``/sssp/decide.mako``."""
+    if config.group_size == 1:
+        return "expanded"
+    return "both" if config.drift or config.row_limit else "queued"
+
+
 def kernel_parameters(
     config: ResolvedPaths,
     keys: Keys,
@@ -152,6 +187,11 @@ def kernel_parameters(
         "problem": problem,
         "stages": tuple(stages),
         "all_stages": all_stages,
+        "single_group_stages": [
+            name for name in ("split", "heavy") if name in all_stages and config.group_size == 1
+        ],
+        "bodies": bodies_of(config),
+        "counting": _counting(config),
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
         "board_words": BOARD_WORDS | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
         "row_cuts": ROW_CUTS,

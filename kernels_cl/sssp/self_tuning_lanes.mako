@@ -1,0 +1,52 @@
+## self_tuning_lanes: the edges out of a self-tuned frontier, by SIMD groups.
+##
+## relax()       the stage RELAX of /sssp/self_tuning.mako
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
+
+<%def name="relax()">
+    const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+    ${relaxing.begin()}
+    <%advance:each_edge queue="queue_from" count="now.length">
+    <%def name="visit(count)">
+        ${relax_edges(count)}
+    </%def>
+    </%advance:each_edge>
+    % if config.hub_degree:
+    if (now.hubs) {
+        <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+        <%def name="visit(count)">
+            ${relax_edges(count)}
+        </%def>
+        </%advance:each_hub_edge>
+    }
+    % endif
+    ${relaxing.end()}
+    ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
+</%def>
+
+<%def name="relax_edges(count)">
+    % for k in range(count):
+    const uint head${k} = VERTEX_OF(v${k});
+    int falls${k} = active${k};
+    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
+    if (falls${k}) {
+        to${k} = key_add(expanded[u${k}], WEIGHT_AT(e${k}));
+        before${k} = KEY_AT(head${k});
+    }
+    % if keys.guarded:
+    beyond |= falls${k} && to${k} >= KEY_NONE;
+    % endif
+    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    % endfor
+    % for k in range(count):
+    ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}
+    % endfor
+    % for k in range(count):
+    const int fresh${k} = lowered${k} && ${lower.first(f"head{k}", f"was{k}", "now.level", "KEY_NONE")};
+    ${queue.push(f"fresh{k}", f"MAKE_ENTRY(head{k}, 0, 0)", "queue_to")}
+    % endfor
+</%def>

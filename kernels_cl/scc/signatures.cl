@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
@@ -73,29 +74,8 @@ void scc_resolve(
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_signatures(
-    __global const offset_t *restrict indptr,       // [n + 1]
-    __global const uint *restrict indices,          // [m]
-    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
-    const uint n,
-    const uint m,
-    const uint bits,                                // of a vertex number
-    const ulong work_limit,                         // edges and vertices after which the rest is left
-    __global uint *component,                       // [n] in/out
-    volatile __global uint *forward,                // [n]
-    volatile __global uint *backward,               // [n]
-    __global uint *region,                          // [n]
-    volatile __global uint *changed,                // [n] 1 + the round of the last change
-    __global uint2 *edges_even,                     // [m + slack]
-    __global uint2 *edges_odd,                      // [m + slack]
-    volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
-    __global uint4 *history,                        // [1 + capacity] out: edges, found, stage, clock
-    const uint capacity,
-    volatile __global uint *state,                  // see stage.mako
-    const uint launch,
-    const uint flags,
-    const uint patience,
-    const uint spin_limit,
-    const ulong budget)
+${signature.parameters()}\
+${stage.parameters()}\
 {
     ${lanes.setup()}
     ${record.begin()}

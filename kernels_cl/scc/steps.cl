@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
@@ -73,35 +74,8 @@ void scc_begin(
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_steps(
-    __global const offset_t *restrict out_indptr,   // [n + 1]
-    __global const uint *restrict out_indices,      // [m]
-    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
-    __global const uint *restrict in_indices,       // [m]
-    const uint n,
-    const ulong m,
-    const uint trim_limit,                          // iterations of trimming
-    const uint trim_size,                           // vertices of the largest component that it takes out
-    const uint trim_worth,                          // one in so many live ones must go for another iteration
-    const uint pair_first,                          // number of the first forward-backward iteration
-    const uint pair_limit,                          // and the number that none may reach
-    const uint color,                               // whether colouring follows
-    const uint pair_lanes,                          // log2 of the lanes of a vertex in scans
-    const uint color_lanes,
-    const uint queued_closures,                     // bit 0, 1: forward-backward, colouring by queue
-    const ulong work_limit,                         // edges and vertices after which the rest is left
-    volatile __global uint *packed,                 // [n] in/out
-    volatile __global uint *component,              // [n] in/out
-    volatile __global ulong *pivots,                // [2 n + 1] in/out, by range: degrees, 1 + vertex
-    __global entry_t *queue_even,                   // [n + slack]
-    __global entry_t *queue_odd,                    // [n + slack]
-    __global uint4 *history,                        // [1 + capacity] out: items, found, stage, clock
-    const uint capacity,
-    volatile __global uint *state,                  // see stage.mako
-    const uint launch,
-    const uint flags,
-    const uint patience,
-    const uint spin_limit,
-    const ulong budget)
+${signature.parameters()}\
+${stage.parameters()}\
 {
     ${lanes.setup()}
     ${record.begin()}

@@ -173,6 +173,16 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
 }
 </%def>
 
+## The last arguments of every kernel that runs stages.
+<%def name="parameters()">\
+    volatile __global uint *state,                  // words of clgraph/engine/state.py
+    const uint launch,                              // 0 for a new search, else the resumption's index
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)                             // edges and vertices before a launch must pause
+</%def>
+
 <%def name="setup()">
 __local ulong stage_words[2];
 __local int stage_present, stage_last, stage_alone;

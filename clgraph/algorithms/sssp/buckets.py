@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.config import SSSPConfig
     from clgraph.algorithms.sssp.method import Method
-    from clgraph.device import DeviceTraits, Memory
-    from clgraph.device.kernel import Argument
+    from clgraph.device import DeviceTraits
     from clgraph.engine.config import TraversalConfig
+    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = [
     "AsynchronousPart",
-    "Rings",
     "asynchronous_part",
     "bucket_hops",
+    "declare_rings",
     "settled_method",
 ]
 
@@ -153,37 +153,23 @@ def asynchronous_part(
     )
 
 
-class Rings:
-    """Where entries wait in buckets: see templates/frontier/rings.mako.
+def declare_rings(table: Table, n: int, config: ResolvedPaths) -> None:
+    """Declare where entries wait in buckets: see templates/frontier/rings.mako.
 
-    Parameters
-    ----------
-    memory : Memory
-        Where to allocate.
-    n : int
-        Vertices.
-    config : ResolvedPaths
-        Of a search by buckets.
-
-    Raises
-    ------
-    DeviceMemoryError
-        If 8 bytes times the buckets times n / 4, or up to
-        twice as much, do not fit.
+    8 bytes times the buckets times n / 4, or up to twice as much.
     """
-
-    def __init__(self, memory: Memory, n: int, config: ResolvedPaths) -> None:
-        buckets = getattr(config.method, "buckets", 0)
-        count = buckets * config.rings
-        size = 1 << (max(int(ROOM * n) // config.rings, LEAST_RING) - 1).bit_length()
-        words = FIRST_WORDS + max(buckets, LEAST_COUNTS) + 2 * count
-        self._arguments: tuple[Argument, ...] = (
-            memory.allocate("rings", count * size, np.uint64),
-            memory.allocate("ring_state", words, np.uint32),
-            np.uint32(size - 1),
-            np.float32(np.clip(1 / config.delta, np.finfo(np.float32).tiny, 1e38)),
-        )
-
-    def arguments(self) -> tuple[Argument, ...]:
-        """Give the kernel's arguments for them."""
-        return self._arguments
+    buckets = getattr(config.method, "buckets", 0)
+    count = buckets * config.rings
+    size = 1 << (max(int(ROOM * n) // config.rings, LEAST_RING) - 1).bit_length()
+    words = FIRST_WORDS + max(buckets, LEAST_COUNTS) + 2 * count
+    tiny = np.finfo(np.float32).tiny
+    table.array(
+        "ulong",
+        "rings",
+        count * size,
+        "[BUCKETS * RINGS * (ring_mask + 1)], see rings.mako",
+        "shared",
+    )
+    table.array("uint", "ring_state", words, "[RING_WORDS + 2 * BUCKETS * RINGS]", "shared")
+    table.number("uint", "ring_mask", size - 1, "a ring's size, a power of two, less one")
+    table.number("float", "per_length", np.clip(1 / config.delta, tiny, 1e38), "1 / delta")

@@ -190,7 +190,7 @@ def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
     graph = small("grid")
     config = dataclasses.replace(cg.SCCConfig.preset(preset), trim=0)
     plan = cg.SCC(graph, config=config, device=intel)
-    driver = (plan._signatures or plan._steps)._driver
+    driver = (plan._signatures or plan._steps)._stages.driver
 
     def given_up(args, *_):
         for launch in range(stages):

@@ -7,6 +7,7 @@ from paths import check_paths, weighted
 
 import clgraph as cg
 from clgraph.algorithms.sssp import choose
+from clgraph.algorithms.sssp.buffers import table_of
 from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_heads, has_parallel_edges
 from clgraph.algorithms.sssp.config import EDGE_CLASSES
 from clgraph.algorithms.sssp.stages import kernel_parameters, stages_of
@@ -62,6 +63,7 @@ def rendered(device, *wanted, parallel_edges=False):
     parameters = kernel_parameters(
         resolved, weights.keys, stages, predecessors=False, parallel_edges=parallel_edges
     )
+    parameters["arguments"] = table_of(GRAPH, weights, resolved, device, predecessors=False).rows
     return render("sssp/sssp.cl", {"traits": device.traits, "check": False, **parameters})
 
 

@@ -101,17 +101,8 @@ __local key_t row_keys[${config.group_size}];
 
 <%def name="relax_light(count)">
     % for k in range(count):
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (active${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        before${k} = KEY_AT(v${k});
-        to${k} = key_add(keys_here[u${k}], weight);
-    }
-    % if keys.guarded:
-    beyond |= whole && active${k} && to${k} >= KEY_NONE;
-    % endif
+    ${relaxing.relax_edge(k, f"active{k}", f"keys_here[u{k}]", f"v{k}", "bound", may_exceed="whole && ")}
     edges_seen += (uint)active${k};
-    const int falls${k} = active${k} && to${k} < before${k} && to${k} <= bound;
     % endfor
     % for k in range(count):
     ${lower.lower(f"lowered{k}", f"was{k}", f"v{k}", f"falls{k}", f"to{k}", "now.level")}

@@ -55,17 +55,8 @@
 
 <%def name="relax_edges(count)">
     % for k in range(count):
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (active${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        before${k} = KEY_AT(v${k});
-        to${k} = key_add(keys_here[u${k}], weight);
-    }
-    % if keys.guarded:
-    beyond |= active${k} && to${k} >= KEY_NONE;
-    % endif
+    ${relaxing.relax_edge(k, f"active{k}", f"keys_here[u{k}]", f"v{k}", "(key_t)limit")}
     edges_seen += (uint)active${k};
-    const int falls${k} = active${k} && to${k} < before${k} && to${k} <= (key_t)limit;
     % endfor
     % for k in range(count):
     ${put_aside(k, f"v{k}")}
@@ -116,15 +107,9 @@
 <%def name="look_along(count)">
     edges_seen += ${" + ".join(f"(uint)active{k}" for k in range(count))};
     % for k in range(count):
-    key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE, to${k} = KEY_NONE;
-    int falls${k} = (from${k} > low || first_band) && from${k} <= high;
-    if (falls${k}) {
-        to${k} = key_add(from${k}, in_edges[e${k}]);
-        % if keys.guarded:
-        beyond |= to${k} >= KEY_NONE;
-        % endif
-        falls${k} = to${k} < KEY_AT(u${k}) && to${k} <= (key_t)limit;
-    }
+    const key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE;
+    ${relaxing.relax_edge(k, f"(from{k} > low || first_band) && from{k} <= high", f"from{k}", f"u{k}",
+                          "(key_t)limit", weight=f"in_edges[e{k}]")}
     % endfor
     % for k in range(count):
     ${put_aside(k, f"u{k}")}

@@ -191,15 +191,9 @@ __local key_t all_turn_keys[${config.group_size}];
 
 <%def name="visit(count)">
     % for k in range(count):
-    int falls${k} = active${k};
-    key_t to${k} = KEY_NONE;
     offset_t row${k} = 0;
     uint degree${k} = 0;
-    if (falls${k}) to${k} = key_add(turn_keys[u${k}], WEIGHT_AT(e${k}));
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < KEY_NONE && to${k} <= (key_t)limit;
+    ${relaxing.relax_edge(k, f"active{k}", f"turn_keys[u{k}]", None, "(key_t)limit")}
     % endfor
     % for k in range(count):
     // The row is fetched while the atomic is under way.

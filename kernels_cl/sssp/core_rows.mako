@@ -1,6 +1,6 @@
 ## core_rows: rows of a list, walked by one work-item.
 ##
-## relax(u, form, heavy)            the light edges of u, or the heavy ones; `form` is a def for the
+## relax(u, form, heavy, tail_key)  the light edges of u, or the heavy ones; `form` is a def for the
 ##                                  edges that shorten a distance: v, to
 ## prefetch(array, place, past)     asks for the row offsets of a vertex far ahead in a queue and for
 ##                                  the row of one not so far
@@ -8,6 +8,7 @@
 ##                                  that walks a row fetches one line for both
 ## In scope                         the kernel's arguments; edges_here, which counts
 
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="queues" file="/grid/solo_sequential.mako"/>
 
 <%def name="edge_types()">\
@@ -18,9 +19,9 @@ typedef struct {
 #define WEIGHT_AT(e_) edges[e_].weight
 </%def>
 
-<%def name="relax(u, form, heavy)">
+<%def name="relax(u, form, heavy, tail_key=None)">
 {
-    const key_t from = FRESH_KEY_AT(${u});
+    const key_t from = ${tail_key or f"FRESH_KEY_AT({u})"};
     const offset_t row_begin = ${f"middles[{u}]" if heavy else f"indptr[{u}]"};
     const offset_t row_end = ${f"indptr[{u} + 1]" if heavy else f"LIGHT_END({u})"};
     edges_here += (edges_t)(row_end - row_begin);
@@ -31,11 +32,8 @@ typedef struct {
         % else:
         const uint v = VERTEX_OF(edges[e].head);
         % endif
-        const key_t to = key_add(from, edges[e].weight);
-        % if keys.guarded:
-        beyond |= to >= KEY_NONE;
-        % endif
-        if (to < KEY_AT(v) && to <= (key_t)limit) {
+        ${relaxing.relax_edge("", "1", "from", "v", "(key_t)limit", weight="WEIGHT_AT(e)")}
+        if (falls) {
             % if keys.signed:
             if (to <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
             % endif

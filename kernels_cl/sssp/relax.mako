@@ -18,6 +18,26 @@ typedef weight_t edge_t;
 % endif
 </%def>
 
+## Every relaxation of an edge: declares `to`, the key of its head by way of it, `before`, what the head
+## has, and `falls`, whether `to` is less and no more than `bound`. `tail_key` is an expression for the
+## key of its tail; without a head every edge up to the bound falls, and the atomic decides alone.
+<%def name="relax_edge(k, active, tail_key, head, bound, weight=None, may_exceed='')">
+    int falls${k} = ${active};
+    key_t to${k} = KEY_NONE${f", before{k} = KEY_ZERO" if head else ""};
+    if (falls${k}) {
+        const weight_t weight = ${weight or f"WEIGHT_AT(e{k})"};
+        to${k} = ${tail_key};
+        % if head:
+        before${k} = KEY_AT(${head});
+        % endif
+        to${k} = key_add(to${k}, weight);
+    }
+    % if keys.guarded:
+    beyond |= ${may_exceed}falls${k} && to${k} >= KEY_NONE;
+    % endif
+    falls${k} = falls${k} && to${k} < ${f"before{k}" if head else "KEY_NONE"} && to${k} <= ${bound};
+</%def>
+
 <%def name="begin()">
     % if keys.guarded:
     int beyond = 0;   // whether a sum was more than the type holds
@@ -34,21 +54,8 @@ typedef weight_t edge_t;
 <%def name="visit_edges(count, keep, hub_slot)">
     % for k in range(count):
     const uint head${k} = VERTEX_OF(v${k});
-    int falls${k} = active${k};
-    % if problem.skips:
-    falls${k} = falls${k} && (${' && '.join(f"CLASS_OF(v{k}) != {code}u" for code in problem.skips)});
-    % endif
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (falls${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        to${k} = FRESH_KEY_AT(u${k});
-        before${k} = KEY_AT(head${k});
-        to${k} = key_add(to${k}, weight);
-    }
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    ${relax_edge(k, " && ".join([f"active{k}", *(f"CLASS_OF(v{k}) != {code}u" for code in problem.skips)]),
+                 f"FRESH_KEY_AT(u{k})", f"head{k}", "(key_t)limit")}
     offset_t row${k} = 0;
     uint degree${k} = 0;
     % endfor

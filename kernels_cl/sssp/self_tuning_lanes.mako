@@ -31,16 +31,7 @@
 <%def name="relax_edges(count)">
     % for k in range(count):
     const uint head${k} = VERTEX_OF(v${k});
-    int falls${k} = active${k};
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (falls${k}) {
-        to${k} = key_add(expanded[u${k}], WEIGHT_AT(e${k}));
-        before${k} = KEY_AT(head${k});
-    }
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    ${relaxing.relax_edge(k, f"active{k}", f"expanded[u{k}]", f"head{k}", "(key_t)limit")}
     % endfor
     % for k in range(count):
     ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}

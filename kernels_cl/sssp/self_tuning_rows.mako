@@ -11,31 +11,25 @@
 <%def name="relax()">
     uint fell[${config.buffer}];
     uint fell_count = 0;
+    edges_t edges_here = 0;
     ${relaxing.begin()}
     <%tiles:each_tile count="now.length" size="${config.push_tile}">
         for (uint place = tile_begin; place < tile_end; ++place) {
             ${rows.prefetch("queue_from", "place", "tile_end")}
             const uint u = queue_from[place];
-            const key_t from = expanded[u];
-            const offset_t row_end = indptr[u + 1];
-            for (offset_t e = indptr[u]; e < row_end; ++e) {
-                const uint v = VERTEX_OF(edges[e].head);
-                const key_t to = key_add(from, edges[e].weight);
-                % if keys.guarded:
-                beyond |= to >= KEY_NONE;
-                % endif
-                if (to < KEY_AT(v) && to <= (key_t)limit) {
-                    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
-                    if (lowered && ${lower.first("v", "was", "now.level", "KEY_NONE")}) {
-                        fell[fell_count++] = v;
-                        if (fell_count == ${config.buffer}u) {
-                            ${one_item.flush("fell", "fell_count", "queue_to", None, False)}
-                        }
-                    }
-                }
-            }
+            ${rows.relax("u", collect, False, "expanded[u]")}
         }
     </%tiles:each_tile>
     if (fell_count) ${one_item.flush("fell", "fell_count", "queue_to", None, False)}
     ${relaxing.end()}
+</%def>
+
+<%def name="collect()">
+    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
+    if (lowered && ${lower.first("v", "was", "now.level", "KEY_NONE")}) {
+        fell[fell_count++] = v;
+        if (fell_count == ${config.buffer}u) {
+            ${one_item.flush("fell", "fell_count", "queue_to", None, False)}
+        }
+    }
 </%def>

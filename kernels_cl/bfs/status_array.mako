@@ -18,6 +18,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="degrees" file="/balance/degree_classes.mako"/>
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
@@ -33,7 +34,7 @@
 #define TALLY_${name} ${index}
 % endfor
 #define TALLY_ULONG(name_) ((volatile __global ulong *)(tallies + (name_)))
-#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in classes.module.CLASS_EDGES) if config.frontier.classes == 4 else "2u"})
+#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in degrees.module.CLASS_EDGES) if config.frontier.classes == 4 else "2u"})
 // A vertex's distance as an int, UNREACHED before it is visited.
 % if config.frontier.bits == 8:
 #define STATUS_OF(v_) ((int)(uchar)(statuses[v_] + 1) - 1)

@@ -114,10 +114,7 @@ group_barrier();
         <%pull:each_unvisited words="words">
         <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="found(v, u)">
-            distances[${v}] = (int)now.level;
-            % if problem.predecessors:
-            predecessors[${v}] = (int)${u};
-            % endif
+            ${visiting.reach(v, u)}
         </%def>
         </%pull:each_unvisited>
         ${queue.end_count("found_count")}

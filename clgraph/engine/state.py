@@ -3,9 +3,16 @@
 Host and kernels agree on these by rendering: templates define each name from the tables here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from clgraph.engine.balance import BALANCER_COUNTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "BINS_AT",
@@ -15,6 +22,7 @@ __all__ = [
     "COUNTERS_AT",
     "MOST_BINS",
     "NO_STAGE",
+    "QUEUE_PAYLOAD",
     "SLOT_WORDS",
     "STATE_WORDS",
     "STATUS_DONE",
@@ -23,6 +31,7 @@ __all__ = [
     "UNIT_WORDS",
     "WORD_COUNT",
     "initial_state",
+    "stage_fields",
     "stage_numbers",
 ]
 
@@ -110,6 +119,55 @@ _STAGE_NUMBERS = {
 def stage_numbers(queue: str) -> dict[str, int]:
     """Give the number of each stage that a form of frontier (its name) has."""
     return _STAGE_NUMBERS.get(queue, _STAGE_NUMBERS["candidates"])
+
+
+# Where the stage machine itself keeps what in its two words of 64 bits, by their halves: the place and
+# the number of bits. Both words carry the generation.
+_MACHINE = {
+    "a_high": (
+        *(("generation", 24, 8), ("members", 12, 12), ("mode", 9, 3)),
+        *(("leave", 6, 1), ("epoch", 3, 3)),
+    ),
+    "b_high": (("generation", 24, 8),),
+}
+_FREE = (("a_high", 7, 2), ("a_high", 0, 3), ("a_low", 0, 32), ("b_high", 0, 24), ("b_low", 0, 32))
+# What queues of vertices and of hubs beside them are described by.
+QUEUE_PAYLOAD = {"queue": 1, "visited": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
+
+
+def stage_fields(payload: Mapping[str, int]) -> dict[str, tuple[tuple[str, int, int], ...]]:
+    """Pack what a kernel says of a stage beside what the machine needs.
+
+    Parameters
+    ----------
+    payload : dict
+        Bits of each field, by name; each goes where the first room is.
+
+    Returns
+    -------
+    dict
+        For each half of the two words the fields in it: name, place and number of bits.
+
+    Raises
+    ------
+    ValueError
+        If there is no room for a field.
+
+    Examples
+    --------
+    >>> stage_fields({"queue": 1, "length": 32})["a_low"]
+    (('length', 0, 32),)
+    """
+    halves = {half: list(_MACHINE.get(half, ())) for half in ("a_high", "a_low", "b_high", "b_low")}
+    free = [bits for _, _, bits in _FREE]
+    for name, bits in payload.items():
+        room = next((k for k, left in enumerate(free) if left >= bits), None)
+        if room is None:
+            raise ValueError(f"no room for {bits} bits of {name!r} in a stage word")
+        half, begin, _ = _FREE[room]
+        free[room] -= bits
+        halves[half].append((name, begin + free[room], bits))
+    return {half: tuple(fields) for half, fields in halves.items()}
 
 
 def initial_state() -> np.ndarray:

@@ -63,7 +63,7 @@ ${stage.parameters()}\
     const uint held_room = (uint)get_num_groups(0) * ${config.limits.solo_capacity}u;
     const uint held_limit = min(${small.module.HELD}u, min(held_room / 2u, held_room / max(mean_degree, 1u) * 2u));
     % endif
-    const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
+    const stage_t first_stage = stage_first(FILL);
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${form.work()}

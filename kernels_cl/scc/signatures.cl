@@ -54,8 +54,7 @@ ${stage.declarations()}
 % endfor
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
 // The stage word's `hubs` holds the repetition, and above it how often patience was doubled twice.
-#define REPETITION(hubs) ((hubs) & 0xffffu)
-#define ROUNDS(hubs) (${rounds}u << min(2u * ((hubs) >> 16), 26u))
+#define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
@@ -83,7 +82,7 @@ ${stage.parameters()}\
     ${queue.setup()}
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
-    const stage_t first_stage = {0, 0, PREPARE, 0, 0, 0, 0, 0, 0, 0, 0};
+    const stage_t first_stage = stage_first(PREPARE);
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}
@@ -102,7 +101,7 @@ ${stage.parameters()}\
 <%def name="run_stage()">
     __global uint2 *const edges_from = now.queue ? edges_odd : edges_even;
     __global uint2 *const queue_to = now.queue ? edges_even : edges_odd;
-    const order_t order = order_of(bits, REPETITION(now.hubs), (uint)*pivot_key);
+    const order_t order = order_of(bits, now.repetition, (uint)*pivot_key);
     ${queue.begin_stage()}
     % if "PREPARE" in rendered:
     if (now.mode == PREPARE) {
@@ -148,7 +147,7 @@ ${stage.parameters()}\
     % endif
     % if "JUDGE" in rendered:
     if (now.mode == JUDGE) {
-        const int at_rest = (int)now.visited;
+        const int at_rest = (int)now.at_rest;
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 if (component[v] == v) {
@@ -162,7 +161,7 @@ ${stage.parameters()}\
     % endif
     % if "RENEW" in rendered:
     if (now.mode == RENEW) {
-        const order_t fresh = order_of(bits, REPETITION(now.hubs), n);
+        const order_t fresh = order_of(bits, now.repetition, n);
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 if (component[v] == v) {
@@ -198,7 +197,7 @@ ${stage.parameters()}\
     ${record.account("cost", "now.mode == PREPARE")}
     if (now.mode == PREPARE) {
         next.mode = LIST;
-        next.hubs = 1;
+        next.repetition = 1;
     } else if (now.mode == LIST || now.mode == TRIM) {
         // Round 0 of trimming has only looked at the edges.
         const int marked = now.mode == TRIM && now.level == 0;
@@ -211,20 +210,21 @@ ${stage.parameters()}\
     } else if (now.mode == SIEVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
         // longer one.
-        const int over = now.visited || queued / 7u <= now.length / 8u;
-        const uint impatient = !now.visited && queued / 3u > now.length / 4u;
-        next.hubs += (over ? 1u : 0u) + (impatient << 16);
+        const int over = now.at_rest || queued / 7u <= now.length / 8u;
+        const uint impatient = !now.at_rest && queued / 3u > now.length / 4u;
+        next.repetition = (next.repetition + (uint)over) & 0xffffu;
+        next.stretch = min(next.stretch + impatient, 255u);
         next.queue ^= 1;
         next.length = queued;
-        next.visited = 0;
+        next.at_rest = 0;
         next.mode = queued == 0 ? MODE_DONE : over ? RENEW : SPREAD;
     } else if (now.mode == RENEW) {
         next.level = 0;
         next.mode = SPREAD;
     } else if (now.mode == SPREAD) {
         next.level += 1;
-        next.visited = queued == 0;
-        next.mode = queued == 0 || next.level >= ROUNDS(now.hubs) ? JUDGE : SPREAD;
+        next.at_rest = queued == 0;
+        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? JUDGE : SPREAD;
     } else {
         next.mode = SIEVE;
     }

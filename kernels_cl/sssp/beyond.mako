@@ -1,7 +1,7 @@
 ## beyond: what leads out of a band, once no one in it falls any more.
 ##
 ## Push          the edges that the band left, of all that it has settled
-## Pull          where these are more than are left (PULLS): whoever lies beyond looks along its own
+## Pull          where these are more than are left (now.pulls): whoever lies beyond looks along its own
 ##               in-edges for a settled vertex
 ##
 ## relax()       the stage HEAVY of /sssp/bands.mako
@@ -21,7 +21,7 @@
     ${relaxing.begin()}
     ${begin()}
     % if config.method.heavy == "switching":
-    if (PULLS) {
+    if (now.pulls) {
         // Whoever is at the lower bound or below was settled before this band, but for the sources.
         const key_t low = (key_t)BOARD_ULONG(LOW);
         const int first_band = low == 0;

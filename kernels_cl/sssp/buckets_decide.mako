@@ -77,7 +77,7 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
         BOARD_ULONG(CUT) = last_key;
         state[REMARK] = 0;
         next.mode = board[RINGS_CLEAN] ? START : CLEAR;
-        next.visited = 0;
+        next.rebuilds = 0;
         next.length = source_count;
         next.level = 1;
         board[RINGS_CLEAN] = 0;
@@ -87,8 +87,8 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
         explored = 0;
         work = n;
     } else if (now.mode == CLEAR) {
-        next.mode = now.visited ? SPLIT : START;
-        next.length = now.visited ? n : source_count;
+        next.mode = now.rebuilds ? SPLIT : START;
+        next.length = now.rebuilds ? n : source_count;
         work += n;
     } else if (now.mode == START || now.mode == SPLIT) {
         next.mode = RELAX;
@@ -111,7 +111,7 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
         next.length = 0;
         if (waiting && ((stop & STOP_FULL) || !in_rings(ring_state))) {
             next.mode = CLEAR;
-            next.visited = 1;
+            next.rebuilds = 1;
         } else if (waiting) {
             next.mode = RELAX;
             store_relaxed(STOP, 0u);
@@ -119,7 +119,7 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
             if (!outstanding(ring_state, 0xffffffffu)) board[RINGS_CLEAN] = 1;
             if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
             next.mode = finish ? FINISH : MODE_DONE;
-            next.visited = 0;
+            next.rebuilds = 0;
         }
     } else {
         ${deciding.after_the_last("next")}

@@ -48,8 +48,8 @@
     while (going) {
         __global const uint *const queue_from = now.queue ? queue_odd : queue_even;
         __global uint *const queue_to = now.queue ? queue_even : queue_odd;
-        __global uint *const pile_here = now.visited ? pile_odd : pile_even;
-        volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
+        __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+        volatile __global uint *const pile_count = board + (now.pile ? PILE_ODD : PILE_EVEN);
         const key_t high = (key_t)BOARD_ULONG(HIGH);
         key_t least = (key_t)BOARD_ULONG(LEAST);
         uint found = 0;

@@ -51,8 +51,8 @@
     } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
-            board[now.visited ? PILE_ODD : PILE_EVEN] = 0;
-            next.visited ^= 1;
+            board[now.pile ? PILE_ODD : PILE_EVEN] = 0;
+            next.pile ^= 1;
         }
         % endif
         % if config.row_limit:
@@ -213,7 +213,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${tile_of(s, "settled_edges")}
         % if config.method.heavy == "switching":
         // A look at everyone costs as much as some edges.
-        if (settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u) ${s}.tile = 7;
+        ${s}.pulls = settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u;
         % endif
     } else {
         ${otherwise(s)}
@@ -223,7 +223,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 ## The bound is raised and the far pile split, or the search is over.
 <%def name="next_bound(s)">
     % if "split" in all_stages:
-    const uint piled_now = load_relaxed(board + (${s}.visited ? PILE_ODD : PILE_EVEN));
+    const uint piled_now = load_relaxed(board + (${s}.pile ? PILE_ODD : PILE_EVEN));
     const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
     if (piled_now && nearest <= (key_t)limit && !(target < n && FRESH_KEY_AT(target) <= bound)) {
         const key_t raised = key_raise(bound, delta);
@@ -265,16 +265,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.queue ^= 1;
         state[REACHED] = queued + hubs${" - surplus" if config.row_limit else ""};   // where lengths may be negative: the roots
         ${s}.mode = TREE;
-        ${s}.visited = ${"1" if keys.signed else "0"};   // IN_CHAIN
+        ${s}.chain = ${"1" if keys.signed else "0"};
         ${tile_of(s, "edges")}
     } else
     % if not keys.signed:
-    if (now.mode == TREE && !now.visited) {
+    if (now.mode == TREE && !now.chain) {
         // The same frontier again, if edges between equal distances are needed.
         ${s}.length = now.length;
         ${s}.hubs = now.hubs;
         ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
-        ${s}.visited = 1;
+        ${s}.chain = 1;
     } else
     % endif
     if (now.mode == TREE && queued + hubs) {

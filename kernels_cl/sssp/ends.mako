@@ -7,7 +7,7 @@
 ##               vertices that a tree grows over are queued
 ## TREE          at first an edge that gives its head the head's distance and comes from nearer makes a
 ##               predecessor; these cannot form a cycle
-##               Then, IN_CHAIN, the rest, level by level: edges between equal distances (where lengths may be negative:
+##               Then, now.chain, the rest, level by level: edges between equal distances (where lengths may be negative:
 ##               all that give their head its distance) from vertices that are in the tree already.
 ##               A vertex is claimed once, by one that has a predecessor, so no cycle can close
 ## In scope      the kernel's arguments, now, slot; queues and piles of the stage
@@ -141,7 +141,7 @@
         const key_t cut = (key_t)BOARD_ULONG(CUT);
         uint rooted = 0;
         ${over_frontier(tree_edges)}
-        if (IN_CHAIN) {
+        if (now.chain) {
             ${queue.end_stage("queue_to", "0")}
         } else {
             ${queue.end_count("rooted")}
@@ -175,11 +175,11 @@
     if (active${k} && predecessors[head${k}] < 0) {
         const key_t from = KEY_AT(u${k}), there = KEY_AT(head${k});
         const int gives = there <= cut && key_add(from, WEIGHT_AT(e${k})) == there;
-        const int allowed = IN_CHAIN ? predecessors[u${k}] >= 0 : from < there;
+        const int allowed = now.chain ? predecessors[u${k}] >= 0 : from < there;
         if (gives && allowed) claimed${k} = atomic_cmpxchg(predecessors + head${k}, -1, (int)u${k}) == -1;
     }
     rooted += claimed${k};
-    const int queued${k} = claimed${k} && IN_CHAIN;
+    const int queued${k} = claimed${k} && now.chain;
     offset_t row${k} = 0;
     uint degree${k} = 0;
     if (queued${k}) {

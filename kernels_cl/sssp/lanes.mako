@@ -102,8 +102,8 @@ __local stage_t solo_next;
 % if config.solo:
 {
     const key_t high = (key_t)BOARD_ULONG(HIGH);
-    __global uint *const pile_here = now.visited ? pile_odd : pile_even;
-    volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
+    __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+    volatile __global uint *const pile_count = board + (now.pile ? PILE_ODD : PILE_EVEN);
     ulong explored, work;
     ${deciding.load_totals()}
     ${relaxing.begin()}

@@ -6,7 +6,7 @@
 ##
 ## RELAX         edges out of the frontier, from distances as they were when it was formed, so that
 ##               the counts of a step are the same in every run; who falls is queued once
-## SPLIT         first half (not now.visited): who fell is near, or waits in a partition; then the
+## SPLIT         first half (not now.half): who fell is near, or waits in a partition; then the
 ##               controller moves the threshold; second half: who is below it makes the frontier
 ##
 ## Partitions    one pile for those of even number and one for odd: two are in use at a time.
@@ -39,7 +39,7 @@
         const uint current = board[CURRENT] + 1u;   // partitions by their number plus one
         key_t least_even = KEY_NONE, least_odd = KEY_NONE;
         uint live_even = 0, live_odd = 0;   // changes, modulo 2^32
-        if (!now.visited) {
+        if (!now.half) {
             ${bisect()}
         } else {
             ${rebalance()}

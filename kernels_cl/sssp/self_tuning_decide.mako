@@ -72,8 +72,8 @@ static inline key_t key_below(const double x) {
         explored += BOARD_ULONG(FRONTIER_EDGES);
         board[IMPROVED] = queued;
         next.mode = SPLIT;
-        next.visited = 0;
-    } else if (now.mode == START || (now.mode == SPLIT && now.visited)) {
+        next.half = 0;
+    } else if (now.mode == START || (now.mode == SPLIT && now.half)) {
         ${frontier_is_formed("next")}
     } else if (now.mode == SPLIT) {
         recorded = 1;
@@ -114,11 +114,11 @@ static inline key_t key_below(const double x) {
         board[FINISHED] = 1;
         board[SCAN_EVEN] = 0;
         board[SCAN_ODD] = 0;
-        ${s}.visited = 0;
+        ${s}.half = 0;
         ${s}.mode = finish ? FINISH : MODE_DONE;
     } else {
         ${s}.mode = SPLIT;
-        ${s}.visited = 1;
+        ${s}.half = 1;
         % if config.method.controller == "device":
         ${turn()}
         far_here = board[here ? LIVE_ODD : LIVE_EVEN];   // before the next stage takes from it

@@ -44,8 +44,6 @@ ${stage.declarations()}
 #define VERTEX_OF(head_) (head_)
 % endif
 ${rows.edge_types()}
-#define PULLS (now.tile == 7u)   // how the heavy edges of a band are relaxed
-#define IN_CHAIN (now.visited)   // which part of TREE this is
 % if "heavy" in all_stages and not config.row_limit:
 #define LIGHT_END(v_) middles[v_]
 % else:
@@ -73,17 +71,17 @@ ${stage.parameters()}\
     const uint queue_capacity = (uint)((ulong)n * ${config.limits.queue_percent}u / 100u);
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
-    const stage_t first_stage = {0, 0, FILL, 0, 0, 0, 0, 0, 0, 0, 0};
+    const stage_t first_stage = stage_first(FILL);
     <%stage:run initial="first_stage">
     <%def name="work()">
         __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
         __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
         __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
-        __global uint *const pile_here = now.visited ? pile_odd : pile_even;
-        __global uint *const pile_other = now.visited ? pile_even : pile_odd;
-        volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
-        volatile __global uint *const other_count = board + (now.visited ? PILE_EVEN : PILE_ODD);
+        __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+        __global uint *const pile_other = now.pile ? pile_even : pile_odd;
+        volatile __global uint *const pile_count = board + (now.pile ? PILE_ODD : PILE_EVEN);
+        volatile __global uint *const other_count = board + (now.pile ? PILE_EVEN : PILE_ODD);
         ${queue.begin_stage()}
         ${ends.begin()}
         ${near.work()}

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
+# Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
+# too few, and the round.
+PAYLOAD = {
+    "queue": 1, "at_rest": 1, "length": 32, "repetition": 16, "stretch": 8, "level": 32,
+}
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 # On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
@@ -117,6 +122,7 @@ class Signatures:
             resolved,
             table,
             first=STAGES[0],
+            payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,

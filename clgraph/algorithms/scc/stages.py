@@ -12,7 +12,7 @@ from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.limits import Limits
 from clgraph.engine.plan import Stages
 from clgraph.engine.schedule import Schedule
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,9 +79,10 @@ def compile_stages(
     table: Table,
     *,
     first: str,
+    payload: dict[str, int],
     **params: Any,
 ) -> Stages:
-    """Build a kernel file for stages, that of stage `first` first."""
+    """Build a kernel file for stages of a payload, that of stage `first` first."""
     return Stages(
         device,
         name,
@@ -95,6 +96,7 @@ def compile_stages(
             "stages": tuple(stages),
             "rendered": tuple(stages) if resolved.kernels == "fused" else names,
             "state_words": STATE_WORDS,
+            "stage_fields": stage_fields(payload),
             "slot_words": SLOT_WORDS,
             **params,
         },

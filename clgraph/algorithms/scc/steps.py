@@ -31,6 +31,11 @@ __all__ = ["MOST_VERTICES", "Steps"]
 STAGES = ("TRIM", "PIVOT", "SEED", "SCAN", "FOLLOW", "UPDATE", "COLOR")
 PHASES = ("trim", "forward-backward", "coloring")
 MOST_VERTICES = 2**27  # ranges take 28 bits of a packed word and number twice as many
+# Of a stage: which queue, whether any is over; the phase, its direction and iteration; who is left.
+PAYLOAD = {
+    "queue": 1, "begun": 1, "length": 32, "phase": 2, "backward": 1, "iteration": 21,
+    "live": 32,
+}
 NO_LIMIT = 2**20  # iterations that the stage word can count
 DEFAULT_VIRTUAL_WARP = 8
 TRIM_WORTH = 32  # an adaptive trimming goes on while one in so many live vertices is removed
@@ -120,6 +125,7 @@ class Steps:
             resolved,
             table,
             first="TRIM" if trim else "PIVOT" if pairs else "COLOR",
+            payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             round_work=ROUND_WORK[traits.is_cpu],
         )

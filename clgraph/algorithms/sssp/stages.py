@@ -18,7 +18,7 @@ from clgraph.engine.control import (
     TELLING,
     VARIANCE_FLOOR,
 )
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,6 +163,19 @@ def _counting(config: ResolvedPaths) -> str:
     return "both" if config.drift or config.row_limit else "queued"
 
 
+def stage_payload(config: ResolvedPaths) -> dict[str, int]:
+    """Bits of what is said of a stage.
+
+    Which queue and which pile; what a SIMD group takes at a time; of TREE whether it follows
+    chains of predecessors; and what the method adds: whether heavy edges are pulled, which half of
+    a split it is, or whether the frontier is found anew among all vertices.
+    """
+    own = {"delta-stepping": "pulls", "self-tuning": "half", "asynchronous": "rebuilds"}
+    flags = {"chain": 1} | ({own[config.method.name]: 1} if config.method.name in own else {})
+    first = {"queue": 1, "pile": 1, "tile": 3, "length": 32}
+    return first | flags | {"hubs": 24 - len(flags), "level": 32}
+
+
 def kernel_parameters(
     config: ResolvedPaths,
     keys: Keys,
@@ -198,5 +211,6 @@ def kernel_parameters(
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,
         "state_words": STATE_WORDS,
+        "stage_fields": stage_fields(stage_payload(config)),
         "slot_words": SLOT_WORDS,
     }

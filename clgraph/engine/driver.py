@@ -59,7 +59,7 @@ class Outcome:
         Largest distance that was given out, and to how many vertices any was.
     explored : int
         Edges that were looked at, or counted as done, as the kernel has it.
-    remark : int
+    status_flags : int
         What the kernel has to tell beside its result; 0 is nothing.
     counters : dict
         Events by the names of `COUNTERS`; all 0 where the kernel does not count.
@@ -77,7 +77,7 @@ class Outcome:
         self.depth = words(STATE_WORDS["DEPTH"])
         self.reached = words(STATE_WORDS["REACHED"])
         self.explored = words(STATE_WORDS["EXPLORED"]) | words(STATE_WORDS["EXPLORED"] + 1) << 32
-        self.remark = words(STATE_WORDS["REMARK"])
+        self.status_flags = words(STATE_WORDS["STATUS_FLAGS"])
         self.counters = {name: words(COUNTERS_AT + k) for k, name in enumerate(COUNTERS)}
         self._events = events
 

@@ -48,8 +48,8 @@ SLOT_WORDS = (
     "NEXT_EDGES",
     "NEXT_EDGES_HIGH",
     "NEXT_HUBS",
-    "HELD_EDGES",
-    "HELD_EDGES_HIGH",
+    "RESIDENT_EDGES",
+    "RESIDENT_EDGES_HIGH",
 )
 _SLOT_STRIDE = 5 * _LINE
 
@@ -63,7 +63,8 @@ STATE_WORDS: dict[str, int] = {
     "LEFT": 2 * _LINE,
     "HEARTBEAT": 3 * _LINE,
     "ABORTED": 3 * _LINE + 1,
-    "REMARK": 3 * _LINE + 2,  # what a kernel has to tell beside its result, in bits of its own
+    "STATUS_FLAGS": 3 * _LINE
+    + 2,  # what a kernel has to tell beside its result, in bits of its own
     # Kept by whichever group decides.
     "STATUS": 4 * _LINE,
     "DEPTH": 4 * _LINE + 1,
@@ -80,9 +81,9 @@ STATE_WORDS: dict[str, int] = {
     "NEXT_EDGES_HIGH": 7 * _LINE + 1,
     "NEXT_HUBS": 8 * _LINE,
     "ENTERED": 8 * _LINE + 2,  # 64 bits, see membership.mako; never cleared
-    "HELD_EDGES": 8 * _LINE + 4,
-    "HELD_EDGES_HIGH": 8 * _LINE + 5,
-    "MEET": 9 * _LINE,  # 64 bits, see held.mako; cleared by the decider of such a stage
+    "RESIDENT_EDGES": 8 * _LINE + 4,
+    "RESIDENT_EDGES_HIGH": 8 * _LINE + 5,
+    "MEET": 9 * _LINE,  # 64 bits, see group_frontier.mako; cleared by the decider of such a stage
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 # Of a stage too, where balancers need prefix sums: see arrange.mako; and what deciders keep: how
@@ -121,8 +122,8 @@ def stage_numbers(queue: str) -> dict[str, int]:
     return _STAGE_NUMBERS.get(queue, _STAGE_NUMBERS["candidates"])
 
 
-# Where the stage machine itself keeps what in its two words of 64 bits, by their halves: the place and
-# the number of bits. Both words carry the generation.
+# Where the stage machine itself keeps what in its two words of 64 bits, by halves: place and number
+# of bits. Both words carry the generation.
 _MACHINE = {
     "a_high": (
         *(("generation", 24, 8), ("members", 12, 12), ("mode", 9, 3)),

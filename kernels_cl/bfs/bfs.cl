@@ -58,10 +58,10 @@ ${stage.parameters()}\
     % endif
     const uint words = (n + WORD_MASK) >> WORD_SHIFT;
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
-    % if config.held:
+    % if config.group_resident:
     // What groups find must fit their local memory, if about half of the edges lead to new vertices.
-    const uint held_room = (uint)get_num_groups(0) * ${config.limits.solo_capacity}u;
-    const uint held_limit = min(${small.module.HELD}u, min(held_room / 2u, held_room / max(mean_degree, 1u) * 2u));
+    const uint resident_room = (uint)get_num_groups(0) * ${config.limits.solo_capacity}u;
+    const uint resident_limit = min(${small.module.HELD}u, min(resident_room / 2u, resident_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = stage_first(FILL);
     <%stage:run initial="first_stage">

@@ -31,7 +31,7 @@ void check_gather(
     __global const word_t *restrict after,      // [words]
     const uint words,
     const uint n,                               // room in the queue
-    const uint small,                           // whether lane groups flush by themselves
+    const uint small,                           // whether SIMD groups flush by themselves
     __global uint *restrict seen,               // [32 * words] in/out: how often each vertex came
     __global entry_t *restrict pushed,          // [n] out
     volatile __global uint *state)

@@ -20,15 +20,15 @@
 //
 // Stages: PREPARE the vertices, which takes out those without edges in or without edges out, and choose a
 // pivot; LIST the edges between live ones; TRIM the edges while that pays, which it is known to by how many
-// were not listed; then SPREAD priorities along the edges for some rounds, JUDGE the vertices, SIEVE the
-// edges and RENEW the priorities, again and again. Few rounds contract what is cyclic in a small
+// were not listed; then PROPAGATE priorities along the edges for some rounds, DETECT the vertices, REMOVE the
+// edges and INIT the priorities, again and again. Few rounds contract what is cyclic in a small
 // neighbourhood, which shrinks a mesh geometrically; where that gets nowhere, priorities stay and rounds go
 // on until signatures rest. A launch of its own resolves contracted vertices at last, so that the stages can
 // be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
-// A signature names a vertex, whose own signature is as good: SPREAD follows such chains, which takes
+// A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
 // since the round before; every ${full_every}th looks at all, for chains that have grown elsewhere. The
 // pivot, a vertex of many edges in and out, has the greatest priority of all, so that a giant component
@@ -118,7 +118,7 @@ ${stage.parameters()}\
                 if (key > best) best = key;
             }
         </%tiles:each_tile>
-        // One atomic a lane group, and none where others have found better.
+        // One atomic a SIMD group, and none where others have found better.
         const ulong best_here = ~lane_reduce_min_ulong(~best);
         if (lane_id() == 0 && best_here > *pivot_key) atom_max(pivot_key, best_here);
     }
@@ -137,16 +137,16 @@ ${stage.parameters()}\
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
-    % if "SPREAD" in rendered:
-    if (now.mode == SPREAD) {
+    % if "PROPAGATE" in rendered:
+    if (now.mode == PROPAGATE) {
         uint found_count = 0;
         const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
         ${signatures.spread(edge_tile)}
         ${queue.end_count("found_count")}
     }
     % endif
-    % if "JUDGE" in rendered:
-    if (now.mode == JUDGE) {
+    % if "DETECT" in rendered:
+    if (now.mode == DETECT) {
         const int at_rest = (int)now.at_rest;
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
@@ -159,8 +159,8 @@ ${stage.parameters()}\
         </%tiles:each_tile>
     }
     % endif
-    % if "RENEW" in rendered:
-    if (now.mode == RENEW) {
+    % if "INIT" in rendered:
+    if (now.mode == INIT) {
         const order_t fresh = order_of(bits, now.repetition, n);
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
@@ -172,8 +172,8 @@ ${stage.parameters()}\
         </%tiles:each_tile>
     }
     % endif
-    % if "SIEVE" in rendered:
-    if (now.mode == SIEVE) {
+    % if "REMOVE" in rendered:
+    if (now.mode == REMOVE) {
         <%tiles:each_tile count="now.length" size="${edge_tile}">
             for (uint first = tile_begin; first < tile_end; first += LANES) {
                 const int active = first + lane_id() < tile_end;
@@ -192,7 +192,7 @@ ${stage.parameters()}\
 ## tells that its signatures are at rest.
 <%def name="next_stage()">
     fence_device();
-    const int over_edges = now.mode == SPREAD || now.mode == SIEVE || now.mode == TRIM;
+    const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;
     const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
     ${record.account("cost", "now.mode == PREPARE")}
     if (now.mode == PREPARE) {
@@ -203,11 +203,11 @@ ${stage.parameters()}\
         const int marked = now.mode == TRIM && now.level == 0;
         const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
         const uint gone = (now.mode == LIST ? m : now.length) - queued;
-        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : SPREAD;
+        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : PROPAGATE;
         next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
         next.queue ^= 1;
         next.length = queued;
-    } else if (now.mode == SIEVE) {
+    } else if (now.mode == REMOVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
         // longer one.
         const int over = now.at_rest || queued / 7u <= now.length / 8u;
@@ -217,18 +217,18 @@ ${stage.parameters()}\
         next.queue ^= 1;
         next.length = queued;
         next.at_rest = 0;
-        next.mode = queued == 0 ? MODE_DONE : over ? RENEW : SPREAD;
-    } else if (now.mode == RENEW) {
+        next.mode = queued == 0 ? MODE_DONE : over ? INIT : PROPAGATE;
+    } else if (now.mode == INIT) {
         next.level = 0;
-        next.mode = SPREAD;
-    } else if (now.mode == SPREAD) {
+        next.mode = PROPAGATE;
+    } else if (now.mode == PROPAGATE) {
         next.level += 1;
         next.at_rest = queued == 0;
-        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? JUDGE : SPREAD;
+        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? DETECT : PROPAGATE;
     } else {
-        next.mode = SIEVE;
+        next.mode = REMOVE;
     }
-    if (now.mode == PREPARE || now.mode == RENEW) {
+    if (now.mode == PREPARE || now.mode == INIT) {
         // The pivot stands out among the priorities that the stage has drawn.
         const uint pivot = root_of(component, (uint)*pivot_key);
         *pivot_key = pivot;

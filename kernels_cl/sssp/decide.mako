@@ -1,6 +1,6 @@
 ## decide: what follows a stage, by one work-item while all others wait.
 ##
-## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
+## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 ## Order         relax while the frontier has anyone; else split the pile while it has, unless the
 ##               target is settled; then leaves, finish and tree, as far as they are rendered; before
 ##               each split heavy edges, where they are apart
@@ -27,21 +27,21 @@
     next.length = queued;
     next.hubs = hubs;
     if (now.mode == FILL) {
-        board[PILE_EVEN] = 0;
-        board[PILE_ODD] = 0;
-        board[ROOTS] = 0;
-        board[SETTLED] = 0;
+        control_block[PILE_EVEN] = 0;
+        control_block[PILE_ODD] = 0;
+        control_block[ROOTS] = 0;
+        control_block[SETTLED] = 0;
         % if config.row_limit:
-        BOARD_ULONG(SETTLED_EDGES) = 0;
-        BOARD_ULONG(LEFT_EDGES) = m;
+        CONTROL_ULONG(SETTLED_EDGES) = 0;
+        CONTROL_ULONG(LEFT_EDGES) = m;
         % else:
-        board[SETTLED_BEGIN] = 0;
+        control_block[SETTLED_BEGIN] = 0;
         % endif
-        BOARD_ULONG(LOW) = 0;
-        BOARD_ULONG(HIGH) = first_high;
-        BOARD_ULONG(LEAST) = KEY_NONE;
-        BOARD_ULONG(CUT) = last_key;
-        state[REMARK] = 0;
+        CONTROL_ULONG(LOW) = 0;
+        CONTROL_ULONG(HIGH) = first_high;
+        CONTROL_ULONG(LEAST) = KEY_NONE;
+        CONTROL_ULONG(CUT) = last_key;
+        state[STATUS_FLAGS] = 0;
         next.mode = START;
         next.length = source_count;
         next.hubs = 0;
@@ -51,15 +51,15 @@
     } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
-            board[now.pile ? PILE_ODD : PILE_EVEN] = 0;
+            control_block[now.pile ? PILE_ODD : PILE_EVEN] = 0;
             next.pile ^= 1;
         }
         % endif
         % if config.row_limit:
-        if (now.mode == HEAVY) board[SETTLED] = 0;
+        if (now.mode == HEAVY) control_block[SETTLED] = 0;
         % elif "heavy" in all_stages:
         // Rounding may have put some of their heads into the band itself: those are yet to come.
-        if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
+        if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;
         % endif
         % if counting == "expanded":
         explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
@@ -83,7 +83,7 @@
         ${after_the_last("next")}
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
-    if (next.mode != RELAX) fence_device();   // the board may have changed
+    if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${finish("next")}
     % if counting == "expanded":
     const ulong ahead = (ulong)next.length * mean_degree;   // a lone work-item counts edges as it goes
@@ -151,7 +151,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     ${s}.level += 1;
     ${tile_of(s, edges)}
     if (${s}.level > max_rounds) {
-        state[REMARK] |= REMARK_ROUNDS;
+        state[STATUS_FLAGS] |= FLAG_ROUNDS;
         ${s}.mode = MODE_DONE;
     }
 }
@@ -159,16 +159,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 
 <%def name="tile_of(s, edges)">
     % if config.distribution == "static":
-    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    // Entries per SIMD group: enough for one round of lanes, or more where there is work for all.
     const uint size = ${s}.length + ${s}.hubs;
     const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
-    const int crowding = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
+    const int per_group = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
     % if config.drift:
     // Whoever goes on alone had better begin with little.
-    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
+    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(per_group, 0, ${config.lanes.bit_length() - 1});
     else
     % endif
-    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
+    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), per_group), 0, ${config.lanes.bit_length() - 1});
     % endif
 </%def>
 
@@ -189,7 +189,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 
 ## The heavy edges of all that this band has settled; they lead beyond it.
 <%def name="heavy_edges(s, otherwise)">
-    const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
+    const uint settled_now = load_relaxed(control_block + SETTLED) - control_block[SETTLED_BEGIN];
     if (settled_now) {
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
@@ -202,11 +202,11 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 
 ## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
 <%def name="beyond_the_band(s, otherwise)">
-    const uint settled_now = load_relaxed(board + SETTLED);
-    const ulong settled_edges = BOARD_ULONG(SETTLED_EDGES), left_edges = BOARD_ULONG(LEFT_EDGES) - settled_edges;
-    BOARD_ULONG(SETTLED_EDGES) = 0;
-    BOARD_ULONG(LEFT_EDGES) = left_edges;
-    if (settled_now && BOARD_ULONG(HIGH) < KEY_NONE - 1) {
+    const uint settled_now = load_relaxed(control_block + SETTLED);
+    const ulong settled_edges = CONTROL_ULONG(SETTLED_EDGES), left_edges = CONTROL_ULONG(LEFT_EDGES) - settled_edges;
+    CONTROL_ULONG(SETTLED_EDGES) = 0;
+    CONTROL_ULONG(LEFT_EDGES) = left_edges;
+    if (settled_now && CONTROL_ULONG(HIGH) < KEY_NONE - 1) {
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
         ${s}.hubs = 0;
@@ -223,26 +223,26 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 ## The bound is raised and the far pile split, or the search is over.
 <%def name="next_bound(s)">
     % if "split" in all_stages:
-    const uint piled_now = load_relaxed(board + (${s}.pile ? PILE_ODD : PILE_EVEN));
-    const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
+    const uint piled_now = load_relaxed(control_block + (${s}.pile ? PILE_ODD : PILE_EVEN));
+    const key_t bound = (key_t)CONTROL_ULONG(HIGH), nearest = (key_t)CONTROL_ULONG(LEAST);
     if (piled_now && nearest <= (key_t)limit && !(target < n && FRESH_KEY_AT(target) <= bound)) {
         const key_t raised = key_raise(bound, delta);
-        board[SETTLED] = 0;
-        board[SETTLED_BEGIN] = 0;
-        BOARD_ULONG(LOW) = bound;
-        BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
+        control_block[SETTLED] = 0;
+        control_block[SETTLED_BEGIN] = 0;
+        CONTROL_ULONG(LOW) = bound;
+        CONTROL_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
         % if config.row_limit:
         // Where few edges are left, no order of them is worth another band.
-        if (BOARD_ULONG(LEFT_EDGES) <= m / ${UNORDERED}u) BOARD_ULONG(HIGH) = KEY_NONE - 1;
+        if (CONTROL_ULONG(LEFT_EDGES) <= m / ${UNORDERED}u) CONTROL_ULONG(HIGH) = KEY_NONE - 1;
         % endif
-        BOARD_ULONG(LEAST) = KEY_NONE;
+        CONTROL_ULONG(LEAST) = KEY_NONE;
         ${s}.mode = SPLIT;
         ${s}.length = piled_now;
         ${s}.hubs = 0;
     } else
     % endif
     {
-        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
         % if "leaves" in all_stages:
         ${s}.mode = LEAVES;
         ${s}.length = 0;
@@ -256,7 +256,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     ${s}.level += 1;
     % if "leaves" in all_stages:
     if (now.mode == LEAVES) {
-        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
         ${s}.mode = finish ? FINISH : MODE_DONE;
     } else
     % endif
@@ -273,7 +273,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         // The same frontier again, if edges between equal distances are needed.
         ${s}.length = now.length;
         ${s}.hubs = now.hubs;
-        ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
+        ${s}.mode = queued + load_relaxed(control_block + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
         ${s}.chain = 1;
     } else
     % endif

@@ -5,8 +5,8 @@
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
 ## RELAX         edges out of the frontier, from distances as they were when it was formed, so that
-##               the counts of a step are the same in every run; who falls is queued once
-## SPLIT         first half (not now.half): who fell is near, or waits in a partition; then the
+##               the counts of a step are the same in every run; who improves is queued once
+## SPLIT         first half (not now.second): who fell is near, or waits in a partition; then the
 ##               controller moves the threshold; second half: who is below it makes the frontier
 ##
 ## Partitions    one pile for those of even number and one for odd: two are in use at a time.
@@ -35,11 +35,11 @@
     % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
-        const uint current = board[CURRENT] + 1u;   // partitions by their number plus one
+        const key_t high = (key_t)CONTROL_ULONG(HIGH);
+        const uint current = control_block[CURRENT] + 1u;   // partitions by their number plus one
         key_t least_even = KEY_NONE, least_odd = KEY_NONE;
         uint live_even = 0, live_odd = 0;   // changes, modulo 2^32
-        if (!now.half) {
+        if (!now.second) {
             ${bisect()}
         } else {
             ${rebalance()}
@@ -49,9 +49,9 @@
             const uint live_here = lane_reduce_add(live_${side});
             const key_t least_here = REDUCE_MIN_KEY(least_${side});
             if (lane_id() == 0) {
-                if (live_here) atomic_add(board + LIVE_${side.upper()}, live_here);
-                if (least_here < BOARD_ULONG(LEAST_${side.upper()}))
-                    atom_min((volatile __global ulong *)(board + LEAST_${side.upper()}), (ulong)least_here);
+                if (live_here) atomic_add(control_block + LIVE_${side.upper()}, live_here);
+                if (least_here < CONTROL_ULONG(LEAST_${side.upper()}))
+                    atom_min((volatile __global ulong *)(control_block + LEAST_${side.upper()}), (ulong)least_here);
             }
         }
         % endfor
@@ -61,7 +61,7 @@
 </%def>
 
 <%def name="bisect()">
-    const key_t bound = (key_t)BOARD_ULONG(FAR_BOUND);
+    const key_t bound = (key_t)CONTROL_ULONG(FAR_BOUND);
     key_t nearest = KEY_NONE, shallowest = ~(key_t)0;   // the latter of complements: the largest of all
     <%local:each_place count="now.length">
         const uint v = active ? ENTRY_VERTEX(queue_from[place]) : 0u;
@@ -95,20 +95,20 @@
             held.y = partition << 1 | 1u;
         }
         if (leaves || (aside && !stays)) far[v] = held;
-        ${append("into_even", "v", "pile_even", "board + PILE_EVEN")}
-        ${append("into_odd", "v", "pile_odd", "board + PILE_ODD")}
+        ${append("into_even", "v", "pile_even", "control_block + PILE_EVEN")}
+        ${append("into_odd", "v", "pile_odd", "control_block + PILE_ODD")}
         ${queue.push("near", "MAKE_ENTRY(v, 0, 0)", "queue_to")}
     </%local:each_place>
     % for name, word in (("nearest", "NEAREST"), ("shallowest", "SHALLOWEST")):
     {
         const key_t least_here = REDUCE_MIN_KEY(${name});
-        if (lane_id() == 0 && least_here < BOARD_ULONG(${word})) atom_min((volatile __global ulong *)(board + ${word}), (ulong)least_here);
+        if (lane_id() == 0 && least_here < CONTROL_ULONG(${word})) atom_min((volatile __global ulong *)(control_block + ${word}), (ulong)least_here);
     }
     % endfor
 </%def>
 
 <%def name="rebalance()">
-    const uint near = board[NEAR_SIZE], even = near + board[SCAN_EVEN], all = even + board[SCAN_ODD];
+    const uint near = control_block[NEAR_SIZE], even = near + control_block[SCAN_EVEN], all = even + control_block[SCAN_ODD];
     <%local:each_place count="all">
         uint v0 = 0;
         const int side = place >= even;   // of the pile, if it is one
@@ -143,8 +143,8 @@
                 else least_even = min(least_even, key);
             }
         }
-        ${append("into_even", "v0", "pile_even", "board + PILE_EVEN")}
-        ${append("into_odd", "v0", "pile_odd", "board + PILE_ODD")}
+        ${append("into_even", "v0", "pile_even", "control_block + PILE_EVEN")}
+        ${append("into_odd", "v0", "pile_odd", "control_block + PILE_ODD")}
         offset_t row0 = 0;
         uint degree0 = 0;
         if (taken) {

@@ -4,7 +4,7 @@
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 
 <%def name="relax()">
@@ -30,14 +30,14 @@
 
 <%def name="relax_edges(count)">
     % for k in range(count):
-    const uint head${k} = VERTEX_OF(v${k});
-    ${relaxing.relax_edge(k, f"active{k}", f"expanded[u{k}]", f"head{k}", "(key_t)limit")}
+    const uint target${k} = VERTEX_OF(v${k});
+    ${relaxing.relax_edge(k, f"active{k}", f"expanded[u{k}]", f"target{k}", "(key_t)limit")}
     % endfor
     % for k in range(count):
-    ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", f"target{k}", f"improves{k}", f"to{k}", "now.level")}
     % endfor
     % for k in range(count):
-    const int fresh${k} = lowered${k} && ${lower.first(f"head{k}", f"was{k}", "now.level", "KEY_NONE")};
-    ${queue.push(f"fresh{k}", f"MAKE_ENTRY(head{k}, 0, 0)", "queue_to")}
+    const int fresh${k} = decreased${k} && ${keys_at.first(f"target{k}", f"was{k}", "now.level", "KEY_NONE")};
+    ${queue.push(f"fresh{k}", f"MAKE_ENTRY(target{k}, 0, 0)", "queue_to")}
     % endfor
 </%def>

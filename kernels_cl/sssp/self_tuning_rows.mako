@@ -1,11 +1,11 @@
 ## self_tuning_rows: the edges out of a self-tuned frontier, by a processor core's only work-item.
 ##
-## relax()       the stage RELAX of /sssp/self_tuning.mako; what falls is collected in a private buffer
+## relax()       the stage RELAX of /sssp/self_tuning.mako; what improves is collected in a private buffer
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
-<%namespace name="one_item" file="/sssp/alone.mako"/>
+<%namespace name="one_item" file="/sssp/one_item.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
 
 <%def name="relax()">
@@ -25,8 +25,8 @@
 </%def>
 
 <%def name="collect()">
-    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
-    if (lowered && ${lower.first("v", "was", "now.level", "KEY_NONE")}) {
+    ${keys_at.decrease("decreased", "was", "v", "1", "to", "now.level")}
+    if (decreased && ${keys_at.first("v", "was", "now.level", "KEY_NONE")}) {
         fell[fell_count++] = v;
         if (fell_count == ${config.buffer}u) {
             ${one_item.flush("fell", "fell_count", "queue_to", None, False)}

@@ -7,7 +7,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="key" file="/visited/keys.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="near" file="${context['bodies'].stages}"/>
 <%namespace name="rows" file="${context['bodies'].rows}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
@@ -15,13 +15,13 @@
 <%namespace name="deciding" file="${context['bodies'].decisions}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
-// A vertex whose distance falls to the bound HIGH or below it enters the frontier; one that is first
+// A vertex whose distance improves to the bound HIGH or below it enters the frontier; one that is first
 // reached beyond it is put on the far pile, where it stays until the frontier is empty. Then the
 // bound is raised and the pile is SPLIT. Every vertex is in the frontier at most once and on the pile
 // at most once, so both hold n.
 //
 // Races: distances only ever fall, and each fall is an atomic minimum. A vertex of the frontier that
-// falls while it is expanded is queued again, so an old distance that was read does no harm.
+// improves while it is expanded is queued again, so an old distance that was read does no harm.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -29,19 +29,19 @@ ${clock.vocabulary()}
 ${group.declarations()}
 ${queue.declarations()}
 ${key.declarations()}
-${lower.declarations()}
+${keys_at.declarations()}
 ${stage.declarations()}
 % for name, number in stage_numbers.items():
 #define ${name.upper()} ${number}u
 % endfor
-% for name, word in board_words.items():
+% for name, word in control_block_words.items():
 #define ${name} ${word}
 % endfor
 % if problem.classes:
-#define VERTEX_OF(head_) ((head_) & ${(1 << 30) - 1}u)
-#define CLASS_OF(head_) ((head_) >> 30)
+#define VERTEX_OF(target_) ((target_) & ${(1 << 30) - 1}u)
+#define CLASS_OF(target_) ((target_) >> 30)
 % else:
-#define VERTEX_OF(head_) (head_)
+#define VERTEX_OF(target_) (target_)
 % endif
 ${rows.edge_types()}
 % if "heavy" in all_stages and not config.row_limit:
@@ -49,7 +49,7 @@ ${rows.edge_types()}
 % else:
 #define LIGHT_END(v_) indptr[(v_) + 1]
 % endif
-#define BOARD_ULONG(word_) (*(volatile __global ulong *)(board + (word_)))
+#define CONTROL_ULONG(word_) (*(volatile __global ulong *)(control_block + (word_)))
 % if hasattr(deciding, "declarations"):
 ${deciding.declarations()}
 % endif
@@ -80,8 +80,8 @@ ${stage.parameters()}\
         __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
         __global uint *const pile_here = now.pile ? pile_odd : pile_even;
         __global uint *const pile_other = now.pile ? pile_even : pile_odd;
-        volatile __global uint *const pile_count = board + (now.pile ? PILE_ODD : PILE_EVEN);
-        volatile __global uint *const other_count = board + (now.pile ? PILE_EVEN : PILE_ODD);
+        volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);
+        volatile __global uint *const other_count = control_block + (now.pile ? PILE_EVEN : PILE_ODD);
         ${queue.begin_stage()}
         ${ends.begin()}
         ${near.work()}

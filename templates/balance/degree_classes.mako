@@ -38,7 +38,7 @@ group_barrier();
     }
 </%tiles:each_group_tile>
 % else:
-// Units of work, the heaviest first: parts of a vertex, a vertex, a vertex per lane group or several
+// Units of work, the heaviest first: parts of a vertex, a vertex, a vertex per SIMD group or several
 // per work-item.
 const uint shares = clamp(now.members, 1u, (max_degree >> 2) / GROUP_SIZE + 1u);
 const uint extreme = (begins[4] - begins[3]) * shares, large = extreme + begins[3] - begins[2];

@@ -8,12 +8,12 @@
 ## Local memory  one word per lane
 ## Result        to_visited = from_visited plus the found ones; found_count and found_edges of
 ##               each lane are increased
-## Shape         a lane group takes up to LANES words of the bitmap, numbers the unvisited vertices in
+## Shape         a SIMD group takes up to LANES words of the bitmap, numbers the unvisited vertices in
 ##               them by a scan of their counts and gives each lane one of those: lanes stay busy
 ##               however few are left. A vertex is probed by its lane first; a longer row is
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
-## Words that a lane group takes at least; and those ahead that a loop asks for.
+## Words that a SIMD group takes at least; and those ahead that a loop asks for.
 <%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
@@ -39,8 +39,8 @@ __local word_t pulled[${config.group_size}];
     }
 </%tiles:each_tile>
 % else:
-// A lane group takes as few words as leave none of the others without any: of vertices that find no
-// one, each in-neighbour is a wait that only other lane groups fill.
+// A SIMD group takes as few words as leave none of the others without any: of vertices that find no
+// one, each in-neighbour is a wait that only other SIMD groups fill.
 uint words_together = ${config.lanes}u;
 while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
 <%tiles:each_tile count="${words}" size="words_together">

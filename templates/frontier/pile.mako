@@ -1,11 +1,11 @@
 ## pile: vertices that are put aside, appended with few atomics.
 ##
-## Each lane group collects vertices in a buffer in local memory and reserves room for a full one with
+## Each SIMD group collects vertices in a buffer in local memory and reserves room for a full one with
 ## one atomic on the pile's counter, which stays from stage to stage.
 ##
 ## In scope      the queue's vocabulary, n (what a pile holds), state
 ## Called by     lane-uniform control flow; no barriers
-## Local memory  2 * LANES words per lane group, nothing for a group of one lane
+## Local memory  2 * LANES words per SIMD group, nothing for a group of one lane
 ## Overflow      every reservation is checked and raises OVERFLOWED
 
 ## Vertices that are looked through together.
@@ -21,7 +21,7 @@ __local uint pile_buffers[${2 * config.group_size}];
 
 <%def name="begin_stage()">
 __local uint *const pile_buffer = pile_buffers + LANE_GROUP * ${2 * config.lanes};
-uint piled = 0;   // vertices in this lane group's buffer; uniform over its lanes
+uint piled = 0;   // vertices in this SIMD group's buffer; uniform over its lanes
 </%def>
 
 <%def name="reserve(count, base, counter)">

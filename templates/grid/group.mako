@@ -9,7 +9,7 @@
 %>
 <%def name="declarations()">
 #define GROUP_SIZE ${config.group_size}u
-#define GROUP_LANES ${config.group_size // config.lanes}u   // lane groups in a work-group
+#define GROUP_LANES ${config.group_size // config.lanes}u   // SIMD groups in a work-group
 #define LANE_GROUP ((uint)get_local_id(0) / LANES)
 #define NO_SPACE 0xffffffffu
 % if has_one_item(config):

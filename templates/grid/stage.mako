@@ -152,7 +152,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
     if (flags & FLAG_OPEN) {
         *rank = atomic_inc(state + JOINED);
         if (*rank) return stage_wait(state, 255u, 1, *rank, epoch, spin_limit, word_a, word_b);
-        // The founder gives others a moment to arrive, and starts without those that have not.
+        // The first group gives others a moment to arrive, and starts without those that have not.
         for (uint i = 0; i < patience && load_relaxed(state + JOINED) < groups; ++i) spin_hint();
     }
     stage_t s = launch ? stage_from_words(

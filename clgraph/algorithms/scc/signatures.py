@@ -28,11 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_EDGES", "Signatures"]
 
-STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
+STAGES = ("PREPARE", "LIST", "TRIM", "PROPAGATE", "DETECT", "REMOVE", "INIT")
 # Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
 # too few, and the round.
 PAYLOAD = {
-    "queue": 1, "at_rest": 1, "length": 32, "repetition": 16, "stretch": 8, "level": 32,
+    "queue": 1,
+    "at_rest": 1,
+    "length": 32,
+    "repetition": 16,
+    "stretch": 8,
+    "level": 32,
 }
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits

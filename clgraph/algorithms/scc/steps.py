@@ -33,7 +33,12 @@ PHASES = ("trim", "forward-backward", "coloring")
 MOST_VERTICES = 2**27  # ranges take 28 bits of a packed word and number twice as many
 # Of a stage: which queue, whether any is over; the phase, its direction and iteration; who is left.
 PAYLOAD = {
-    "queue": 1, "begun": 1, "length": 32, "phase": 2, "backward": 1, "iteration": 21,
+    "queue": 1,
+    "begun": 1,
+    "length": 32,
+    "phase": 2,
+    "backward": 1,
+    "iteration": 21,
     "live": 32,
 }
 NO_LIMIT = 2**20  # iterations that the stage word can count

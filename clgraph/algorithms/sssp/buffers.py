@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.algorithms.sssp.buckets import declare_rings
+from clgraph.algorithms.sssp.buckets import declare_bucket_queues
 from clgraph.algorithms.sssp.classes import (
-    classed_heads,
+    classed_targets,
     cut_weights,
     leaves_of,
     light_first,
     rows_in_order,
 )
-from clgraph.algorithms.sssp.stages import BOARD_COUNT
+from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
 from clgraph.engine.choose import QUEUE_SLACK
@@ -101,8 +101,8 @@ def table_of(
         _declare_transpose(table, graph, config, progress)
     table.upload(
         "uint",
-        "board",
-        lambda: np.zeros(BOARD_COUNT, np.uint32),
+        "control_block",
+        lambda: np.zeros(CONTROL_BLOCK_COUNT, np.uint32),
         "bounds and counters of the search",
         "shared",
     )
@@ -110,7 +110,7 @@ def table_of(
     if config.method.name == "self-tuning":
         declare_tuning(table, graph, config)
     if config.method.name == "asynchronous":
-        declare_rings(table, graph.n, config)
+        declare_bucket_queues(table, graph.n, config)
     return table
 
 
@@ -138,7 +138,7 @@ class _Edges(NamedTuple):
         heads, values = np.asarray(graph.indices), weights.values
         middles: NDArray[Any] = np.empty(0, np.uint32)
         if config.method.edge_classes:
-            heads = classed_heads(graph, weights, config.method.edge_classes)
+            heads = classed_targets(graph, weights, config.method.edge_classes)
         if config.method.name == "delta-stepping":
             delta = weights.dtype.type(config.delta)
             if config.row_limit:
@@ -147,7 +147,7 @@ class _Edges(NamedTuple):
                 order, middles = light_first(graph, values, delta)
             heads, values = heads[order], values[order]
         if config.group_size == 1:
-            values = _beside_heads(heads, values)
+            values = _beside_targets(heads, values)
         return cls(heads.astype(np.uint32, copy=False), values, middles)
 
 
@@ -182,8 +182,8 @@ def _declare_graph(
 
     for ctype, name, part, note in (
         ("uint", "leaves", "vertices", "[leaf_count] vertices that are left to the end"),
-        ("offset_t", "leaf_indptr", "indptr", "[leaf_count + 1] their edges in leaf_tails"),
-        ("uint", "leaf_tails", "tails", ""),
+        ("offset_t", "leaf_indptr", "indptr", "[leaf_count + 1] their edges in leaf_sources"),
+        ("uint", "leaf_sources", "tails", ""),
         ("weight_t", "leaf_weights", "weights", ""),
     ):
         if has_leaves:
@@ -290,10 +290,10 @@ def _declare_transpose(
     )
 
 
-def _beside_heads(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+def _beside_targets(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     """Head and weight of each edge side by side, as one work-item reads them, in words."""
     edges = np.zeros(
-        heads.size, np.dtype([("head", np.uint32), ("weight", values.dtype)], align=True)
+        heads.size, np.dtype([("vertex", np.uint32), ("weight", values.dtype)], align=True)
     )
-    edges["head"], edges["weight"] = heads, values
+    edges["vertex"], edges["weight"] = heads, values
     return edges.view(np.uint32)

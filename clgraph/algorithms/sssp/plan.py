@@ -19,9 +19,9 @@ from clgraph.algorithms.sssp.cycle import (
 )
 from clgraph.algorithms.sssp.result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp.stages import (
-    REMARK_BELOW,
-    REMARK_BEYOND,
-    REMARK_ROUNDS,
+    FLAG_BELOW,
+    FLAG_BEYOND,
+    FLAG_ROUNDS,
     kernel_parameters,
     stages_of,
 )
@@ -217,7 +217,7 @@ class SSSP(SearchPlan):
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
         # A limit above what the type holds does not tell what is beyond it from what is near.
-        if outcome.remark & REMARK_BEYOND and (
+        if outcome.status_flags & FLAG_BEYOND and (
             max_distance is None or max_distance >= self.unreached
         ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
@@ -249,10 +249,10 @@ class SSSP(SearchPlan):
     def _host_control(self) -> HostControl | None:
         if self.config.method.controller != "host":
             return None
-        board = self._stages.table["board"]
+        control_block = self._stages.table["control_block"]
         if self._mirror is None:
-            self._mirror = HostControl.mirror_of(self.device, board)
-        return HostControl(board, self._mirror, self._weights, self._tuning)
+            self._mirror = HostControl.mirror_of(self.device, control_block)
+        return HostControl(control_block, self._mirror, self._weights, self._tuning)
 
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
@@ -319,11 +319,11 @@ class SSSP(SearchPlan):
                 tuned.follow()
             between = tuned.follow if tuned else None
             outcome = self._search(buffers, given, order=order, between=between)
-            if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
+            if not outcome.status_flags & (FLAG_ROUNDS | FLAG_BELOW):
                 return outcome
             refuse_cycle(self.graph, weights, self._lengths_so_far(buffers))
             refuse_shorter(
-                weights, below=bool(outcome.remark & REMARK_BELOW), proven=rounds > n + 3
+                weights, below=bool(outcome.status_flags & FLAG_BELOW), proven=rounds > n + 3
             )
             rounds *= MORE_ROUNDS
 

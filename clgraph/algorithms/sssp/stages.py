@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.weights import Keys
 
 __all__ = [
-    "BOARD_COUNT",
-    "BOARD_WORDS",
-    "REMARK_BELOW",
-    "REMARK_BEYOND",
-    "REMARK_ROUNDS",
+    "CONTROL_BLOCK_COUNT",
+    "CONTROL_BLOCK_WORDS",
+    "FLAG_BELOW",
+    "FLAG_BEYOND",
+    "FLAG_ROUNDS",
     "TUNED_WORDS",
     "kernel_parameters",
     "stages_of",
@@ -50,9 +50,9 @@ STAGE_NUMBERS = {
     "heavy": 7,
     "clear": 7,
 }
-REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
-# Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
-BOARD_WORDS = {
+FLAG_BEYOND, FLAG_BELOW, FLAG_ROUNDS = 1, 2, 4
+# Words of the control block, 64 bits each where they are keys; contended ones on own lines.
+CONTROL_BLOCK_WORDS = {
     "PILE_EVEN": 0,
     "PILE_ODD": 32,
     "LEAST": 64,
@@ -62,14 +62,14 @@ BOARD_WORDS = {
     "ROOTS": 128,
     "SETTLED": 160,
     "SETTLED_BEGIN": 161,
-    "RINGS_CLEAN": 168,
+    "BUCKETS_CLEAN": 168,
     "SETTLED_EDGES": 204,
     "LEFT_EDGES": 206,
-    "REMARK_BEYOND": REMARK_BEYOND,
-    "REMARK_BELOW": REMARK_BELOW,
-    "REMARK_ROUNDS": REMARK_ROUNDS,
+    "FLAG_BEYOND": FLAG_BEYOND,
+    "FLAG_BELOW": FLAG_BELOW,
+    "FLAG_ROUNDS": FLAG_ROUNDS,
 }
-BOARD_COUNT = 320
+CONTROL_BLOCK_COUNT = 320
 # Of a search that tunes itself; the last ones are doubles, and five of a model each.
 TUNED_WORDS = {
     "LIVE_EVEN": 162,
@@ -145,7 +145,7 @@ def bodies_of(config: ResolvedPaths) -> SimpleNamespace:
     elif method == "asynchronous":
         stages, decisions = "buckets", "buckets_decide"
     elif one_item:
-        stages = "alone"
+        stages = "one_item"
     else:
         stages = "bands" if config.row_limit else "lanes"
     return SimpleNamespace(
@@ -167,10 +167,10 @@ def stage_payload(config: ResolvedPaths) -> dict[str, int]:
     """Bits of what is said of a stage.
 
     Which queue and which pile; what a SIMD group takes at a time; of TREE whether it follows
-    chains of predecessors; and what the method adds: whether heavy edges are pulled, which half of
-    a split it is, or whether the frontier is found anew among all vertices.
+    chains of predecessors; and what the method adds: whether heavy edges are pulled, whether it is
+    the second half of a split, or whether the frontier is found anew among all vertices.
     """
-    own = {"delta-stepping": "pulls", "self-tuning": "half", "asynchronous": "rebuilds"}
+    own = {"delta-stepping": "pulls", "self-tuning": "second", "asynchronous": "rebuilds"}
     flags = {"chain": 1} | ({own[config.method.name]: 1} if config.method.name in own else {})
     first = {"queue": 1, "pile": 1, "tile": 3, "length": 32}
     return first | flags | {"hubs": 24 - len(flags), "level": 32}
@@ -206,7 +206,8 @@ def kernel_parameters(
         "bodies": bodies_of(config),
         "counting": _counting(config),
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
-        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
+        "control_block_words": CONTROL_BLOCK_WORDS
+        | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
         "row_cuts": ROW_CUTS,
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,

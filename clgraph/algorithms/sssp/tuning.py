@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp.stages import BOARD_COUNT, BOARD_WORDS, TUNED_WORDS
+from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, CONTROL_BLOCK_WORDS, TUNED_WORDS
 from clgraph.algorithms.sssp.trace import ROW
 from clgraph.device import Mirror
 from clgraph.energy.target import PowerTarget
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["HostControl", "Tuning", "declare_tuning"]
 
 LEAST_SET_POINT = 64.0  # that a power target leads to
-_WORDS = BOARD_WORDS | TUNED_WORDS
+_WORDS = CONTROL_BLOCK_WORDS | TUNED_WORDS
 
 
 def checked_set_point(value: Any) -> float:
@@ -159,10 +159,10 @@ class HostControl:
 
     Parameters
     ----------
-    board : Allocation
+    control_block : Allocation
         The words of the search.
     mirror : Mirror
-        Of the whole board.
+        Of the whole control_block.
     weights : Weights
         Of the graph.
     tuning : Tuning
@@ -176,21 +176,21 @@ class HostControl:
 
     def __init__(
         self,
-        board: Allocation,
+        control_block: Allocation,
         mirror: Mirror,
         weights: Weights,
         tuning: Tuning,
     ) -> None:
-        self._board, self._mirror = board, mirror
+        self._control_block, self._mirror = control_block, mirror
         self._weights, self._tuning = weights, tuning
         self._control = tuning.start.controller(tuning.set_point)
         self._rows: list[tuple[Any, ...]] = []
         self.seconds = 0.0
 
     @staticmethod
-    def mirror_of(device: Device, board: Allocation) -> Mirror:
-        """Give what a plan keeps for its searches to look at the board."""
-        return Mirror(device, board, 0, BOARD_COUNT)
+    def mirror_of(device: Device, control_block: Allocation) -> Mirror:
+        """Give what a plan keeps for its searches to look at the control_block."""
+        return Mirror(device, control_block, 0, CONTROL_BLOCK_COUNT)
 
     def order(self, places: Mapping[str, int]) -> Iterator[int]:
         """Tell which kernel is next, from the second launch to the end of the last step.
@@ -284,7 +284,7 @@ class HostControl:
             scanned += entries
             if reaches:
                 wide[least] = none  # found anew by the scan
-        self._board.write(words)
+        self._control_block.write(words)
         return scanned
 
     def _length(self, wide: NDArray[np.uint64], name: str) -> float:

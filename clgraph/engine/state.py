@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.engine.balance import BALANCER_COUNTERS
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,7 @@ __all__ = [
     "STATUS_RUNNING",
     "UNIT_WORDS",
     "WORD_COUNT",
+    "check_hubs",
     "initial_state",
     "stage_fields",
     "stage_numbers",
@@ -169,6 +171,21 @@ def stage_fields(payload: Mapping[str, int]) -> dict[str, tuple[tuple[str, int, 
         free[room] -= bits
         halves[half].append((name, begin + free[room], bits))
     return {half: tuple(fields) for half, fields in halves.items()}
+
+
+def check_hubs(payload: Mapping[str, int], hubs: int) -> None:
+    """Refuse more hubs than a stage word can count.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are so many.
+    """
+    if hubs >= 1 << payload["hubs"]:
+        raise InvalidArgumentError(
+            f"{hubs} vertices would be set apart as hubs, which are counted with "
+            f"{payload['hubs']} bits; choose a larger hub_degree."
+        )
 
 
 def initial_state() -> np.ndarray:

@@ -12,6 +12,7 @@ from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.frontier import StatusArray
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
+from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +133,7 @@ def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) 
     """Declare queues of vertices and of hubs beside them, in turn where levels alternate."""
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = config.hubs_among(graph.degrees) * percent // 100 + QUEUE_SLACK
+    check_hubs(QUEUE_PAYLOAD, hub_room)
     begins = _hub_bin_begins(graph, config, percent)
     if config.hub_bins:
         hub_room = int(begins[-1])

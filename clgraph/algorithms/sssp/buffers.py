@@ -15,12 +15,13 @@ from clgraph.algorithms.sssp.classes import (
     light_first,
     rows_in_order,
 )
-from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT
+from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.state import check_hubs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,6 +223,7 @@ def _pieces(graph: Graph, config: ResolvedPaths) -> int:
 def _declare_queues(table: Table, graph: Graph, config: ResolvedPaths) -> None:
     room = graph.n + _pieces(graph, config) + QUEUE_SLACK
     hubs = config.hubs_among(graph.degrees) + QUEUE_SLACK
+    check_hubs(stage_payload(config), hubs)
     has_pile = config.method.name not in {"bellman-ford", "asynchronous"}
     pile = graph.n + QUEUE_SLACK if has_pile else 1
     table.array("entry_t", "queue_even", room, "[n + slack]")

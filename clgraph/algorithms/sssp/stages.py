@@ -34,6 +34,7 @@ __all__ = [
     "FLAG_ROUNDS",
     "TUNED_WORDS",
     "kernel_parameters",
+    "stage_payload",
     "stages_of",
 ]
 

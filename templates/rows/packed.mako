@@ -1,7 +1,7 @@
 ## packed: ascending rows of small numbers as 16-bit words, in units that one load takes.
 ##
 ## declarations()        at file scope
-## In scope              `traits`
+## In scope              the lane vocabulary
 ## Called by             packed_fill: the work-items that write a row, each with its number among them
 ## Barriers              none
 ## Local memory          none

@@ -32,7 +32,7 @@ class Operations:
     Attributes
     ----------
     operation : str
-        A name of ``templates/stress``.
+        A name of ``templates/lanes/stress``.
     kind : {"uint", "ulong", "float", "double"}
         Type of its operands.
     feature : str

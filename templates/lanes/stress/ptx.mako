@@ -1,6 +1,6 @@
 ## stress, ptx flavour: every instruction is written down, in one statement for each sequence.
 ##
-## Contract      /stress/stress.mako
+## Contract      /lanes/stress/stress.mako
 ## Note          two reciprocals in a row are none, so each is guarded by a predicate that is true.
 ##               `volatile` binds the OpenCL compiler only. The assembler behind it improves what it can
 ##               prove, so chains are such that it can prove nothing: each step needs the one before,

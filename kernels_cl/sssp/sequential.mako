@@ -1,4 +1,4 @@
-## core_solo: one processor core alone, while frontiers are small.
+## sequential: one processor core alone, while frontiers are small.
 ##
 ## With plain accesses, appending to the queues themselves. Every append is made whether it counts or
 ## not, and the count is stepped on condition: a store costs less than a branch that is hard to predict.
@@ -10,7 +10,7 @@
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
 
-<%def name="lone_fall()">
+<%def name="sequential_decrease()">
     const cell_t was = cells[v];
     cells[v] = CELL(to, now.level);
     % if "split" in all_stages:
@@ -48,18 +48,18 @@
     while (going) {
         __global const uint *const queue_from = now.queue ? queue_odd : queue_even;
         __global uint *const queue_to = now.queue ? queue_even : queue_odd;
-        __global uint *const pile_here = now.visited ? pile_odd : pile_even;
-        volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
-        key_t least = (key_t)BOARD_ULONG(LEAST);
+        __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+        volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);
+        const key_t high = (key_t)CONTROL_ULONG(HIGH);
+        key_t least = (key_t)CONTROL_ULONG(LEAST);
         uint found = 0;
         edges_t edges_here = 0;
         % if "heavy" in all_stages:
-        uint settled_count = board[SETTLED];
+        uint settled_count = control_block[SETTLED];
         % endif
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
-            const key_t low = (key_t)BOARD_ULONG(LOW);
+            const key_t low = (key_t)CONTROL_ULONG(LOW);
             uint stays = 0;
             for (uint place = 0; place < now.length; ++place) {
                 const uint v = pile_here[place];
@@ -81,27 +81,27 @@
             uint far_count = *pile_count;
             % if "heavy" in all_stages:
             if (now.mode == HEAVY) {
-                __global const uint *const settled_here = settled + board[SETTLED_BEGIN];
+                __global const uint *const settled_here = settled + control_block[SETTLED_BEGIN];
                 for (uint place = 0; place < now.length; ++place) {
                     ${rows.prefetch("settled_here", "place", "now.length")}
                     const uint u = settled_here[place];
-                    ${rows.relax("u", lone_fall, True)}
+                    ${rows.relax("u", sequential_decrease, True)}
                 }
-                board[SETTLED_BEGIN] += now.length;
+                control_block[SETTLED_BEGIN] += now.length;
             } else
             % endif
             for (uint place = 0; place < now.length; ++place) {
                 ${rows.prefetch("queue_from", "place", "now.length")}
                 const uint u = queue_from[place];
-                ${rows.relax("u", lone_fall, False)}
+                ${rows.relax("u", sequential_decrease, False)}
             }
             *pile_count = far_count;
         }
         % if "split" in all_stages:
-        BOARD_ULONG(LEAST) = least;
+        CONTROL_ULONG(LEAST) = least;
         % endif
         % if "heavy" in all_stages:
-        board[SETTLED] = settled_count;
+        control_block[SETTLED] = settled_count;
         % endif
         explored += edges_here;
         work += (ulong)edges_here + now.length + ${config.stage_work}u;

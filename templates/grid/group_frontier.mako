@@ -7,10 +7,10 @@
 ## too much for itself, or when the caller says so; then what is held goes to the queue.
 ##
 ## Body defs     visit(count): as in /balance/advance.mako; it queues through `keep`
-##               held_level(): bookkeeping after each level, by all work-items, with `total`, what
-##               all groups have found, and `crowded`, how many found too much; sets `going`, the
-##               same for all, and false where any is crowded
-## Word          MEET + parity * SLOT_STRIDE: arrived 16 | crowded 16 | found 32, sums since the stage began; levels
+##               resident_level(): bookkeeping after each level, by all work-items, with `total`, what
+##               all groups have found, and `overfull`, how many found too much; sets `going`, the
+##               same for all, and false where any is overfull
+## Word          MEET + parity * SLOT_STRIDE: arrived 16 | overfull 16 | found 32, sums since the stage began; levels
 ##               take the two words in turn, because the quick may arrive at the next before the slow
 ##               have read the last. The stage's decider clears both.
 ## Claims        are atomics whose results the groups have used before they arrive, so they are done
@@ -77,12 +77,12 @@ __local edges_t held_sums[2];
         side ^= 1;
         turn = next;
         // As uneven as groups may become before they share anew; never more than there is room for.
-        const uint bearable = min(max(${config.held_crowd}u, ${config.held_uneven}u * (expected / now.members)), ${config.limits.solo_capacity}u);
+        const uint bearable = min(max(${config.resident_overfull}u, ${config.resident_uneven}u * (expected / now.members)), ${config.limits.solo_capacity}u);
         ${meet()}
         expected = (uint)held_since;
-        const uint total = (uint)held_since, crowded = (uint)(held_since >> 32) & 0xffffu;
+        const uint total = (uint)held_since, overfull = (uint)(held_since >> 32) & 0xffffu;
         round ^= 1;
-        ${caller.held_level()}
+        ${caller.resident_level()}
     }
     // Hand over: what did not fit is in the queue already.
     length = min(length, ${config.limits.solo_capacity}u);
@@ -113,7 +113,7 @@ if (lid == 0) {
             spin_hint();
             if (spins >= spin_limit) store_relaxed(state + ABORTED, 1u);
             if (load_relaxed(state + ABORTED)) {
-                since |= 0xffff00000000ul;   // crowded: everybody leaves
+                since |= 0xffff00000000ul;   // overfull: everybody leaves
                 break;
             }
         }
@@ -136,7 +136,7 @@ group_barrier();
     group_barrier();
     if (lid == 0) {
         EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), held_sums[0]);
-        EDGES_ADD((volatile __global edges_t *)(state + HELD_EDGES + slot * SLOT_STRIDE), held_sums[1]);
+        EDGES_ADD((volatile __global edges_t *)(state + RESIDENT_EDGES + slot * SLOT_STRIDE), held_sums[1]);
     }
 }
 </%def>

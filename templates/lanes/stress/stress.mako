@@ -20,7 +20,7 @@
 ## void keep_span(__global ulong *spans, ulong start)   writes [start, now, 1 + unit] of the SIMD group
 ## uint unit_id()          which compute unit runs this work-item; 0 where that is unknown
 ## Spaces         "global" (nearest common cache or beyond), "cached" (any cache), "local", "constant"
-<%namespace name="flavour" file="${'/stress/ptx.mako' if context['traits'].memory_ops == 'ptx' else '/stress/portable.mako'}"/>\
+<%namespace name="flavour" file="${'/lanes/stress/ptx.mako' if context['traits'].memory_ops == 'ptx' else '/lanes/stress/portable.mako'}"/>\
 
 <%def name="vocabulary()">\
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

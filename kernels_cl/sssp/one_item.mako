@@ -1,24 +1,24 @@
-## alone: relaxing and splitting by work-items that are groups of their own, one per processor core.
+## one_item: relaxing and splitting by work-items that are groups of their own, one per processor core.
 ##
 ## Offers        setup, work, alone: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
 ## In a shared stage vertices are collected in private buffers and distances fall by atomics; while
-## the frontier is small one work-item does the same with plain accesses: /sssp/core_solo.mako.
+## the frontier is small one work-item does the same with plain accesses: /sssp/sequential.mako.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
-<%namespace name="solo" file="/sssp/core_solo.mako"/>
+<%namespace name="solo" file="/sssp/sequential.mako"/>
 
 <%def name="setup()"></%def>
 
-<%def name="shared_fall()">
-    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
-    if (lowered) {
+<%def name="shared_decrease()">
+    ${keys_at.decrease("decreased", "was", "v", "1", "to", "now.level")}
+    if (decreased) {
         % if "split" in all_stages:
         if (to > high) {
             if (to < least) least = to;
@@ -35,7 +35,7 @@
             ${settle_shared("v")}
         }
         % endif
-        if (${lower.first("v", "was", "now.level", "high")}) {
+        if (${keys_at.first("v", "was", "now.level", "high")}) {
             near_buffer[near_buffered++] = v;
             if (near_buffered == ${config.buffer}u) {
                 ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
@@ -48,7 +48,7 @@
 <%def name="settle_shared(v)">
 settled_buffer[settled_buffered++] = ${v};
 if (settled_buffered == ${config.buffer}u) {
-    ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+    ${flush("settled_buffer", "settled_buffered", "settled", "control_block + SETTLED", True)}
 }
 </%def>
 
@@ -91,7 +91,7 @@ if (settled_buffered == ${config.buffer}u) {
     % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
-        const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
+        const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
         <%tiles:each_tile count="now.length" size="${pile.module.TILE}">
             for (uint place = tile_begin; place < tile_end; ++place) {
                 const uint v = pile_here[place];
@@ -117,12 +117,12 @@ if (settled_buffered == ${config.buffer}u) {
         if (near_buffered) ${flush("near_buffer", "near_buffered", "queue_to", None, False)}
         if (far_buffered) ${flush("far_buffer", "far_buffered", "pile_other", "other_count", True)}
         % if "heavy" in all_stages:
-        if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+        if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "control_block + SETTLED", True)}
         % endif
     }
     % endif
     % if "split" in all_stages and ("relax" in stages or "split" in stages or "heavy" in stages):
-    if (least < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least);
+    if (least < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least);
     % endif
     % if "relax" in stages or "heavy" in stages:
     if (now.mode != START && now.mode <= RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) if (found_edges) EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), found_edges);
@@ -130,9 +130,9 @@ if (settled_buffered == ${config.buffer}u) {
 </%def>
 
 <%def name="relax_shared(vertices, heavy)">
-    const key_t high = (key_t)BOARD_ULONG(HIGH);
+    const key_t high = (key_t)CONTROL_ULONG(HIGH);
     % if heavy:
-    __global const uint *const settled_here = settled + board[SETTLED_BEGIN];
+    __global const uint *const settled_here = settled + control_block[SETTLED_BEGIN];
     % endif
     ${relaxing.begin()}
     edges_t edges_here = 0;
@@ -140,7 +140,7 @@ if (settled_buffered == ${config.buffer}u) {
         for (uint place = tile_begin; place < tile_end; ++place) {
             ${rows.prefetch(vertices, "place", "tile_end")}
             const uint u = ${vertices}[place];
-            ${rows.relax("u", shared_fall, heavy)}
+            ${rows.relax("u", shared_decrease, heavy)}
         }
     </%tiles:each_tile>
     found_edges = edges_here;
@@ -149,7 +149,7 @@ if (settled_buffered == ${config.buffer}u) {
     if (far_buffered) ${flush("far_buffer", "far_buffered", "pile_here", "pile_count", True)}
     % endif
     % if "heavy" in all_stages:
-    if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "board + SETTLED", True)}
+    if (settled_buffered) ${flush("settled_buffer", "settled_buffered", "settled", "control_block + SETTLED", True)}
     % endif
     ${relaxing.end()}
 </%def>

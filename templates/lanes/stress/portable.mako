@@ -1,6 +1,6 @@
 ## stress, portable flavour: plain OpenCL C whose values the compiler is kept from knowing.
 ##
-## Contract      /stress/stress.mako
+## Contract      /lanes/stress/stress.mako
 ## Note          a compiler chooses the instructions, so figures are indicative. Where it takes inline
 ##               assembly of the host's processor, an empty statement hides each value from it.
 <%!

@@ -37,7 +37,7 @@ from clgraph.graph import (
 from clgraph.graph.formats import read, write
 
 if TYPE_CHECKING:
-    from clgraph import energy, verify
+    from clgraph import dynamic, energy, verify
     from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.plan import Triangles
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.engine import balance, frontier, limits, pull, schedule
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "DeviceNotFoundError",
     "DividedBFS",
     "DividedSearches",
+    "DynamicGraph",
     "Graph",
     "GraphFormatError",
     "InvalidArgumentError",
@@ -110,6 +113,8 @@ __all__ = [
     "SCCResult",
     "SSSPConfig",
     "SSSPResult",
+    "SpMV",
+    "SpMVResult",
     "State",
     "SubgraphMatching",
     "Triangles",
@@ -129,6 +134,7 @@ __all__ = [
     "device",
     "devices",
     "diameter",
+    "dynamic",
     "eccentricity",
     "edge_betweenness_centrality",
     "energy",
@@ -149,6 +155,7 @@ __all__ = [
     "read",
     "scc",
     "schedule",
+    "spmv",
     "sssp",
     "subgraph_matching",
     "transitivity",
@@ -187,6 +194,7 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (
         "average_clustering",
@@ -198,9 +206,11 @@ _HOMES = {
     "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+    "clgraph.dynamic.graph": ("DynamicGraph",),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
+    "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
     "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",

@@ -1,0 +1,1 @@
+"""Graphs that change in batches, and what is kept up to date with them."""

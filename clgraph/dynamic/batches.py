@@ -177,32 +177,33 @@ def as_fields(
         raise InvalidArgumentError(
             f"every edge of this graph has {missing[0]!r}; pass it for the new ones too."
         )
-    checked = {}
-    for name, values in named.items():
-        dtype = known[name]
-        if isinstance(values, Allocation):
-            fits = values.count == count and values.dtype == dtype
-        else:
-            values = np.atleast_1d(as_array(values, name))  # noqa: PLW2901 (as it is checked)
-            fits = values.shape == (count,) and np.can_cast(values.dtype, dtype, "same_kind")
-            if not fits and values.shape == (count,) and values.dtype.kind in "iu":
-                # Whole numbers of another width, if they fit.
-                fits = dtype.kind in "iuf" and bool(
-                    (values.astype(dtype).astype(values.dtype) == values).all()
-                )
-        if not fits:
-            what = f"{values.dtype} of shape {np.shape(values)}"
-            if isinstance(values, Allocation):
-                what = f"{values.dtype} [{values.count}] on the device"
+    return {name: _field_values(name, values, known[name], count) for name, values in named.items()}
+
+
+def _field_values(name: str, values: Any, dtype: np.dtype[Any], count: int) -> Any:
+    """Give the values of one field as an array of its type, or as they are on the device."""
+    if isinstance(values, Allocation):
+        if values.count != count or values.dtype != dtype:
             raise InvalidArgumentError(
-                f"{name!r} needs {dtype} for each of {count} edges; got {what}."
+                f"{name!r} needs {dtype} for each of {count} edges; got {values.dtype} "
+                f"[{values.count}] on the device."
             )
-        if not isinstance(values, Allocation):
-            values = np.ascontiguousarray(values.astype(dtype))  # noqa: PLW2901
-            if dtype.kind == "f" and not np.isfinite(values).all() and name == "weights":
-                raise InvalidArgumentError("weights must be finite; drop or replace the others.")
-        checked[name] = values
-    return checked
+        return values
+    array = np.atleast_1d(as_array(values, name))
+    fits = array.shape == (count,) and array.dtype.kind in "iufb"
+    if fits and not np.can_cast(array.dtype, dtype, "same_kind"):
+        # Whole numbers, and others of another kind, if nothing of them gets lost.
+        with np.errstate(invalid="ignore"):
+            fits = bool((array.astype(dtype).astype(array.dtype) == array).all())
+    if not fits:
+        raise InvalidArgumentError(
+            f"{name!r} needs {dtype} for each of {count} edges; got {array.dtype} of shape "
+            f"{array.shape}."
+        )
+    array = np.ascontiguousarray(array.astype(dtype))
+    if name == "weights" and dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidArgumentError("weights must be finite; drop or replace the others.")
+    return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,13 +125,13 @@ class Blocks:
     def fork(self) -> Blocks:
         """Give blocks that can change without these changing: only what changes is copied."""
         other = object.__new__(Blocks)
-        other.block_edges, other.slots, other._exponent = (  # noqa: SLF001 (its own class)
+        other.block_edges, other.slots, other._exponent = (
             self.block_edges,
             self.slots,
             self._exponent,
         )
-        other._classes, other._own = dict(self._classes), set()  # noqa: SLF001
-        other._owner = self._owner.copy()  # noqa: SLF001
+        other._classes, other._own = dict(self._classes), set()
+        other._owner = self._owner.copy()
         return other
 
     def extend(self, slots: int) -> None:

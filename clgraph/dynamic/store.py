@@ -155,7 +155,7 @@ class Kernels:
 def copied(source: Allocation, target: Allocation, count: int) -> cl.Event:
     """Enqueue copying the first elements of an array to another one of the same type."""
     queue = target_queue(source)
-    size = count * source.dtype.itemsize
+    size = max(count, 1) * source.dtype.itemsize  # copies of nothing are refused
     return cl.enqueue_copy(queue, target.buffer, source.buffer, byte_count=size)
 
 

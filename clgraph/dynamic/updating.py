@@ -26,6 +26,7 @@ __all__ = ["JOIN", "LEAVE", "STAY", "Batch", "Steps", "Updater"]
 
 STAY, JOIN, LEAVE = 0, 1, 2
 GROWTH = 1.5
+NOWHERE = {4: 2**32 - 1, 8: 2**64 - 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ class Updater:
         """Take a block for every row that is not empty, then give the old ones back."""
         blocks, pools = store.blocks.fork(), store.pools
         classes = size_classes(lengths, self.least)
-        found = np.full(len(lengths), np.iinfo(self.offset).max, self.offset)
+        found = np.full(len(lengths), NOWHERE[self.offset.itemsize], self.offset)
         for exponent in np.unique(classes[classes >= 0]).tolist():
             mine = np.flatnonzero(classes == exponent)
             try:
@@ -288,7 +289,7 @@ class Updater:
                 blocks.extend(max(wanted, int(blocks.slots * (GROWTH - 1))))
                 pools = self._larger(steps, pools, blocks.slots * blocks.block_edges)
                 found[mine] = blocks.take(exponent, len(mine))
-        blocks.give_back(old[old != np.iinfo(self.offset).max].astype(np.int64))
+        blocks.give_back(old[old != NOWHERE[self.offset.itemsize]].astype(np.int64))
         return blocks, found, pools
 
     def _larger(
@@ -372,7 +373,7 @@ class Updater:
             return array
         return self.memory.allocate(name, count, dtype)
 
-    def _fill(
+    def _fill(  # noqa: PLR0913, PLR0917 (all that an entry's place depends on)
         self,
         steps: Steps,
         store: Store,

@@ -207,12 +207,12 @@ def _check_storage(matrix: Any) -> None:
 
 
 def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
-    """Graph of whatever an algorithm was handed: a Graph, or a scipy.sparse matrix.
+    """Graph of whatever an algorithm was handed: a Graph, a DynamicGraph, or a scipy.sparse matrix.
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix or array
-        A matrix is read as ``from_scipy`` does.
+    graph : Graph or DynamicGraph or scipy.sparse matrix or array
+        Of a dynamic graph, what it holds now; a matrix is read as ``from_scipy`` does.
     weighted : bool, optional
         As for ``from_scipy``: whether a matrix's entries are weights.
 
@@ -224,10 +224,13 @@ def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
     Raises
     ------
     InvalidGraphError
-        If it is neither.
+        If it is none of them.
     """
     if isinstance(graph, Graph):
         return graph
+    if callable(getattr(graph, "to_graph", None)):
+        held: Graph = graph.to_graph()
+        return held
     if callable(getattr(graph, "tocsr", None)):
         return from_scipy(graph, weighted=weighted)
     raise InvalidGraphError(

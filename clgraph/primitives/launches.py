@@ -51,7 +51,7 @@ class Run:
 
     def load(self, name: str, kind: str, operator: str = "add", **others: Any) -> Program:
         """Build a file for these sizes, with elements of type `kind`."""
-        params = {
+        params: dict[str, Any] = {
             "type": kind,
             "operator": operator,
             "index": TYPES[np.dtype(self.index)],

@@ -123,7 +123,7 @@ class Scan(_Stage):
     def __init__(self, device: Device, dtype: DTypeLike, operator: str = "add") -> None:
         super().__init__(device)
         self.dtype = np.dtype(dtype)
-        self._params = {"type": TYPES[self.dtype], "operator": operator}
+        self._params: dict[str, Any] = {"type": TYPES[self.dtype], "operator": operator}
 
     def enqueue(self, log: Log, values: Allocation, n: int, scanned: Allocation) -> Allocation:
         """Scan the first n elements; `scanned` may be `values`.
@@ -186,7 +186,7 @@ class Compaction(_Stage):
         total = self.array("compact_total", 1, run.index)
         kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
         first = kinds[0] if kinds else "uint"
-        params = {"type": first, "operator": "add"}
+        params: dict[str, Any] = {"type": first, "operator": "add"}
         self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)
         counted = (totals, np.uint32(run.groups), total)
         self.launch(log, run, "compact", "compact_totals", *counted, groups=1, **params)
@@ -231,7 +231,7 @@ class RadixSort(_Stage):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
         width = max(self.key.itemsize, self.value.itemsize if self.value else 0)
         self._items = items or TILE_ITEMS[width]
-        self._params = {
+        self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
         }

@@ -14,7 +14,7 @@ from clgraph.dynamic import batches
 from clgraph.dynamic.batches import as_edges, key_bits
 from clgraph.dynamic.blocks import Blocks
 from clgraph.dynamic.result import MemoryUsage
-from clgraph.dynamic.store import Field, Spare, Store, copied, read_range
+from clgraph.dynamic.store import Field, Held, Spare, Store, copied, read_range
 from clgraph.dynamic.updating import STAY, Steps, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.device.memory import Progress
+    from clgraph.dynamic.following import Follower
 
 __all__ = ["Contents"]
 
@@ -76,19 +77,14 @@ class Contents:
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
         self.device = find_device(device)
         self._memory = Memory(self.device)
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._updater = Updater(
             self.device, fields, ordered=self.sorted, least=min_block, wide=m >= WIDE_FROM
         )
-        self._vertex_fields = _vertex_arrays(self._memory, vertex_properties, n)
+        vertex_fields = _vertex_arrays(self._memory, vertex_properties, n)
         store = self._begun(start, n, block_edges, progress)
         # One attribute, replaced by one assignment: an update happens whole or not at all.
-        self._held: tuple[Store, Spare, int, dict[str, Any]] = (
-            store,
-            Spare(),
-            0,
-            self._vertex_fields,
-        )
+        self._held = Held(store, Spare(), 0, vertex_fields, {})
         self._graph: tuple[int, Graph] | None = None
 
     def _begun(
@@ -130,7 +126,7 @@ class Contents:
 
     @property
     def _store(self) -> Store:
-        return self._held[0]
+        return self._held.store
 
     @property
     def rows(self) -> Store:
@@ -150,7 +146,7 @@ class Contents:
     @property
     def version(self) -> int:
         """Number of changes so far."""
-        return self._held[2]
+        return self._held.version
 
     @property
     def properties(self) -> tuple[str, ...]:
@@ -160,7 +156,7 @@ class Contents:
     @property
     def degrees(self) -> NDArray[Any]:
         """Out-degree of each vertex: int64 [n]."""
-        with self._lock:
+        with self.lock:
             return self._store.used.read(self.n).astype(np.int64)
 
     def neighbors(self, v: int) -> NDArray[Any]:
@@ -180,7 +176,7 @@ class Contents:
         return self._row(v, 1 + self.properties.index(name))
 
     def _row(self, v: int, column: int) -> NDArray[Any]:
-        with self._lock:
+        with self.lock:
             store = self._store
             vertex = whole("v", v, least=0)
             if vertex >= store.n:
@@ -204,7 +200,7 @@ class Contents:
         edges = as_edges(src, dst)
         if not edges.count:
             return np.zeros(0, bool)
-        with self._lock:
+        with self.lock:
             store, updater = self._store, self._updater
             ends: tuple[Any, ...] = (edges.src, edges.dst)
             if not edges.on_device:
@@ -228,7 +224,7 @@ class Contents:
         Rows are packed on the device, where the graph's arrays stay for algorithms, and copied to
         host memory. The first field is the weights where there are any; others are left behind.
         """
-        with self._lock:
+        with self.lock:
             version = self.version
             if self._graph is not None and self._graph[0] == version:
                 return self._graph[1]
@@ -255,25 +251,44 @@ class Contents:
             graph.kept[resident] = {self.device: ResidentGraph(sums, pools[0])}
         return graph
 
+    def follow(self, follower: Follower) -> None:
+        """Tell a follower of every change from now on."""
+        self.keep_state(follower, None)
+
+    def unfollow(self, follower: Follower) -> None:
+        """Tell it no longer."""
+        with self.lock:
+            states = {one: state for one, state in self._held.states.items() if one is not follower}
+            self._held = replace(self._held, states=states)
+
+    def state_of(self, follower: Follower) -> Any:
+        """Give what a follower knows of the graph as it is now; None if that is to be found."""
+        return self._held.states.get(follower)
+
+    def keep_state(self, follower: Follower, state: Any) -> None:
+        """Keep what a follower has found of the graph as it is now."""
+        with self.lock:
+            self._held = replace(self._held, states=self._held.states | {follower: state})
+
     def vertex_property(self, name: str) -> NDArray[Any]:
         """Values of all vertices [n]."""
-        with self._lock:
+        with self.lock:
             values: NDArray[Any] = self._vertex_field(name).read(self.n)
             return values
 
     def _vertex_field(self, name: str) -> Any:
-        fields = self._held[3]
+        fields = self._held.vertex_fields
         if name not in fields:
             raise InvalidArgumentError(f"vertices of this graph have no {name!r}.")
         return fields[name]
 
     def memory_usage(self) -> MemoryUsage:
         """Tell the bytes on the device, and how well they are used."""
-        with self._lock:
-            store, spare = self._held[:2]
+        with self.lock:
+            store, spare = self._held.store, self._held.spare
             entry = sum(pool.dtype.itemsize for pool in store.pools)
             record = store.pointer.dtype.itemsize + store.used.dtype.itemsize
-            arrays = (store.pointer, store.used, *store.pools, *self._held[3].values())
+            arrays = (store.pointer, store.used, *store.pools, *self._held.vertex_fields.values())
             blocks = store.blocks.array_entries * entry
             vertices = store.n * record
             offset = offsets_dtype(store.m).itemsize
@@ -293,8 +308,8 @@ class Contents:
 
     def snapshot(self) -> Self:
         """Give a graph of its own with the same contents, which changes of this one leave alone."""
-        with self._lock:
-            store, _, version, fields = self._held
+        with self.lock:
+            store, fields = self._held.store, self._held.vertex_fields
             steps = Steps()
             copies = []
             for array in (store.pointer, store.used, *store.pools, *fields.values()):
@@ -314,7 +329,7 @@ class Contents:
             other = object.__new__(type(self))
             other.device, other.directed, other.sorted = self.device, self.directed, self.sorted
             other.weighted = self.weighted
-            other._memory, other._lock = Memory(self.device), threading.RLock()
+            other._memory, other.lock = Memory(self.device), threading.RLock()
             old = self._updater
             other._updater = Updater(
                 self.device,
@@ -324,7 +339,7 @@ class Contents:
                 wide=old.offset == np.uint64,
             )
             names = dict(zip(fields, copies[2 + len(store.pools) :], strict=True))
-            other._held = (same, Spare(), version, names)
+            other._held = Held(same, Spare(), self.version, names, {})
             other._graph = self._graph
             return other
 

@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, Edges, as_edges, as_fields, key_bits
 from clgraph.dynamic.contents import Contents
+from clgraph.dynamic.following import Change
 from clgraph.dynamic.regime import REGIMES, costs_of
 from clgraph.dynamic.result import UpdateResult
 from clgraph.dynamic.store import MOVED, Spare, Store, copied
@@ -181,13 +182,14 @@ class DynamicGraph(Contents):
         if regime not in REGIMES:
             raise InvalidArgumentError(f"regime={regime!r} is not one of {', '.join(REGIMES)}.")
         began = time.perf_counter()
-        with self._lock:
+        with self.lock:
             given = edges.count
             steps, updater = Steps(), self._updater
-            store, spare, version, vertex_fields = self._held
+            held = self._held
+            store, spare, vertex_fields = held.store, held.spare, held.vertex_fields
             edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
             result = UpdateResult(given, absent=edges.outside)
-            changed = False
+            states = None
             if edges.count:
                 found = batches.marked(updater, steps, store, edges, want, both=not self.directed)
                 assert not isinstance(found, int)  # noqa: S101 (ids have been looked at)
@@ -208,13 +210,18 @@ class DynamicGraph(Contents):
                         costs = costs_of(self.device)
                         chosen = costs.faster(batch.count, store.m, mean)
                     made = replace(store, parallel=store.parallel or want == ANY)
-                    store, spare = self._made(steps, (made, spare), batch, way, chosen)
-                    changed = True
+                    made, spare = self._made(steps, (made, spare), batch, way, chosen)
+                    change = Change(batch, way == JOIN, key_bits(store.n), store, made)
+                    states = {
+                        follower: follower.followed(steps, state, change)
+                        for follower, state in held.states.items()
+                    }
+                    store = made
                     result = replace(result, regime=chosen)
             steps.wait()
-            if changed:
+            if states is not None:
                 self._check_narrow(store)
-                self._held = (store, spare, version + 1, vertex_fields)
+                self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
             return _timed(result, steps, began)
 
     def _made(
@@ -299,9 +306,10 @@ class DynamicGraph(Contents):
         if not values:
             raise InvalidArgumentError("there is nothing to update: pass weights or properties.")
         began = time.perf_counter()
-        with self._lock:
+        with self.lock:
             steps, updater = Steps(), self._updater
-            store, spare, version, vertex_fields = self._held
+            held = self._held
+            store, vertex_fields = held.store, held.vertex_fields
             given = edges.count
             edges, _, _ = self._fitted(steps, edges, store, vertex_fields, LEAVE)
             result = UpdateResult(given, absent=edges.outside)
@@ -325,8 +333,7 @@ class DynamicGraph(Contents):
             if found.wanted:
                 pools = self._written(steps, store, found, values)
                 steps.wait()
-                made = replace(store, pools=pools)
-                self._held = (made, spare, version + 1, vertex_fields)
+                self._held = held.changed(replace(store, pools=pools), held.spare)
             return _timed(result, steps, began)
 
     def _written(
@@ -353,17 +360,17 @@ class DynamicGraph(Contents):
     def insert_vertices(self, count: int = 1) -> range:
         """Add vertices without edges; gives their ids."""
         count = whole("count", count, least=0)
-        with self._lock:
-            store, spare, version, fields = self._held
+        with self.lock:
+            held, store = self._held, self._held.store
             n = store.n + count
             if n >= batches.MOST_VERTICES:
                 raise InvalidArgumentError(f"{n} vertices are too many; use fewer than 2**31 - 1.")
             if count:
                 steps = Steps()
-                grown_fields = self._grown_fields(fields, store.n, n)
+                grown = self._grown_fields(held.vertex_fields, store.n, n)
                 made = self._updater.grown(steps, store, n)
                 steps.wait()
-                self._held = (made, spare, version + 1, grown_fields)
+                self._held = held.changed(made, held.spare, vertex_fields=grown)
             return range(n - count, n)
 
     def delete_vertices(self, vertices: Any) -> UpdateResult:
@@ -390,8 +397,8 @@ class DynamicGraph(Contents):
         """
         began = time.perf_counter()
         ids = as_edges(vertices, vertices).on_host()
-        with self._lock:
-            store, spare, version, fields = self._held
+        with self.lock:
+            held, store = self._held, self._held.store
             if ids.count and int(ids.src.max()) >= store.n:
                 raise InvalidArgumentError(
                     f"there is no vertex {int(ids.src.max())}; the graph has {store.n}."
@@ -404,15 +411,15 @@ class DynamicGraph(Contents):
                 return _timed(result, steps, began)
             kept, gone = self._updater.alive(steps, store, dead, both=not self.directed)
             made, spare = self._updater.rewritten(
-                steps, store, spare, None, STAY, key_bits(store.n), kept=kept
+                steps, store, held.spare, None, STAY, key_bits(store.n), kept=kept
             )
             steps.wait()
-            self._held = (made, spare, version + 1, fields)
+            self._held = held.changed(made, spare, states=dict.fromkeys(held.states))
             return _timed(replace(result, gone=gone, regime="rewrite"), steps, began)
 
     def set_vertex_property(self, name: str, values: Any) -> None:
         """Replace the values of all vertices [n]."""
-        with self._lock:
+        with self.lock:
             held = self._vertex_field(name)
             array = np.ascontiguousarray(values)
             if array.shape != (self.n,):
@@ -421,8 +428,8 @@ class DynamicGraph(Contents):
                 )
             fresh = self._memory.allocate(name, held.count, held.dtype)
             fresh.write(array.astype(held.dtype))
-            store, spare, version, fields = self._held
-            self._held = (store, spare, version, fields | {name: fresh})
+            fields = self._held.vertex_fields | {name: fresh}
+            self._held = replace(self._held, vertex_fields=fields)
 
     def _grown_fields(self, fields: dict[str, Any], known: int, n: int) -> dict[str, Any]:
         made = {}
@@ -440,23 +447,23 @@ class DynamicGraph(Contents):
         int
             Block arrays given up.
         """
-        with self._lock:
-            store, _, version, fields = self._held
+        with self.lock:
+            store = self._held.store
             blocks = store.blocks.fork()
             dropped = blocks.drop_empty()
             self._graph = None
-            self._held = (replace(store, blocks=blocks), Spare(), version, fields)
+            self._held = replace(self._held, store=replace(store, blocks=blocks), spare=Spare())
             self._updater.release()
             return dropped
 
     def compact(self) -> None:
         """Write all rows to memory that they just fit, and free the rest."""
-        with self._lock:
-            store, _, version, fields = self._held
+        with self.lock:
+            store = self._held.store
             steps = Steps()
             made, _ = self._updater.rewritten(steps, store, Spare(), None, STAY, key_bits(store.n))
             steps.wait()
-            self._held = (made, Spare(), version, fields)
+            self._held = replace(self._held, store=made, spare=Spare())
             self._updater.release()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.dynamic.blocks import Blocks
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Field", "Kernels", "Spare", "Store", "Workspace", "copied", "read_range"]
+__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "Workspace", "copied", "read_range"]
 
 MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
@@ -81,6 +81,33 @@ class Spare:
         """Bytes of all."""
         arrays = [self.pointer, self.used, *self.pools]
         return sum(array.size_bytes for array in arrays if array is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All that a graph refers to; a change replaces it whole.
+
+    Attributes
+    ----------
+    store, spare : Store, Spare
+        The rows, and arrays for the next change.
+    version : int
+        Changes so far.
+    vertex_fields : dict of str to Allocation
+        What vertices have.
+    states : dict
+        What followers know of this version; None where it is to be found anew.
+    """
+
+    store: Store
+    spare: Spare
+    version: int
+    vertex_fields: dict[str, Allocation]
+    states: dict[Any, Any]
+
+    def changed(self, store: Store, spare: Spare, **others: Any) -> Held:
+        """Give what follows this one."""
+        return replace(self, store=store, spare=spare, version=self.version + 1, **others)
 
 
 class Workspace:

@@ -12,6 +12,7 @@ from clgraph.device import Memory, load
 from clgraph.engine.resident import ResidentGraph, resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.csr import index_dtype
 from clgraph.graph.graph import Graph
 from clgraph.primitives.launches import TYPES
 from clgraph.primitives.stages import Compaction, RadixSort
@@ -170,9 +171,7 @@ def graph_of_edges(
         symmetrize = not sorter.symmetric(src, dst)
     indptr, indices, costs, m = sorter.rows(src, dst, costs, symmetrize=symmetrize, wishes=wishes)
     sorter.log.wait()
-    narrow = max(n, len(tails) * (1 + symmetrize)) <= np.iinfo(np.int32).max
-    wide = np.int64 in (tails.dtype, heads.dtype) or not narrow
-    dtype = np.int64 if wide else np.int32
+    dtype = index_dtype(max(n, len(tails) * (1 + symmetrize)))
     arrays = (
         indptr.read().astype(dtype),
         indices.read(m).astype(dtype),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Allocation
-from clgraph.dynamic.updating import Batch, Steps, Updater
+from clgraph.dynamic.parts import Batch, Steps
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph.arrays import as_array, as_index_array
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clgraph.dynamic.store import Field, Store
+    from clgraph.dynamic.updating import Updater
 
 __all__ = ["ABSENT", "ANY", "PRESENT", "Edges", "Marked", "as_edges", "as_fields", "key_bits"]
 

@@ -13,9 +13,10 @@ from clgraph.device import device as find_device
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import as_edges, key_bits
 from clgraph.dynamic.blocks import Blocks
+from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
 from clgraph.dynamic.store import Field, Held, Spare, Store, copied, read_range
-from clgraph.dynamic.updating import STAY, Steps, Updater
+from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph

@@ -16,8 +16,8 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from clgraph.device import Kernel
     from clgraph.dynamic.graph import DynamicGraph
+    from clgraph.dynamic.parts import Batch, Steps
     from clgraph.dynamic.store import Store
-    from clgraph.dynamic.updating import Batch, Steps
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["Change", "Follower"]

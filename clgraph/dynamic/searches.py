@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from clgraph.dynamic.following import Change
     from clgraph.dynamic.graph import DynamicGraph
-    from clgraph.dynamic.updating import Steps
+    from clgraph.dynamic.parts import Steps
 
 __all__ = ["BFS", "ConnectedComponents"]
 

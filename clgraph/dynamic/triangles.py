@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation
     from clgraph.dynamic.following import Change
     from clgraph.dynamic.graph import DynamicGraph
+    from clgraph.dynamic.parts import Steps
     from clgraph.dynamic.result import UpdateResult
-    from clgraph.dynamic.updating import Steps
 
 __all__ = ["TriangleCounter"]
 

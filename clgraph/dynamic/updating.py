@@ -2,84 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.device import Memory
 from clgraph.dynamic.blocks import CLASSES, Blocks, NoRoomError, size_classes
+from clgraph.dynamic.parts import Batch, Rows, Steps
 from clgraph.dynamic.store import Kernels, Spare, Store, Workspace, copied, read_range
-from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives.launches import Run
 from clgraph.primitives.stages import Compaction, RadixSort, Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
     from clgraph.dynamic.store import Field
+    from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["JOIN", "LEAVE", "STAY", "Batch", "Steps", "Updater"]
+__all__ = ["JOIN", "LEAVE", "STAY", "Updater"]
 
 STAY, JOIN, LEAVE = 0, 1, 2
 GROWTH = 1.5
 NOWHERE = {4: 2**32 - 1, 8: 2**64 - 1}
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Edges as sorted keys, each once.
-
-    Attributes
-    ----------
-    keys : Allocation
-        uint64: the tail above the head.
-    order : Allocation or None
-        uint32: which edge of those given a key is of; where edges have fields.
-    count : int
-        Keys.
-    values : sequence of Allocation
-        Of each field, by edge given.
-    """
-
-    keys: Allocation
-    order: Allocation | None
-    count: int
-    values: Sequence[Allocation] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """All rows, or those that a batch touches, and where their keys begin."""
-
-    count: int
-    first: Allocation
-    listed: Allocation | None = None
-
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """Arguments that kernels about rows begin with."""
-        count = np.uint32(self.count)
-        return (count,) if self.listed is None else (self.listed, count)
-
-
-@dataclass(slots=True)
-class Steps:
-    """What was launched for a batch, by step."""
-
-    logs: dict[str, SweepLog] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> SweepLog:
-        """Give the log of a step."""
-        return self.logs.setdefault(name, SweepLog())
-
-    def wait(self) -> None:
-        """Wait for all of it."""
-        for log in self.logs.values():
-            log.wait()
 
 
 class Updater:
@@ -151,12 +97,14 @@ class Updater:
         self.kernels.launch(steps["rows"], "rows_first", n + 1, *given, np.uint32(n), first)
         return Rows(n, first)
 
-    def sums(self, steps: Steps, store: Store, rows: Rows) -> Allocation:
-        """Exclusive sums of the lengths of rows, and the total as the last."""
+    def sums(self, steps: Steps, store: Store, rows: Rows) -> tuple[Allocation, int]:
+        """Exclusive sums of the lengths of rows with the total as the last, and the total."""
         sums = self.work.array("row_sums", rows.count + 1, self.offset)
         self._rows(steps["rows"], "rows_lengths", rows.count + 1, rows, store.used, sums)
         self.scan.enqueue(steps["rows"], sums, rows.count + 1, sums)
-        return sums
+        if rows.listed is None:
+            return sums, store.m
+        return sums, int(read_range(sums, rows.count, 1)[0])
 
     def look_up(
         self, steps: Steps, store: Store, batch: Batch, bits: int
@@ -166,8 +114,7 @@ class Updater:
         place = self.work.array("place", batch.count, self.offset)
         there.clear()
         rows = self.touched(steps, batch, bits)
-        sums = self.sums(steps, store, rows)
-        total = int(read_last(sums, rows.count))
+        sums, total = self.sums(steps, store, rows)
         kept = self.work.array("kept", 1, self.offset)
         args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
         flags = (rows.first, np.uint32(bits), np.uint32(0), there, place, kept)
@@ -214,13 +161,13 @@ class Updater:
         n = store.n
         nothing = self.work.array("nothing", 1, np.uint32)
         rows = Rows(n, nothing) if batch is None else self.every_row(steps, batch, bits, n)
-        sums = self.sums(steps, store, rows)
+        sums, total = self.sums(steps, store, rows)
         used = self._suits(spare.used, n, "row_lengths", np.uint32)
         m = store.m + (0 if batch is None else batch.count if way == JOIN else -batch.count)
         if batch is not None and way == LEAVE and (store.parallel or not self.ordered):
-            kept = self._kept(steps, store, batch, rows, sums, bits)
+            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
         if kept is not None:
-            m = self._shrunk(steps, rows, sums, kept, store.m, used)
+            m = self._shrunk(steps, rows, (sums, total), kept, used)
         elif batch is None:
             log = steps["place"]
             event = copied(store.used, used, n)
@@ -232,7 +179,7 @@ class Updater:
         pointer = self._suits(spare.pointer, n, "row_pointers", self.offset)
         blocks, pools = self._laid_out(steps, n, used, pointer, spare, store.blocks.block_edges)
         made = Store(n, m, pointer, used, pools, blocks, store.parallel)
-        self._fill(steps, store, made, batch, rows, sums, way, bits, kept)
+        self._fill(steps, store, made, batch, rows, (sums, total), way, bits, kept)
         return made, Spare(store.pointer, store.used, store.pools)
 
     def moved(
@@ -244,14 +191,13 @@ class Updater:
             As for `rewritten`.
         """
         rows = self.touched(steps, batch, bits)
-        sums = self.sums(steps, store, rows)
+        sums, total = self.sums(steps, store, rows)
         lengths = self.work.array("lengths", rows.count, np.uint32)
         kept = None
         m = store.m + (batch.count if way == JOIN else -batch.count)
         if way == LEAVE and (store.parallel or not self.ordered):
-            kept = self._kept(steps, store, batch, rows, sums, bits)
-            total = int(read_last(sums, rows.count))
-            m = store.m - total + self._shrunk(steps, rows, sums, kept, total, lengths)
+            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
+            m = store.m - total + self._shrunk(steps, rows, (sums, total), kept, lengths)
         else:
             sign = np.int32(1 if way == JOIN else -1)
             args = (store.used, rows.first, sign, lengths)
@@ -270,7 +216,7 @@ class Updater:
             log.add(event, event)
         self._rows(log, "rows_set", rows.count, rows, places, lengths, pointer, used)
         made = Store(store.n, m, pointer, used, pools, blocks, store.parallel)
-        self._fill(steps, store, made, batch, rows, sums, way, bits, kept)
+        self._fill(steps, store, made, batch, rows, (sums, total), way, bits, kept)
         return made, Spare(store.pointer, store.used, spare.pools)
 
     def _new_blocks(
@@ -304,10 +250,16 @@ class Updater:
         return tuple(made)
 
     def _kept(
-        self, steps: Steps, store: Store, batch: Batch, rows: Rows, sums: Allocation, bits: int
+        self,
+        steps: Steps,
+        store: Store,
+        batch: Batch,
+        rows: Rows,
+        span: tuple[Allocation, int],
+        bits: int,
     ) -> Allocation:
         """Find which entries of the rows no key names: 1 for each, and a 0."""
-        total = store.m if rows.listed is None else int(read_last(sums, rows.count))
+        sums, total = span
         kept = self.work.array("kept", total + 1, self.offset)
         unused = self.work.array("there", 1, np.uint8), self.work.array("place", 1, self.offset)
         args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
@@ -319,12 +271,12 @@ class Updater:
         self,
         steps: Steps,
         rows: Rows,
-        sums: Allocation,
+        span: tuple[Allocation, int],
         kept: Allocation,
-        total: int,
         lengths: Allocation,
     ) -> int:
         """Scan what is kept, write the lengths, and count what is kept of all rows."""
+        sums, total = span
         left = self.scan.enqueue(steps["check"], kept, total + 1, kept)
         args = (np.uint32(rows.count), sums, kept, lengths)
         self.kernels.launch(steps["place"], "rows_shrink", rows.count, *args)
@@ -380,14 +332,14 @@ class Updater:
         made: Store,
         batch: Batch | None,
         rows: Rows,
-        sums: Allocation,
+        entries: tuple[Allocation, int],
         way: int,
         bits: int,
         kept: Allocation | None,
     ) -> None:
         """Copy the entries that stay, and those of the batch."""
         log = steps["copy"]
-        total = store.m if rows.listed is None else int(read_last(sums, rows.count))
+        sums, total = entries
         span = (self.offset.type(total), sums)
         pointers = (store.pointer, made.pointer)
         if kept is not None:
@@ -414,7 +366,7 @@ class Updater:
         Of an undirected graph, where an edge is two entries or one, edges are counted.
         """
         rows = Rows(store.n, self.work.array("nothing", 1, np.uint32))
-        sums = self.sums(steps, store, rows)
+        sums, _ = self.sums(steps, store, rows)
         kept = self.work.array("kept", store.m + 1, self.offset)
         tally = self.work.array("tally", 2, np.uint32)
         tally.clear()
@@ -443,8 +395,3 @@ class Updater:
         args = (store.pointer, store.used, np.uint32(store.n), np.uint32(n), pointer, used)
         self.kernels.launch(steps["place"], "rows_copy", n, *args)
         return replace(store, n=n, pointer=pointer, used=used)
-
-
-def read_last(sums: Allocation, place: int) -> int:
-    """Read one element."""
-    return int(read_range(sums, place, 1)[0])

@@ -32,12 +32,24 @@ def contents(graph):
     return held.n, held.indptr.tolist(), held.indices.tolist(), held.weights.tolist()
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-@pytest.mark.parametrize("how", ["rows", "rewrite"])
-@pytest.mark.parametrize("name", UPDATES)
+ONE_WAY = [(name, "rows", True) for name in UPDATES]
+OTHERS = [(name, "rewrite", ordered) for name in ("insert", "delete") for ordered in (True, False)]
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "ordered"),
+    [
+        *ONE_WAY,
+        OTHERS[0],
+        OTHERS[3],
+        *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS[1:3]),
+        *(
+            pytest.param(name, "rows", False, marks=pytest.mark.slow)
+            for name in ("insert", "delete", "update")
+        ),
+    ],
+)
 def test_no_memory_at_any_allocation(any_device, name, how, ordered, monkeypatch):
-    if name not in ("insert", "delete") and how == "rewrite":
-        pytest.skip("has one way only")
     update = UPDATES[name]
     before, done = contents(fresh(any_device, ordered)), fresh(any_device, ordered)
     update(done, how)
@@ -70,15 +82,30 @@ def test_no_memory_at_any_allocation(any_device, name, how, ordered, monkeypatch
     assert failed
 
 
-@pytest.mark.parametrize("how", ["rows", "rewrite"])
-@pytest.mark.parametrize("name", ["insert", "delete", "update"])
-def test_ctrl_c_anywhere(any_device, name, how):
+WAYS = [("insert", "rows"), ("delete", "rewrite"), ("update", "rows")]
+
+
+@pytest.mark.parametrize(("name", "how"), WAYS)
+def test_ctrl_c_at_some_lines(any_device, name, how):
+    ctrl_c(any_device, name, how, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "how"), [*WAYS, ("insert", "rewrite"), ("delete", "rows"), ("vertices", "rows")]
+)
+def test_ctrl_c_at_many_lines(any_device, name, how):
+    ctrl_c(any_device, name, how, 150)
+
+
+def ctrl_c(any_device, name, how, count):
+    """Interrupt an update at some lines: it happens whole or not at all, and works afterwards."""
     update = UPDATES[name]
     before, done = contents(fresh(any_device)), fresh(any_device)
     update(done, how)
     after = contents(done)
     found = places(lambda: update(fresh(any_device), how))
-    chosen = some(found, 25, np.random.default_rng(1))
+    chosen = some(found, count, np.random.default_rng(1))
     for place in chosen:
         graph = fresh(any_device)
         interrupt(lambda graph=graph: update(graph, how), place)

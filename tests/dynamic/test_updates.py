@@ -227,7 +227,8 @@ def test_dh27_trim_and_compact(any_device):
     total = graph.memory_usage().total_bytes
     graph.compact()
     assert graph.memory_usage().total_bytes < total
-    np.testing.assert_array_equal(graph.to_graph().indices, heads[:100])
+    assert graph.m == 200
+    assert graph.has_edges(tails[:100], heads[:100]).all()
 
 
 def test_dh28_growth_a_thousandfold(any_device):

@@ -43,15 +43,33 @@ def size_classes(degrees: NDArray[Any], least: int = 1) -> NDArray[np.int64]:
 
 
 class _SizeClass:
-    """All block arrays of one size: where each begins, and its tree."""
+    """All block arrays of one size: where each begins, and its tree.
 
-    def __init__(self, blocks: int) -> None:
-        self.slots: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.trees = VecTrees(blocks)
+    A layout takes the first blocks of fresh arrays; their trees are made when somebody asks.
+    """
+
+    def __init__(self, leaves: int, slots: NDArray[np.int64], used: int = 0) -> None:
+        self.leaves = leaves
+        self.slots = slots
+        self._used = used
+        self._trees: VecTrees | None = None
+
+    @property
+    def trees(self) -> VecTrees:
+        if self._trees is None:
+            self._trees = VecTrees.filled(self.leaves, len(self.slots), self._used)
+        return self._trees
+
+    @property
+    def used(self) -> int:
+        """Blocks in use."""
+        if self._trees is None:
+            return self._used
+        return len(self.slots) * self.leaves - int(self._trees.free.sum())
 
     def copy(self) -> _SizeClass:
-        other = object.__new__(_SizeClass)
-        other.slots, other.trees = self.slots, self.trees.copy()
+        other = _SizeClass(self.leaves, self.slots, self._used)
+        other._trees = None if self._trees is None else self._trees.copy()
         return other
 
 
@@ -105,10 +123,16 @@ class Blocks:
         sizes = [cls.slots_for(block_edges, k, c) for k, c in enumerate(counts)]
         made = cls(block_edges, sum(sizes) + spare_slots)
         bases = np.zeros(len(counts), np.int64)
+        slot = 0
         for k, count in enumerate(counts):
-            bases[k] = made.first_free_slot() * block_edges if count else 0
             if count:
-                made.take(k, int(count))
+                bases[k] = slot * block_edges
+                width = max((1 << k) // block_edges, 1)
+                slots = np.arange(slot, slot + sizes[k], width)
+                held = _SizeClass(max(block_edges >> k, 1), slots, int(count))
+                made._classes[k] = held
+                made._own_slots(k, held, 0)
+                slot += sizes[k]
         return made, bases
 
     @staticmethod
@@ -116,11 +140,6 @@ class Blocks:
         """Count the slots that the block arrays of so many blocks take."""
         per_array = max(block_edges >> exponent, 1)
         return -(-count // per_array) * max((1 << exponent) // block_edges, 1)
-
-    def first_free_slot(self) -> int:
-        """Lowest slot without a block array; the number of slots if there is none."""
-        free = np.flatnonzero(self._owner[:, 0] < 0)
-        return int(free[0]) if len(free) else self.slots
 
     def fork(self) -> Blocks:
         """Give blocks that can change without these changing: only what changes is copied."""
@@ -204,10 +223,7 @@ class Blocks:
     @property
     def used_entries(self) -> int:
         """Entries of all blocks in use."""
-        return sum(
-            (len(held.slots) * held.trees.leaves - int(held.trees.free.sum())) << exponent
-            for exponent, held in self._classes.items()
-        )
+        return sum(held.used << exponent for exponent, held in self._classes.items())
 
     @property
     def array_entries(self) -> int:
@@ -217,7 +233,7 @@ class Blocks:
     def _writable(self, exponent: int) -> _SizeClass:
         held = self._classes.get(exponent)
         if held is None:
-            held = _SizeClass(max(self.block_edges >> exponent, 1))
+            held = _SizeClass(max(self.block_edges >> exponent, 1), np.zeros(0, np.int64))
         elif exponent not in self._own:
             held = held.copy()
         self._classes[exponent] = held
@@ -235,9 +251,9 @@ class Blocks:
             free = np.concatenate(begins) if begins else free[:0]
         if len(free) < arrays:
             raise NoRoomError(f"{arrays} block arrays of {width} slots do not fit.")
-        before = len(held.slots)
+        before, trees = len(held.slots), held.trees  # which are those of the slots so far
         held.slots = np.concatenate([held.slots, free[:arrays]])
-        held.trees.append(arrays)
+        trees.append(arrays)
         self._own_slots(exponent, held, before)
 
     def _own_slots(self, exponent: int, held: _SizeClass, first: int) -> None:

@@ -63,7 +63,7 @@ class Contents:
         self.directed = bool(directed) if start is None else start.directed
         self.sorted = bool(sorted)
         fields = _fields(start, weights, properties)
-        self.weighted = any(field.name == "weights" for field in fields)
+        self._open = weights is None and properties is None and start is None
         known = 0 if start is None else start.n
         n = known if n is None else whole("n", n, least=0)
         if n < known:
@@ -79,38 +79,45 @@ class Contents:
         self.device = find_device(device)
         self._memory = Memory(self.device)
         self.lock = threading.RLock()
-        self._updater = Updater(
+        updater = Updater(
             self.device, fields, ordered=self.sorted, least=min_block, wide=m >= WIDE_FROM
         )
         vertex_fields = _vertex_arrays(self._memory, vertex_properties, n)
-        store = self._begun(start, n, block_edges, progress)
+        store = self._begun(updater, start, n, block_edges, progress)
         # One attribute, replaced by one assignment: an update happens whole or not at all.
-        self._held = Held(store, Spare(), 0, vertex_fields, {})
+        self._held = Held(updater, store, Spare(), 0, vertex_fields, {})
         self._graph: tuple[int, Graph] | None = None
 
     def _begun(
-        self, start: Graph | None, n: int, block_edges: int, progress: Progress | None
+        self,
+        updater: Updater,
+        start: Graph | None,
+        n: int,
+        block_edges: int,
+        progress: Progress | None,
     ) -> Store:
         """Lay out what the graph begins with."""
-        offset = self._updater.offset
+        offset = updater.offset
         lengths, begins = np.zeros(n, np.uint32), np.zeros(n, offset)
         columns: list[Any] = [np.zeros(0, np.uint32)]
-        columns += [np.zeros(0, field.dtype) for field in self._updater.fields]
+        columns += [np.zeros(0, field.dtype) for field in updater.fields]
         m, parallel = 0, False
         if start is not None:
             m = start.m
             lengths[: start.n] = start.degrees
             begins[: start.n] = start.indptr[:-1]
             columns[0] = start.indices.astype(np.uint32, copy=False)
-            for at, field in enumerate(self._updater.fields, 1):
+            for at, field in enumerate(updater.fields, 1):
                 columns[at] = np.zeros(m, field.dtype)
                 if field.name == "weights" and start.weights is not None:
                     columns[at] = start.weights.astype(field.dtype, copy=False)
                 elif field.name == "weights":
                     columns[at] = np.ones(m, field.dtype)
-            parallel = start.statistics().parallel_edges > 0
+            repeats = np.flatnonzero(start.indices[1:] == start.indices[:-1]) + 1
+            begun = np.searchsorted(start.indptr, repeats)  # a row that begins with the same
+            parallel = bool((start.indptr[begun] != repeats).any())
         upload = self._memory.upload
-        names = ["heads", *(field.name for field in self._updater.fields)]
+        names = ["heads", *(field.name for field in updater.fields)]
         rows = Store(
             n,
             m,
@@ -121,9 +128,18 @@ class Contents:
             parallel,
         )
         steps = Steps()
-        store, _ = self._updater.rewritten(steps, rows, Spare(), None, STAY, key_bits(n))
+        store, _ = updater.rewritten(steps, rows, Spare(), None, STAY, key_bits(n))
         steps.wait()
         return store
+
+    @property
+    def _updater(self) -> Updater:
+        return self._held.updater
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return "weights" in self.properties
 
     @property
     def _store(self) -> Store:
@@ -329,10 +345,10 @@ class Contents:
             )
             other = object.__new__(type(self))
             other.device, other.directed, other.sorted = self.device, self.directed, self.sorted
-            other.weighted = self.weighted
+            other._open = self._open
             other._memory, other.lock = Memory(self.device), threading.RLock()
             old = self._updater
-            other._updater = Updater(
+            updater = Updater(
                 self.device,
                 old.fields,
                 ordered=self.sorted,
@@ -340,7 +356,7 @@ class Contents:
                 wide=old.offset == np.uint64,
             )
             names = dict(zip(fields, copies[2 + len(store.pools) :], strict=True))
-            other._held = Held(same, Spare(), self.version, names, {})
+            other._held = Held(updater, same, Spare(), self.version, names, {})
             other._graph = self._graph
             return other
 

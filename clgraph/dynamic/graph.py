@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device import Allocation
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, Edges, as_edges, as_fields, key_bits
 from clgraph.dynamic.contents import Contents
@@ -19,6 +20,7 @@ from clgraph.dynamic.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE, STAY
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph.arguments import whole
+from clgraph.graph.arrays import as_weight_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +62,7 @@ class DynamicGraph(Contents):
     ----------
     device : Device
         Where it is.
-    directed, sorted, weighted : bool
+    directed, sorted : bool
         As above.
     version : int
         Grows with every change.
@@ -117,7 +119,8 @@ class DynamicGraph(Contents):
             Tails and heads in any order. Of equal ones the first counts. Ids from n on add
             vertices; self-loops are edges like others.
         weights : array-like [count] or Allocation, optional
-            Of a weighted graph.
+            Of a weighted graph; a graph that began without edges and was not told of weights takes
+            the type of the first ones.
         properties : mapping of str to array-like, optional
             What else edges have, by name.
         duplicates : {"drop", "keep"}
@@ -148,10 +151,33 @@ class DynamicGraph(Contents):
         edges = as_edges(src, dst)
         if edges.largest is not None:
             batches.check_growth(edges, self.n)
+        if weights is not None and self._open and self.m == 0 and not self.properties:
+            self._take_weights(weights)
         named = {"weights": weights, **(properties or {})}
         values = as_fields(named, self._updater.fields, edges.count, all_of=True)
         want = ANY if duplicates == "keep" else ABSENT
         return self._changed(edges, values, want, JOIN, regime)
+
+    def _take_weights(self, weights: Any) -> None:
+        """Let edges have weights of the type of the first ones."""
+        dtype = np.dtype(np.float32)
+        if isinstance(weights, Allocation):
+            dtype = weights.dtype
+        elif len(np.atleast_1d(weights)):
+            dtype = as_weight_array(weights, len(np.atleast_1d(weights))).dtype
+        with self.lock:
+            other = DynamicGraph(
+                n=self.n,
+                directed=self.directed,
+                sorted=self.sorted,
+                weights=dtype,
+                block_edges=self.rows.blocks.block_edges,
+                min_block=self._updater.least,
+                device=self.device,
+            )
+            held = self._held
+            fresh = other._held
+            self._held = replace(held, updater=fresh.updater, store=fresh.store, spare=Spare())
 
     def delete_edges(self, src: Any, dst: Any, *, regime: str = "auto") -> UpdateResult:
         """Delete edges, all parallel ones of each.
@@ -192,7 +218,17 @@ class DynamicGraph(Contents):
             result = UpdateResult(given, absent=edges.outside)
             states = None
             if edges.count:
-                found = batches.marked(updater, steps, store, edges, want, both=not self.directed)
+                both = not self.directed
+                found = batches.marked(updater, steps, store, edges, want, both=both)
+                if isinstance(found, int):
+                    edges = replace(edges, largest=found)
+                    edges, store, vertex_fields = self._fitted(
+                        steps, edges, store, vertex_fields, way
+                    )
+                    result = replace(result, absent=edges.outside)
+                    if not edges.count:
+                        return _timed(result, steps, began)
+                    found = batches.marked(updater, steps, store, edges, want, both=both)
                 assert not isinstance(found, int)  # noqa: S101 (ids have been looked at)
                 counts: dict[str, Any] = {"repeated": edges.count - found.different}
                 if way == JOIN:
@@ -248,8 +284,7 @@ class DynamicGraph(Contents):
     ) -> tuple[Edges, Store, dict[str, Any]]:
         """Leave out edges of vertices that are not there, or add the vertices."""
         if edges.largest is None:
-            src, dst = edges.on_host().src, edges.on_host().dst
-            edges = replace(edges, largest=int(max(src.max(), dst.max())))
+            return edges, store, vertex_fields  # it turns out when keys are made
         if way == LEAVE:
             return edges.below(store.n), store, vertex_fields
         batches.check_growth(edges, store.n)
@@ -312,6 +347,7 @@ class DynamicGraph(Contents):
             held = self._held
             store, vertex_fields = held.store, held.vertex_fields
             given = edges.count
+            edges = edges.on_host()
             edges, _, _ = self._fitted(steps, edges, store, vertex_fields, LEAVE)
             result = UpdateResult(given, absent=edges.outside)
             if not edges.count:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.dynamic.blocks import Blocks
+    from clgraph.dynamic.updating import Updater
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["Field", "Held", "Kernels", "Spare", "Store", "Workspace", "copied", "read_range"]
@@ -89,6 +90,8 @@ class Held:
 
     Attributes
     ----------
+    updater : Updater
+        What makes the next store of this one.
     store, spare : Store, Spare
         The rows, and arrays for the next change.
     version : int
@@ -99,6 +102,7 @@ class Held:
         What followers know of this version; None where it is to be found anew.
     """
 
+    updater: Updater
     store: Store
     spare: Spare
     version: int

@@ -57,6 +57,20 @@ class VecTrees:
         self.free: NDArray[np.int64] = np.zeros(0, np.int64)
         self.append(arrays)
 
+    @classmethod
+    def filled(cls, leaves: int, arrays: int, used: int) -> VecTrees:
+        """Give trees of block arrays, the first `used` blocks of which are taken."""
+        trees = cls(leaves, arrays)
+        taken = np.clip(used - leaves * np.arange(arrays, dtype=np.int64), 0, leaves)
+        words = trees.levels[0].shape[1]
+        bits = np.clip(taken[:, None] - WORD_BITS * np.arange(words), 0, WORD_BITS)
+        low = (_ONE << np.minimum(bits, WORD_BITS - 1).astype(np.uint64)) - _ONE
+        low[bits == WORD_BITS] = ~np.uint64(0)
+        trees.levels[0] &= ~low
+        trees.free -= taken
+        trees._rebuild(np.arange(arrays))
+        return trees
+
     def copy(self) -> VecTrees:
         """Give trees of their own with the same bits."""
         other = object.__new__(VecTrees)

@@ -341,3 +341,18 @@ def test_algorithms_take_dynamic_graphs(any_device):
     assert count == cg.triangle_count(cg.Graph(same.indptr, same.indices), clean=True)
     graph.delete_edges([0], [150])
     assert graph.to_graph() is not same
+
+
+def test_a_graph_that_begins_without_edges_takes_weights(any_device):
+    graph = cg.DynamicGraph(n=3, device=any_device)
+    assert not graph.weighted
+    graph.insert_edges([0, 1], [1, 2], np.array([5, 6], np.int64))
+    assert graph.weighted
+    assert graph.to_graph().weights.tolist() == [5, 6]
+    assert graph.to_graph().weights.dtype == np.int64
+    assert cg.sssp(graph, 0, device=any_device).distances[2] == 11
+    with pytest.raises(InvalidArgumentError, match="every edge"):
+        graph.insert_edges([2], [0])
+    plain = cg.DynamicGraph(n=3, weights=False, device=any_device)
+    with pytest.raises(InvalidArgumentError, match="no 'weights'"):
+        plain.insert_edges([0], [1], [1])

@@ -215,7 +215,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
-    began = time.perf_counter()
     commit, dirty = machine.commit_of_checkout()
     record: dict[str, Any] = {
         "schema": "clgraph-study-dynamic",
@@ -237,8 +236,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if record["wrong"]:
         print("WRONG contents after", ", ".join(record["wrong"]))
         return 1
-    for name, (graph, draw) in batches(args.scale).items():
-        until = began + args.seconds
+    made = batches(args.scale)
+    until = time.perf_counter() + args.seconds
+    for name, (graph, draw) in made.items():
         if time.perf_counter() > until:
             record["left_out"].append(name)
             continue

@@ -28,7 +28,7 @@ from clgraph.errors import (
 from clgraph.names import on_first_use
 
 if TYPE_CHECKING:
-    from clgraph import energy, verify
+    from clgraph import dynamic, energy, verify
     from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.engine import balance, frontier, limits, pull, schedule
     from clgraph.graph import (
         Graph,
@@ -93,6 +95,7 @@ __all__ = [
     "DeviceNotFoundError",
     "DividedBFS",
     "DividedSearches",
+    "DynamicGraph",
     "Graph",
     "GraphFormatError",
     "InvalidArgumentError",
@@ -113,6 +116,8 @@ __all__ = [
     "SCCResult",
     "SSSPConfig",
     "SSSPResult",
+    "SpMV",
+    "SpMVResult",
     "State",
     "SubgraphMatching",
     "Triangles",
@@ -132,6 +137,7 @@ __all__ = [
     "device",
     "devices",
     "diameter",
+    "dynamic",
     "eccentricity",
     "edge_betweenness_centrality",
     "energy",
@@ -152,6 +158,7 @@ __all__ = [
     "read",
     "scc",
     "schedule",
+    "spmv",
     "sssp",
     "subgraph_matching",
     "transitivity",
@@ -191,6 +198,7 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (
         "average_clustering",
@@ -207,9 +215,11 @@ _HOMES = {
     "clgraph.graph.formats.registry": ("read", "write"),
     "clgraph.graph.graph": ("Graph",),
     "clgraph.version": ("__version__",),
+    "clgraph.dynamic.graph": ("DynamicGraph",),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
+    "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
     "generate": "clgraph.graph.generate",
     "invariants": "clgraph.algorithms.invariants",

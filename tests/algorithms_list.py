@@ -104,6 +104,11 @@ ALGORITHMS = {
     "triangles": Algorithm(
         plan(cg.Triangles, clean=True), lambda p, _: p.run("vertex"), lambda r: r.values
     ),
+    "spmv": Algorithm(
+        plan(cg.SpMV),
+        lambda p, source: p.run(np.arange(p.n) % 7 + source % 2),
+        lambda r: r.values,
+    ),
     "matching": Algorithm(
         lambda graph, device: cg.SubgraphMatching(graph.symmetrized(), device=device),
         lambda p, source: p.run(cg.generate.path(2 + source % 2), k=20),

@@ -1,9 +1,11 @@
 """Graphs from edge lists, scipy matrices, networkx graphs and pandas tables."""
 
+import importlib
 from typing import Any
 
 import numpy as np
 
+from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.arguments import whole
@@ -26,7 +28,7 @@ _FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edg
 _VERTICES_PER_EDGE = 64
 
 
-def from_edges(
+def from_edges(  # noqa: PLR0913 (all of them are about the list)
     src: Any,
     dst: Any,
     weights: Any = None,
@@ -36,6 +38,7 @@ def from_edges(
     symmetrize: bool = False,
     dedup: bool = False,
     self_loops: bool = True,
+    device: Any = None,
 ) -> Graph:
     """Graph of an edge list in any order.
 
@@ -55,6 +58,9 @@ def from_edges(
         Keep one of several parallel edges, with the least of their weights.
     self_loops : bool
         Whether to keep edges from a vertex to itself.
+    device : Device or str, optional
+        Where to sort the edges; the graph's arrays stay there too. Default is in host memory, with
+        the same result.
 
     Returns
     -------
@@ -66,6 +72,8 @@ def from_edges(
     InvalidGraphError
         If lengths differ, an id is negative, not below ``n`` or absurdly large for the number of
         edges, a weight is not finite, or the directions of an undirected edge weigh differently.
+    DeviceMemoryError
+        If edges, keys and rows do not fit the device, where there is one.
 
     Notes
     -----
@@ -83,6 +91,12 @@ def from_edges(
         )
     costs = None if weights is None else as_weight_array(weights, len(tails))
     n = _vertex_count(tails, heads, n)
+    if device is not None and len(tails):
+        sorting = importlib.import_module("clgraph.graph.sorting")  # which imports this package
+        wishes = sorting.Wishes(directed, symmetrize, dedup, self_loops)
+        found = find_device(device)
+        graph: Graph = sorting.graph_of_edges(n, tails, heads, costs, wishes, found)
+        return graph
     if not self_loops:
         straight = tails != heads
         tails, heads = tails[straight], heads[straight]
@@ -207,12 +221,12 @@ def _check_storage(matrix: Any) -> None:
 
 
 def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
-    """Graph of whatever an algorithm was handed: a Graph, or a scipy.sparse matrix.
+    """Graph of whatever an algorithm was handed: a Graph, a DynamicGraph, or a scipy.sparse matrix.
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix or array
-        A matrix is read as ``from_scipy`` does.
+    graph : Graph or DynamicGraph or scipy.sparse matrix or array
+        Of a dynamic graph, what it holds now; a matrix is read as ``from_scipy`` does.
     weighted : bool, optional
         As for ``from_scipy``: whether a matrix's entries are weights.
 
@@ -224,10 +238,13 @@ def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
     Raises
     ------
     InvalidGraphError
-        If it is neither.
+        If it is none of them.
     """
     if isinstance(graph, Graph):
         return graph
+    if callable(getattr(graph, "to_graph", None)):
+        held: Graph = graph.to_graph()
+        return held
     if callable(getattr(graph, "tocsr", None)):
         return from_scipy(graph, weighted=weighted)
     raise InvalidGraphError(

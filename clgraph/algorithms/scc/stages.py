@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -38,8 +38,16 @@ LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
 CPU_LAUNCH_WORK = 5_000_000
 
 
+class Scheduled(Protocol):
+    """A configuration that says how stages are launched."""
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """How, as far as it was asked for."""
+
+
 def resolve_stages(
-    config: SCCConfig,
+    config: Scheduled,
     traits: DeviceTraits,
     m: int,
     *,

@@ -44,7 +44,7 @@ ${intersect.functions()}
 #define STAMP(hubs) ((hubs) & 255u)
 #define COUNTING 256u
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
-#define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)
+#define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
 #define NO_LIST 0u
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
@@ -62,7 +62,7 @@ void truss_peel(
     const uint offset,                              // of an item's number from the level it goes at
     const uint quorum,                              // with fewer items left nothing will be left
     const uint recounting,                          // 0 never, 1 always, 2 where it is cheaper
-    const uint dropping,                            // of rows: 0 never, 1 at the beginning, 2 always
+    const uint dropping,                            // 2: rows may be dropped; 1: what another run left is given, and may only be dropped at first
     __global uint *counts,                          // [n] in/out
     __global uchar *status,                         // [n] in/out
     __global uint *numbers,                         // [n] out, where removed
@@ -86,7 +86,9 @@ void truss_peel(
     ${queue.setup()}
     ${advance.setup()}
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
-    const stage_t first_stage = {0, 0, dropping == 1u ? COMPACT : FIND, 0, 0, 0, 0, NO_LIST, n, 1u, first_level};
+    // A run that goes on from what another left first forgets the stamps of that.
+    const int resumed = dropping == 1u;
+    const stage_t first_stage = {0, 0, resumed ? WRAP : FIND, 0, 0, 0, 0, NO_LIST, n, resumed ? 0u : 1u, first_level};
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}
@@ -234,7 +236,11 @@ void truss_peel(
     }
     const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
     const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
-    if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
+    if (begins_run && resumed) {
+        next.mode = COMPACT;
+        next.length = n;
+        next.hubs = 1u;
+    } else if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
         next.mode = WRAP;
         next.length = n;
     } else if (removed && !counting) {
@@ -247,7 +253,7 @@ void truss_peel(
         next.mode = COMPACT;
         next.length = listed;
 % if incident == "rows":
-    } else if (now.mode == COMPACT && (dropping == 2u || (dropping == 1u && begins_run))) {
+    } else if (now.mode == COMPACT && (dropping == 2u || (resumed && rounds == 2u))) {
         next.mode = ROWS;
         next.length = vertices;
 % endif

@@ -52,7 +52,8 @@ def simple_graph(
         )
     if graph.directed:
         raise InvalidGraphError(
-            "trusses, cores and triangles need an undirected graph; pass graph.symmetrized(), or clean=True."
+            "trusses, cores and triangles need an undirected graph; pass graph.symmetrized(), or "
+            "clean=True."
         )
     if graph.m:
         resident(graph, device, progress)

@@ -1,4 +1,4 @@
-"""How items are peeled off: what a round does, what is known of triangles, how k is searched for."""
+"""How items are peeled off: what rounds do, how triangles are known, how k is searched for."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class Cores:
         log.wait()
         stats = PeelingStats(
             log,
-            SweepLog(),
+            {},
             1e3 * (time.perf_counter() - start),
             peeled=peeled,
             above=ABOVE,

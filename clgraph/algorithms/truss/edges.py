@@ -91,7 +91,7 @@ class Edges:
         self.triangles = 0
 
     def fill(self, log: SweepLog, *, anew: bool) -> None:
-        """Number the edges and count the triangles of each.
+        """Give edges their numbers and count the triangles of each.
 
         Parameters
         ----------

@@ -188,7 +188,7 @@ class Peeling:
         left: int,
         levels: tuple[int, int] = (0, NO_LEVEL),
         quorum: int = 0,
-        dropping: int = 2,
+        resumed: bool = False,
         progress: Progress | None = None,
     ) -> Peeled:
         """Remove items, level by level.
@@ -206,8 +206,9 @@ class Peeling:
             The first and the last.
         quorum : int
             With fewer items left, none would be left in the end: the run ends.
-        dropping : {0, 1, 2}
-            Whether rows may be changed: never, before the first round only, or always.
+        resumed : bool
+            Whether what another run left is restored, and will be again: rows then lose only what
+            that run removed.
         progress : callable or True, optional
             Told how many items have gone, between launches.
         """
@@ -234,7 +235,7 @@ class Peeling:
             self._offset,
             np.uint32(quorum),
             self._recount,
-            np.uint32(dropping if self._incidence.kind == "rows" else 0),
+            np.uint32(1 if resumed else 2),
             *(self.counts, self.status, self.numbers, *self._queues, self._control),
             *(self._history, np.uint32(HISTORY_CAPACITY)),
             between=between if progress else None,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST_K", "Truss", "truss_order"]
 
+PARTS = ("count", "list")  # of what is prepared
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
@@ -206,14 +207,15 @@ class Truss:
         progress: Progress | None,
         start: float,
     ) -> TrussResult:
-        log, preparation = SweepLog(), SweepLog()
+        log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
         peeled: list[Peeled] = []
         probes: list[tuple[int, bool]] = []
         max_k: int | None = None
         edges, left = self.simple.m // 2, 0
         if edges:
-            peeling = self._prepared(preparation, prepare=prepare)
-            log.add_all(preparation)
+            peeling = self._prepared(parts, prepare=prepare)
+            for part in parts.values():
+                log.add_all(part)
             if greatest and self.config.search != "bottom-up":
                 max_k, left = self._greatest(log, peeling, peeled, probes, progress)
             elif k is None:
@@ -232,7 +234,7 @@ class Truss:
             read, left = partial(np.asarray, mask), int(np.count_nonzero(mask)) // 2
         stats = PeelingStats(
             log,
-            preparation,
+            parts,
             1e3 * (time.perf_counter() - start),
             peeled=peeled,
             above=ABOVE,
@@ -245,13 +247,14 @@ class Truss:
         which = max_k if greatest else k
         return TrussResult(read, k=which, max_k=max_k, count=left, stats=stats)
 
-    def _prepared(self, log: SweepLog, *, prepare: bool) -> Peeling:
+    def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling:
         """Give what peels, triangles counted and listed."""
         if self._peeling is not None and not prepare:
             return self._peeling
         self._peeling = None  # gives its memory back before the next takes some
         edges = self._edges
-        edges.fill(log, anew=prepare)
+        edges.fill(parts["count"], anew=prepare)
+        parts["count"].wait()
         lists = self.config.triangles == "lists" or (
             self.config.triangles is None and edges.may_list()
         )
@@ -261,8 +264,9 @@ class Truss:
                 "triangles='rows'."
             )
         self.method = "lists" if lists else "rows"
-        incidence = edges.lists(log) if lists else edges.rows(log)
-        log.wait()
+        listing = parts["list"]
+        incidence = edges.lists(listing) if lists else edges.rows(listing)
+        listing.wait()
         self._peeling = Peeling(
             self.config, self.device, self._memory, edges.count, incidence, ABOVE - 1
         )
@@ -334,7 +338,7 @@ class Truss:
                 left=left,
                 levels=(k - ABOVE, k - ABOVE),
                 quorum=k * (k - 1) // 2,
-                dropping=1,
+                resumed=True,
             )
             peeled.append(found)
             probes.append((k, found.left > 0))

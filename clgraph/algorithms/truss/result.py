@@ -11,7 +11,7 @@ from clgraph.graph import Graph, from_edges
 from clgraph.graph.csr import row_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,9 @@ class PeelingStats:
         this run prepared.
     prepare_ms : float
         Of that, counting and listing triangles; 0 where an earlier run of the plan has done it.
+    parts : dict of float
+        Milliseconds of these two, "count" (turning the edges included) and "list" (or what rows
+        need), where this run has done them.
     launches : int
         Kernel launches.
     mode : {"persistent", "stepped"}
@@ -64,10 +67,10 @@ class PeelingStats:
         Filled in by whoever measured the run.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but three by keyword
         self,
         log: SweepLog,
-        preparation: SweepLog,
+        parts: Mapping[str, SweepLog],
         total_ms: float,
         *,
         peeled: Sequence[Peeled],
@@ -80,7 +83,8 @@ class PeelingStats:
     ) -> None:
         self.total_ms = total_ms
         self.kernel_ms = log.kernel_ms
-        self.prepare_ms = preparation.kernel_ms
+        self.parts = {name: each.kernel_ms for name, each in parts.items() if each.launches}
+        self.prepare_ms = sum(self.parts.values())
         self.launches = log.launches
         self.mode = peeled[-1].mode if peeled else "launches"
         self.method = method
@@ -165,18 +169,19 @@ class DenseSubgraph(Graph):
         if clean:
             ends = number[row_ids(graph.indptr)[mask]], number[graph.indices[mask]]
             made = from_edges(*ends, n=len(vertices), directed=False, symmetrize=True, dedup=True)
-            return cls._made((made.indptr, made.indices, None), labels, (mask, vertices, k))
+            return cls.made((made.indptr, made.indices, None), labels, (mask, vertices, k))
         sums = np.concatenate([[0], np.cumsum(mask)])[graph.indptr]
         indptr = np.concatenate([[0], np.cumsum(np.diff(sums)[vertices])])
         indices = number[graph.indices[mask]].astype(graph.indices.dtype)
         weights = None if graph.weights is None else graph.weights[mask]
         arrays = (indptr.astype(graph.indptr.dtype), indices, weights)
-        return cls._made(arrays, labels, (mask, vertices, k))
+        return cls.made(arrays, labels, (mask, vertices, k))
 
     @classmethod
-    def _made(
+    def made(
         cls, arrays: tuple[Any, Any, Any], labels: NDArray[Any], more: tuple[Any, Any, int]
     ) -> DenseSubgraph:
+        """Give the graph of CSR arrays that are known to be right, and its attributes."""
         made = cast("DenseSubgraph", cls.trusted(arrays, directed=False, labels=labels))
         made.mask, made.vertices, made.k = more
         return made
@@ -184,7 +189,7 @@ class DenseSubgraph(Graph):
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the host arrays; device copies stay behind."""
         more = (self.mask, self.vertices, self.k)
-        rebuild = partial(type(self)._made, labels=self.labels, more=more)
+        rebuild = partial(DenseSubgraph.made, labels=self.labels, more=more)
         return rebuild, ((self.indptr, self.indices, self.weights),)
 
 

@@ -26,7 +26,7 @@ import clgraph
 from clgraph import Cores, Graph, Truss, TrussConfig, from_edges, generate
 from clgraph.cli.searching import energy_of
 from clgraph.cli.text import table
-from clgraph.errors import ClgraphError
+from clgraph.errors import ClgraphError, InvalidGraphError
 from clgraph.graph.modules import module
 
 from ..runner import machine
@@ -115,10 +115,10 @@ def differences(plan: Truss, cores: Cores) -> list[str]:
     return wrong
 
 
-def times(run: Callable[[], Any]) -> dict[str, Any]:
+def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
     """Tell the median of device milliseconds, and of their parts."""
     run()
-    stats = [run().stats for _ in range(REPEATS)]
+    stats = [run().stats for _ in range(repeats)]
     middle = sorted(stats, key=lambda each: each.kernel_ms)[len(stats) // 2]
     return {
         "ms": middle.kernel_ms,
@@ -136,7 +136,10 @@ def times(run: Callable[[], Any]) -> dict[str, Any]:
 
 def measure(name: str, graph: Graph, device: Device, sizes: Sequence[int]) -> dict[str, Any]:
     """Check and time one graph."""
-    plan = Truss(graph, device=device, clean=True)
+    try:
+        plan = Truss(graph, device=device)
+    except InvalidGraphError:
+        plan = Truss(graph, device=device, clean=True)
     cores = Cores(plan.simple, device=device)
     result = plan.run()
     found: dict[str, Any] = {
@@ -163,8 +166,8 @@ def measure(name: str, graph: Graph, device: Device, sizes: Sequence[int]) -> di
             found[f"peel, groups of {size}"] = times(other.run)
         except ClgraphError as error:
             found[f"groups of {size}"] = str(error)
-    rows = Truss(graph, config="rows", device=device, clean=True)
-    found["rows"] = times(lambda: rows.run(prepare=True))
+    rows = Truss(plan.simple, config="rows", device=device)
+    found["rows"] = times(lambda: rows.run(prepare=True), 2)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Trusses and cores on a real NVIDIA card: whole results against other ways and peeling by scipy."""
+"""Trusses and cores on a real NVIDIA card: whole results against peeling by scipy."""
 
 import numpy as np
 import pytest

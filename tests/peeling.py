@@ -21,24 +21,33 @@ def matrix_of(graph):
 
 def truss_numbers_of(graph):
     """Truss number of each stored edge, by the linear algebra of the Graph Challenge (KT-19)."""
+    numbers = np.zeros(graph.m, np.uint32)
+    for k, under in _truss_batches(graph):
+        numbers[under] = k - 1
+    return numbers
+
+
+def truss_rounds_of(graph):
+    """For each batch that is removed: k, whose truss it leads to, and its edges."""
+    return [(k, len(under) // 2) for k, under in _truss_batches(graph)]
+
+
+def _truss_batches(graph):
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     heads = graph.indices
-    numbers = np.zeros(graph.m, np.uint32)
     alive = np.ones(graph.m, bool)
-    k = 2
+    k = 3
     while alive.any():
-        left = sparse.csr_matrix(
-            (np.ones(alive.sum(), np.int64), (tails[alive], heads[alive])),
-            shape=(graph.n, graph.n),
-        )
-        closed = np.asarray((left @ left)[tails[alive], heads[alive]]).ravel()
-        under = np.flatnonzero(alive)[closed < k - 1]
+        ends = (tails[alive], heads[alive])
+        entries = (np.ones(len(ends[0]), np.int64), ends)
+        left = sparse.csr_matrix(entries, shape=(graph.n, graph.n))
+        closed = np.asarray((left @ left)[ends]).ravel()
+        under = np.flatnonzero(alive)[closed < k - 2]
         if len(under):
-            numbers[under] = k
+            yield k, under
             alive[under] = False
         else:
             k += 1
-    return numbers
 
 
 def core_numbers_of(graph):

@@ -104,10 +104,16 @@ void truss_peel(
     </%stage:run>
 }
 
+## Entries, or items, of a tile: as few as keep every SIMD group busy, and at most so many.
+<%def name="tile(least, most)">max((uint)(${least}), min((uint)(${most}), now.length / (GROUP_LANES * now.members)))</%def>
+
 ## Each of those left, and perhaps of those that have gone since they were listed; body sees x and
 ## active, in lane-uniform control flow.
 <%def name="each_left()">
-<%tiles:each_tile count="now.length" size="${config.fill_tile}">
+<%
+    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
+%>\
+<%tiles:each_tile count="now.length" size="${size}">
     for (uint first = tile_begin; first < tile_end; first += LANES) {
         const int active = first + lane_id() < tile_end;
         const uint place = active ? first + lane_id() : tile_begin;
@@ -147,7 +153,7 @@ void truss_peel(
     % endif
     % if "PEEL" in rendered:
     if (now.mode == PEEL) {
-        const uint tile_size = ${config.push_tile}u;
+        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
         <%advance:each_edge queue="queue_from" count="now.length">
         <%def name="visit(count)">
             ${incidence.visit(count)}
@@ -165,7 +171,7 @@ void truss_peel(
     % endif
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
-        const uint tile_size = ${config.push_tile}u;
+        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
         <%advance:each_edge queue="left_from" count="now.length">
         <%def name="visit(count)">
             ${incidence.recount(count)}

@@ -58,7 +58,7 @@ def simple_graph(
     if graph.m:
         resident(graph, device, progress)
         traits = device.traits
-        plain = SimpleNamespace(
+        plain: Any = SimpleNamespace(
             group_size=group_size(traits), lanes=traits.lanes, wide_offsets=graph.m >= 2**32
         )
         loops, repeats = faults(graph, device, plain, SweepLog())

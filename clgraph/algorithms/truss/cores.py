@@ -193,7 +193,5 @@ class Cores:
         """
         removal = "subtract" if self.config.removal == "recount" else "recount"
         plan = Cores(self.simple, config=CoresConfig(removal=removal), device=self.device)
-        expected = plan.run(k)
-        found = (result.numbers, result.mask, result.max_k)
-        if not all(map(np.array_equal, found, (expected.numbers, expected.mask, expected.max_k))):
+        if not result.same(plan.run(k)):
             raise VerificationError("the cores are not those that are found in another way.")

@@ -89,6 +89,22 @@ class Edges:
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
         self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
         self.triangles = 0
+        self._arrays: dict[str, Allocation] = {}
+        self._fills = -1
+
+    @property
+    def stale(self) -> bool:
+        """Whether nothing has been filled, or somebody else has turned the edges anew since."""
+        return self._fills != self._turned.fills
+
+    def _array(self, name: str, count: int) -> Allocation:
+        """Give the array that an earlier run took, if it is of the size, or a new one."""
+        held = self._arrays.pop(name, None)
+        if held is None or held.count != count:
+            held = None  # gives its memory back before the next takes some
+            held = self._memory.allocate(name, count, np.uint32)
+        self._arrays[name] = held
+        return held
 
     def fill(self, log: SweepLog, *, anew: bool) -> None:
         """Give edges their numbers and count the triangles of each.
@@ -101,6 +117,12 @@ class Edges:
             Whether to turn the edges though the graph has kept that.
         """
         turned = self._turned
+        if isinstance(self._counting, RowCounting):
+            # Quickly done, and most such graphs that have none, meshes and roads, are large.
+            self.triangles = self._counting.run(log, "total", ())
+            if not self.triangles:
+                self._fills = turned.fills
+                return
         if anew or not turned.ready:
             turned.ready = False
             turned.fill(log)
@@ -113,6 +135,7 @@ class Edges:
         self.triangles = self._counting.run(log, "edge", (self._placed,))
         gathered = (*self._rows, self._placed, self.supports)
         self._sweeper.launch(log, self._kernels["gather"], *gathered)
+        self._fills = turned.fills
 
     def list_bytes(self) -> int:
         """Predict the device memory that `lists` takes."""
@@ -134,23 +157,23 @@ class Edges:
     def lists(self, log: SweepLog) -> Incidence:
         """List the triangles of every edge by its other two edges."""
         total = 3 * self.triangles
-        begins = self._memory.allocate("list_begins", self.count + 1, np.uint32)
+        begins = self._array("list_begins", self.count + 1)
         _scan(log, self._device, self.supports, self.count + 1, begins)
-        sides = self._memory.allocate("triangle_sides", 2 * max(total, 1), np.uint32)
+        sides = self._array("triangle_sides", 2 * max(total, 1))
         if total:
-            cursors = self._memory.allocate("list_cursors", self.count + 1, np.uint32)
+            cursors = self._array("list_cursors", self.count + 1)
             copy(log, self._device, begins, cursors)
             self._counting.run(log, "sides", (self._firsts, cursors, sides))
         return Incidence("lists", (begins, sides), total)
 
     def rows(self, log: SweepLog) -> Incidence:
         """Give every row the numbers of its edges, and every edge its ends."""
-        graph, turned, memory = self.graph, self._turned, self._memory
-        indices = memory.allocate("row_neighbours", graph.m, np.uint32)
-        numbers = memory.allocate("row_edges", graph.m, np.uint32)
-        ends = memory.allocate("edge_ends", 2 * self.count, np.uint32)
-        lengths = memory.allocate("row_lengths", graph.n, np.uint32)
-        total = memory.upload("row_total", np.zeros(1, np.uint64))
+        graph, turned = self.graph, self._turned
+        indices = self._array("row_neighbours", graph.m)
+        numbers = self._array("row_edges", graph.m)
+        ends = self._array("edge_ends", 2 * self.count)
+        lengths = self._array("row_lengths", graph.n)
+        total = self._memory.upload("row_total", np.zeros(1, np.uint64))
 
         def fill(log: SweepLog) -> None:
             copy(log, self._device, turned.indices, indices)

@@ -128,7 +128,7 @@ class Peeling:
     items : int
         How many, at least one.
     incidence : Incidence
-        What they are part of.
+        What they are part of; another of the same kind and sizes may take its place.
     offset : int
         Of an item's number from the level at which it goes.
     """
@@ -143,7 +143,7 @@ class Peeling:
         offset: int,
     ) -> None:
         self.items = items
-        self._device, self._incidence = device, incidence
+        self._device, self.incidence = device, incidence
         traits = device.traits
         resolved = resolve_stages(config, traits, incidence.total, entry="vertex")
         self._driver, program = compile_stages(
@@ -177,8 +177,8 @@ class Peeling:
         for array in (self.status, self.numbers):
             event = array.clear()
             log.add(event, event)
-        if self._incidence.reset:
-            self._incidence.reset(log)
+        if self.incidence.reset:
+            self.incidence.reset(log)
 
     def run(
         self,
@@ -219,7 +219,7 @@ class Peeling:
             control[CONTROL["LEFT_ITEMS"]] = left
             control[CONTROL["LISTED"]] = self.items
             control[CONTROL["LEAST"]] = 2**32 - 1
-            total = np.array([self._incidence.total], np.uint64).view(np.uint32)
+            total = np.array([self.incidence.total], np.uint64).view(np.uint32)
             control[CONTROL["LEFT_EDGES"] :][:2] = total
             self._control.write(control)
 
@@ -229,7 +229,7 @@ class Peeling:
 
         prepare()
         outcome = self._driver.run(
-            *self._incidence.arguments,
+            *self.incidence.arguments,
             np.uint32(self.items),
             *map(np.uint32, levels),
             self._offset,

@@ -83,7 +83,8 @@ class Truss:
     config : TrussConfig
         What was asked for.
     method : str
-        Whether triangles are listed ("lists") or looked up ("rows"); known after the first run.
+        Whether triangles are listed ("lists") or looked up ("rows"), or there are none ("none");
+        known after the first run.
 
     Raises
     ------
@@ -216,7 +217,10 @@ class Truss:
             peeling = self._prepared(parts, prepare=prepare)
             for part in parts.values():
                 log.add_all(part)
-            if greatest and self.config.search != "bottom-up":
+            if peeling is None:
+                max_k = LEAST_K if greatest or k is None else None
+                left = edges if k is None or k == LEAST_K else 0
+            elif greatest and self.config.search != "bottom-up":
                 max_k, left = self._greatest(log, peeling, peeled, probes, progress)
             elif k is None:
                 peeled.append(self._peel(log, peeling, progress=progress))
@@ -225,12 +229,12 @@ class Truss:
                 left = self._one(log, peeling, k, peeled, progress)
         elif k is None:
             max_k = 0
-        whole = k is None and not (greatest and probes)
+        whole = k is None and not (greatest and (probes or self.method == "none"))
         read = self._reader(log, left=left, numbers=whole)
         log.wait()
         if whole and greatest:
             # All numbers are known: the greatest truss are the edges that have the greatest.
-            mask = (read() == max_k) & (max_k > 0)
+            mask = (read() == max_k) & (edges > 0)
             read, left = partial(np.asarray, mask), int(np.count_nonzero(mask)) // 2
         stats = PeelingStats(
             log,
@@ -247,30 +251,39 @@ class Truss:
         which = max_k if greatest else k
         return TrussResult(read, k=which, max_k=max_k, count=left, stats=stats)
 
-    def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling:
-        """Give what peels, triangles counted and listed."""
-        if self._peeling is not None and not prepare:
-            return self._peeling
-        self._peeling = None  # gives its memory back before the next takes some
+    def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling | None:
+        """Give what peels, triangles counted and listed; None where there are none."""
         edges = self._edges
+        if not (prepare or edges.stale):
+            return self._peeling
         edges.fill(parts["count"], anew=prepare)
         parts["count"].wait()
-        lists = self.config.triangles == "lists" or (
-            self.config.triangles is None and edges.may_list()
+        if not edges.triangles:
+            self.method = "none"
+            return None
+        wanted = self.config.triangles
+        before, held = self.method, self._peeling
+        lists = (
+            before == "lists"
+            if held
+            else wanted == "lists" or (wanted is None and edges.may_list())
         )
-        if lists and edges.triangles > 0 and not edges.may_number():
+        if lists and not edges.may_number():
             raise DeviceMemoryError(
                 f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
                 "triangles='rows'."
             )
-        self.method = "lists" if lists else "rows"
         listing = parts["list"]
         incidence = edges.lists(listing) if lists else edges.rows(listing)
         listing.wait()
-        self._peeling = Peeling(
-            self.config, self.device, self._memory, edges.count, incidence, ABOVE - 1
-        )
-        return self._peeling
+        self.method = incidence.kind
+        if held is None:
+            held = Peeling(
+                self.config, self.device, self._memory, edges.count, incidence, ABOVE - 1
+            )
+        held.incidence = incidence
+        self._peeling = held
+        return held
 
     def _peel(
         self, log: SweepLog, peeling: Peeling, *, progress: Progress | None, k: int | None = None
@@ -366,8 +379,14 @@ class Truss:
         simple, graph = self.simple, self.graph
         if not simple.m or not (left or numbers):
             return partial(np.zeros, graph.m, np.uint32 if numbers else np.bool_)
+        peeling = self._peeling
+        if self.method == "none" or peeling is None:
+            known = (
+                np.full(simple.m, LEAST_K, np.uint32) if numbers else np.ones(simple.m, np.bool_)
+            )
+            return partial(as_stored, known, simple, graph)
         held = self._memory.allocate("truss_numbers", simple.m, np.uint32)
-        self._edges.spread(log, self._state(self._known)[2][1], held)
+        self._edges.spread(log, peeling.numbers, held)
 
         def read() -> NDArray[Any]:
             values = held.read()
@@ -375,12 +394,6 @@ class Truss:
             return as_stored(values if numbers else values == 0, simple, graph)
 
         return read
-
-    @property
-    def _known(self) -> Peeling:
-        if self._peeling is None:
-            raise AssertionError
-        return self._peeling
 
     def _verify(self, result: TrussResult, k: int | None, *, greatest: bool) -> None:
         """Find the same by counting all supports anew, or by subtraction where that was done.
@@ -395,10 +408,5 @@ class Truss:
         plan = Truss(
             self.graph, config=config, device=self.device, clean=self.simple is not self.graph
         )
-        expected = plan.run(k, greatest=greatest)
-        same = np.array_equal(
-            result.numbers if result.k is None else result.mask,
-            expected.numbers if result.k is None else expected.mask,
-        )
-        if not same or result.max_k != expected.max_k:
+        if not result.same(plan.run(k, greatest=greatest)):
             raise VerificationError("the trusses are not those that are found in another way.")

@@ -48,7 +48,7 @@ class PeelingStats:
     mode : {"persistent", "stepped"}
         How the rounds were run.
     method : str
-        What items are part of: "neighbours", "lists" or "rows".
+        What items are part of: "neighbours", "lists" or "rows"; "none" without triangles.
     config : dict
         What was asked for, where that differs from the defaults.
     triangles : int or None
@@ -179,7 +179,7 @@ class DenseSubgraph(Graph):
 
     @classmethod
     def made(
-        cls, arrays: tuple[Any, Any, Any], labels: NDArray[Any], more: tuple[Any, Any, int]
+        cls, arrays: tuple[Any, Any, Any], labels: NDArray[Any] | None, more: tuple[Any, Any, int]
     ) -> DenseSubgraph:
         """Give the graph of CSR arrays that are known to be right, and its attributes."""
         made = cast("DenseSubgraph", cls.trusted(arrays, directed=False, labels=labels))
@@ -261,6 +261,11 @@ class PeelingResult:
             self._values = self._read()
             self._read = None  # not before: a copy may be interrupted
         return self._values
+
+    def same(self, other: PeelingResult) -> bool:
+        """Tell whether another result says the same of every item."""
+        found, expected = self._known(), other._known()
+        return (self.k, self.max_k) == (other.k, other.max_k) and np.array_equal(found, expected)
 
     @property
     def numbers(self) -> NDArray[np.uint32] | None:

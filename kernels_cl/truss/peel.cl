@@ -6,6 +6,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="solo" file="/grid/solo.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 // Peeling: items with too small a count go, level by level, and take from the counts of others.
@@ -45,6 +46,9 @@ ${intersect.functions()}
 #define COUNTING 256u
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
 #define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
+#define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
+// What one group does alone in less time than all take to wait for one another.
+#define FEW(items, edges) ((items) <= ${config.limits.solo_capacity}u && (edges) <= ${few_edges}u)
 #define NO_LIST 0u
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
@@ -85,6 +89,9 @@ void truss_peel(
     ${stage.setup()}
     ${queue.setup()}
     ${advance.setup()}
+    % if single_group:
+    ${solo.setup()}
+    % endif
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     // A run that goes on from what another left first forgets the stamps of that.
     const int resumed = dropping == 1u;
@@ -100,6 +107,9 @@ void truss_peel(
         ${keep()}
     </%def>
     <%def name="alone()">
+        % if single_group:
+        ${few_rounds()}
+        % endif
     </%def>
     </%stage:run>
 }
@@ -156,7 +166,7 @@ void truss_peel(
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
         <%advance:each_edge queue="queue_from" count="now.length">
         <%def name="visit(count)">
-            ${incidence.visit(count)}
+            ${incidence.visit(count, False)}
         </%def>
         </%advance:each_edge>
         ${queue.end_stage("queue_to", "0")}
@@ -230,7 +240,7 @@ void truss_peel(
             next.queue ^= 1u;
             next.hubs = AFTER(STAMP(now.hubs));
             done = left == 0u || left < quorum;
-            if (recounting == 1u || (recounting == 2u && pending > left_edges)) next.hubs |= COUNTING;
+            if (RECOUNTS(pending, left_edges)) next.hubs |= COUNTING;
         } else {
             next.level = now.mode == FIND ? least : now.level + 1u;
             find = 1;
@@ -240,9 +250,21 @@ void truss_peel(
         next.tile = now.tile == EVEN_LIST ? ODD_LIST : EVEN_LIST;
         listed = queued;
     }
+    ${choose()}
+    const int pause = !done && work > budget;
+    next.leave = done || pause;
+    % if single_group:
+    stage_alone = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
+    % else:
+    stage_alone = 0;
+    % endif
+</%def>
+
+## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
+<%def name="choose()">
     const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
     const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
-    if (begins_run && resumed) {
+    if (now.mode == WRAP && rounds == 1u) {
         next.mode = COMPACT;
         next.length = n;
         next.hubs = 1u;
@@ -275,12 +297,74 @@ void truss_peel(
         next.hubs = STAMP(next.hubs);
     }
     if (done) next.mode = MODE_DONE;
-    const int pause = !done && work > budget;
-    next.leave = done || pause;
-    stage_alone = 0;
 </%def>
 
+% if single_group:
+## While few go in a round, the group that decided does round after round by itself.
+<%def name="few_rounds()">
+{
+    __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
+    uint fresh = STAMP(now.hubs), current = BEFORE(fresh), rounds = control[ROUNDS];
+    uint left = control[LEFT_ITEMS];
+    const uint listed = control[LISTED];
+    ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
+    ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
+    ulong visited = *(volatile __global ulong *)(control + VISITED);
+    ulong work = *(volatile __global ulong *)(state + WORK);
+    int done = 0;
+    % if incident == "lists":
+    __global const uint *const indices = (__global const uint *)sides;
+    % endif
+    <%solo:levels>
+    <%def name="visit(count)">
+        ${incidence.visit(count, True)}
+    </%def>
+    <%def name="solo_level()">
+        visited += pending;
+        work += ${round_work // 8}u + ${edge_work}u * pending;
+        pending = edges;
+        left -= now.length;
+        left_edges -= min((ulong)edges, left_edges);
+        if (lid == 0 && ++rounds <= capacity) history[rounds] = (uint4)(now.level, now.length, PEEL, device_clock_ns());
+        if (lid) ++rounds;
+        done = now.length && (left == 0u || left < quorum);
+        going = now.length && !done && FEW(now.length, pending) && fresh % (STAMPS / 2u) != 0u && work <= budget &&
+                !RECOUNTS(pending, left_edges);
+        if (going) {
+            current = fresh;
+            fresh = AFTER(fresh);
+            now.hubs = fresh;
+        }
+    </%def>
+    </%solo:levels>
+    // What follows, as after a round of all groups; the queues have changed places already.
+    stage_t next = now;
+    const uint frontier = now.length;
+    const int removed = now.length != 0u, find = !removed;
+    next.length = 0u;
+    if (removed) next.hubs = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
+    else {
+        next.level = now.level + 1u;
+        done = next.level > last_level;
+    }
+    ${choose()}
+    const int pause = !done && work > budget;
+    next.leave = done || pause;
+    if (lid == 0) {
+        ${note()}
+    }
+    now = next;
+    group_barrier_global();
+}
+</%def>
+% endif
+
 <%def name="keep()">
+    ${note()}
+    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued : 0u, now.mode, device_clock_ns());
+</%def>
+
+<%def name="note()">
     control[ROUNDS] = rounds;
     control[LEFT_ITEMS] = left;
     control[LISTED] = listed;
@@ -291,5 +375,4 @@ void truss_peel(
     *(volatile __global ulong *)(control + VISITED) = visited;
     *(volatile __global ulong *)(state + WORK) = pause ? 0ul : work;
     state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
-    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued : 0u, now.mode, device_clock_ns());
 </%def>

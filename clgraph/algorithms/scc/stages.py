@@ -53,8 +53,9 @@ def resolve_stages(
     *,
     entry: str,
     visited: str | None = None,
+    alone: bool = False,
 ) -> Resolved:
-    """Complete a configuration for the stage machine.
+    """Complete a configuration for the stage machine, with room for rounds of one group if `alone`.
 
     Raises
     ------
@@ -65,7 +66,7 @@ def resolve_stages(
     wanted = TraversalConfig(
         frontier=VertexQueue(visited=visited),
         schedule=type(asked)(**asked.given() | {"solo": False}),
-        limits=Limits(solo_capacity=traits.lanes),
+        limits=Limits() if alone else Limits(solo_capacity=traits.lanes),
     )
     work = usual_launch_work(traits)
     mechanics = Mechanics(

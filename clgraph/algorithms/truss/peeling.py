@@ -46,6 +46,8 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
+# Rounds that look at so few elements are one group's; not measured yet.
+FEW_EDGES = 4096
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -145,7 +147,9 @@ class Peeling:
         self.items = items
         self._device, self.incidence = device, incidence
         traits = device.traits
-        resolved = resolve_stages(config, traits, incidence.total, entry="vertex")
+        resolved = resolve_stages(config, traits, incidence.total, entry="vertex", alone=True)
+        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
+        single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
         self._driver, program = compile_stages(
             device,
             "truss/peel.cl",
@@ -153,6 +157,8 @@ class Peeling:
             resolved,
             STAGES[0],
             incident=incidence.kind,
+            single_group=single_group,
+            few_edges=FEW_EDGES,
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,

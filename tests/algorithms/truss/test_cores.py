@@ -48,11 +48,13 @@ def test_networkx_and_igraph_agree(device):
 @on_both
 def test_more_rounds_than_stamps(device):
     """A path is peeled from both ends: 500 rounds, of which a byte tells 250 apart."""
-    plan = cg.Cores(cg.generate.path(1000), device=device)
-    result = plan.run()
-    assert (result.numbers == 1).all()
-    assert len(result.stats.rounds) == 500
-    assert result.stats.visited == 1994  # the last two have nobody left to tell
+    several = cg.schedule.Persistent(group_size=4 * device.traits.lanes)
+    for schedule in (None, several):
+        config = cg.CoresConfig(schedule=schedule)
+        result = cg.Cores(cg.generate.path(1000), config=config, device=device).run()
+        assert (result.numbers == 1).all()
+        assert len(result.stats.rounds) == 500
+        assert result.stats.visited == 1994  # the last two have nobody left to tell
 
 
 @on_both

@@ -2,7 +2,7 @@
 
 import gc
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import networkx as nx
 import numpy as np
@@ -301,6 +301,26 @@ def test_pauses_between_rounds(device, monkeypatch):
     assert len(gone) > 10
     assert gone == sorted(gone)
     assert told[-1] == (1, 1)
+
+
+@on_both
+@pytest.mark.parametrize("way", WAYS)
+def test_rounds_of_one_group(way, device, monkeypatch):
+    """Where a group has several SIMD groups, narrow rounds are its own, paused or not."""
+    schedule = cg.schedule.Persistent(group_size=4 * device.traits.lanes)
+    config = cg.TrussConfig(triangles=way, schedule=schedule)
+    for make in (mixed, dense, partial(tube, 300)):
+        graph = make()
+        plan = cg.Truss(graph, config=config, device=device)
+        np.testing.assert_array_equal(plan.run().numbers, truss_numbers_of(graph))
+        rounds = truss_rounds_of(graph)
+        stats = plan.run().stats
+        assert list(zip(stats.rounds["k"], stats.rounds["removed"], strict=True)) == rounds
+        assert plan.run(greatest=True).max_k == truss_numbers_of(graph).max()
+    monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    paused = cg.Truss(dense(), config=config, device=device).run()
+    np.testing.assert_array_equal(paused.numbers, expected(dense))
+    assert paused.stats.launches > 20
 
 
 @on_both

@@ -9,6 +9,7 @@
 <%namespace name="solo" file="/grid/solo.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
+<%namespace name="rounds" file="/truss/rounds.mako"/>
 // Peeling: items with too small a count go, level by level, and take from the counts of others.
 //
 // Edges of k-trusses count triangles, vertices of k-cores neighbours. At a level FIND scans those that
@@ -93,22 +94,23 @@ void truss_peel(
     ${solo.setup()}
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
-    // A run that goes on from what another left first forgets the stamps of that.
+    // A run that goes on from what another left first forgets the stamps of that: after an empty
+    // FIND, since whatever begins is in the first kernel, where there are several.
     const int resumed = dropping == 1u;
-    const stage_t first_stage = {0, 0, resumed ? WRAP : FIND, 0, 0, 0, 0, NO_LIST, n, resumed ? 0u : 1u, first_level};
+    const stage_t first_stage = {0, 0, FIND, 0, 0, 0, 0, NO_LIST, resumed ? 0u : n, 1u, first_level};
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}
     </%def>
     <%def name="decide()">
-        ${next_stage()}
+        ${rounds.next_stage()}
     </%def>
     <%def name="settle()">
-        ${keep()}
+        ${rounds.keep()}
     </%def>
     <%def name="alone()">
         % if single_group:
-        ${few_rounds()}
+        ${rounds.few_rounds()}
         % endif
     </%def>
     </%stage:run>
@@ -211,168 +213,4 @@ void truss_peel(
         ${incidence.drop_rows()}
     }
     % endif
-</%def>
-
-## By one work-item: what follows a stage that queued so many.
-<%def name="next_stage()">
-    fence_device();
-    const int begins_run = control[ROUNDS] == 0u;
-    const uint rounds = control[ROUNDS] + 1u;
-    uint left = control[LEFT_ITEMS], listed = control[LISTED], frontier = control[FRONTIER];
-    ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
-    ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
-    ulong visited = *(volatile __global ulong *)(control + VISITED);
-    const ulong looked = now.mode == PEEL ? pending : now.mode == COUNT ? left_edges : 0ul;
-    const ulong cost = ${round_work}u + ${edge_work}u * looked + now.length;
-    const ulong work = cost + (begins_run ? 0ul : *(volatile __global ulong *)(state + WORK));
-    visited += looked;
-    int done = 0, find = 0, removed = 0;
-    next.length = 0u;
-    if (now.mode == FIND || now.mode == PEEL) {
-        const edges_t gone = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
-        left -= queued;
-        pending = gone;
-        left_edges -= min((ulong)gone, left_edges);
-        const uint least = now.mode == FIND ? atomic_xchg(&control[LEAST], NO_COUNT) : 0u;
-        if (queued) {
-            removed = 1;
-            frontier = queued;
-            next.queue ^= 1u;
-            next.hubs = AFTER(STAMP(now.hubs));
-            done = left == 0u || left < quorum;
-            if (RECOUNTS(pending, left_edges)) next.hubs |= COUNTING;
-        } else {
-            next.level = now.mode == FIND ? least : now.level + 1u;
-            find = 1;
-            done = next.level > last_level;
-        }
-    } else if (now.mode == COMPACT) {
-        next.tile = now.tile == EVEN_LIST ? ODD_LIST : EVEN_LIST;
-        listed = queued;
-    }
-    ${choose()}
-    const int pause = !done && work > budget;
-    next.leave = done || pause;
-    % if single_group:
-    stage_alone = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
-    % else:
-    stage_alone = 0;
-    % endif
-</%def>
-
-## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
-<%def name="choose()">
-    const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
-    const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
-    if (now.mode == WRAP && rounds == 1u) {
-        next.mode = COMPACT;
-        next.length = n;
-        next.hubs = 1u;
-    } else if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
-        next.mode = WRAP;
-        next.length = n;
-    } else if (removed && !counting) {
-        next.mode = PEEL;
-        next.length = frontier;
-    } else if (now.mode == WRAP && !counting) {
-        next.mode = PEEL;
-        next.length = frontier;
-    } else if ((settled || now.mode == WRAP) && sparse && now.mode != COMPACT && now.mode != ROWS && now.mode != CLEAR && now.mode != COUNT) {
-        next.mode = COMPACT;
-        next.length = listed;
-% if incident == "rows":
-    } else if (now.mode == COMPACT && (dropping == 2u || (resumed && rounds == 2u))) {
-        next.mode = ROWS;
-        next.length = vertices;
-% endif
-    } else if (counting && now.mode != CLEAR && now.mode != COUNT) {
-        next.mode = CLEAR;
-        next.length = listed;
-    } else if (now.mode == CLEAR) {
-        next.mode = COUNT;
-        next.length = listed;
-    } else {
-        next.mode = FIND;
-        next.length = listed;
-        next.hubs = STAMP(next.hubs);
-    }
-    if (done) next.mode = MODE_DONE;
-</%def>
-
-% if single_group:
-## While few go in a round, the group that decided does round after round by itself.
-<%def name="few_rounds()">
-{
-    __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
-    uint fresh = STAMP(now.hubs), current = BEFORE(fresh), rounds = control[ROUNDS];
-    uint left = control[LEFT_ITEMS];
-    const uint listed = control[LISTED];
-    ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
-    ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
-    ulong visited = *(volatile __global ulong *)(control + VISITED);
-    ulong work = *(volatile __global ulong *)(state + WORK);
-    int done = 0;
-    % if incident == "lists":
-    __global const uint *const indices = (__global const uint *)sides;
-    % endif
-    <%solo:levels>
-    <%def name="visit(count)">
-        ${incidence.visit(count, True)}
-    </%def>
-    <%def name="solo_level()">
-        visited += pending;
-        work += ${round_work // 8}u + ${edge_work}u * pending;
-        pending = edges;
-        left -= now.length;
-        left_edges -= min((ulong)edges, left_edges);
-        if (lid == 0 && ++rounds <= capacity) history[rounds] = (uint4)(now.level, now.length, PEEL, device_clock_ns());
-        if (lid) ++rounds;
-        done = now.length && (left == 0u || left < quorum);
-        going = now.length && !done && FEW(now.length, pending) && fresh % (STAMPS / 2u) != 0u && work <= budget &&
-                !RECOUNTS(pending, left_edges);
-        if (going) {
-            current = fresh;
-            fresh = AFTER(fresh);
-            now.hubs = fresh;
-        }
-    </%def>
-    </%solo:levels>
-    // What follows, as after a round of all groups; the queues have changed places already.
-    stage_t next = now;
-    const uint frontier = now.length;
-    const int removed = now.length != 0u, find = !removed;
-    next.length = 0u;
-    if (removed) next.hubs = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
-    else {
-        next.level = now.level + 1u;
-        done = next.level > last_level;
-    }
-    ${choose()}
-    const int pause = !done && work > budget;
-    next.leave = done || pause;
-    if (lid == 0) {
-        ${note()}
-    }
-    now = next;
-    group_barrier_global();
-}
-</%def>
-% endif
-
-<%def name="keep()">
-    ${note()}
-    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued : 0u, now.mode, device_clock_ns());
-</%def>
-
-<%def name="note()">
-    control[ROUNDS] = rounds;
-    control[LEFT_ITEMS] = left;
-    control[LISTED] = listed;
-    control[FRONTIER] = frontier;
-    control[LAST_LEVEL] = now.level;
-    *(volatile __global ulong *)(control + LEFT_EDGES) = left_edges;
-    *(volatile __global ulong *)(control + PENDING_EDGES) = pending;
-    *(volatile __global ulong *)(control + VISITED) = visited;
-    *(volatile __global ulong *)(state + WORK) = pause ? 0ul : work;
-    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
 </%def>

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.config import TrianglesConfig, resolve
 from clgraph.algorithms.triangles.orient import faults
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -58,10 +58,14 @@ def simple_graph(
     if graph.m:
         resident(graph, device, progress)
         traits = device.traits
-        plain: Any = SimpleNamespace(
-            group_size=group_size(traits), lanes=traits.lanes, wide_offsets=graph.m >= 2**32
+        config = resolve(
+            TrianglesConfig(),
+            traits,
+            m=graph.m,
+            max_degree=graph.max_degree,
+            group_size=group_size(traits),
         )
-        loops, repeats = faults(graph, device, plain, SweepLog())
+        loops, repeats = faults(graph, device, config, SweepLog())
         if loops or repeats:
             raise InvalidGraphError(
                 f"the graph has {loops} self-loops and {repeats} parallel edges, which would "

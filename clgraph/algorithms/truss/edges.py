@@ -69,7 +69,7 @@ class Edges:
         )
         self._turned = turned = Orientation.of(graph, config, device, progress)
         self._counting: RowCounting | OwnerCounting
-        if config.intersect == Merge("row"):
+        if isinstance(config.intersect, Merge) and config.intersect.by_row:
             self._counting = RowCounting(config, device, turned)
         else:
             self._counting = OwnerCounting(config, device, turned)

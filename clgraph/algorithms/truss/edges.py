@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,12 @@ class Edges:
     def stale(self) -> bool:
         """Whether nothing has been filled, or somebody else has turned the edges anew since."""
         return self._fills != self._turned.fills
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of the rendered sources that counted; empty before the first count."""
+        hashes = sorted(self._counting.source_hashes)
+        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
 
     def _array(self, name: str, count: int) -> Allocation:
         """Give the array that an earlier run took, if it is of the size, or a new one."""

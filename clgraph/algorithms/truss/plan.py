@@ -196,8 +196,10 @@ class Truss:
 
     @property
     def source_hash(self) -> str:
-        """Hash of the rendered source that peels; empty before the first run."""
-        return self._peeling.source_hash if self._peeling else ""
+        """Hash of what peels, or of what found no triangles; empty before the first run."""
+        if self._peeling is not None:
+            return self._peeling.source_hash
+        return self._edges.source_hash if self.simple.m else ""
 
     def _run(
         self,

@@ -64,6 +64,22 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.algorithms.triangles.plan import Triangles
     from clgraph.algorithms.triangles.result import TrianglesResult
+    from clgraph.algorithms.truss.calls import (
+        core_numbers,
+        k_core,
+        k_truss,
+        max_truss,
+        truss_numbers,
+    )
+    from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
+    from clgraph.algorithms.truss.cores import Cores
+    from clgraph.algorithms.truss.plan import Truss
+    from clgraph.algorithms.truss.result import (
+        CoresResult,
+        DenseSubgraph,
+        TrussNumbers,
+        TrussResult,
+    )
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
     from clgraph.dynamic.graph import DynamicGraph
@@ -90,6 +106,10 @@ __all__ = [
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
+    "Cores",
+    "CoresConfig",
+    "CoresResult",
+    "DenseSubgraph",
     "Device",
     "DeviceMemoryError",
     "DeviceNotFoundError",
@@ -123,6 +143,10 @@ __all__ = [
     "Triangles",
     "TrianglesConfig",
     "TrianglesResult",
+    "Truss",
+    "TrussConfig",
+    "TrussNumbers",
+    "TrussResult",
     "VerificationError",
     "apsp",
     "apsp_blocks",
@@ -134,6 +158,7 @@ __all__ = [
     "closeness_centrality",
     "condensation",
     "connected_components",
+    "core_numbers",
     "device",
     "devices",
     "diameter",
@@ -149,8 +174,11 @@ __all__ = [
     "generate",
     "harmonic_centrality",
     "invariants",
+    "k_core",
+    "k_truss",
     "limits",
     "local_clustering",
+    "max_truss",
     "method",
     "mine_invariants",
     "pull",
@@ -165,6 +193,7 @@ __all__ = [
     "triangle_blocks",
     "triangle_count",
     "triangles",
+    "truss_numbers",
     "verify",
     "write",
 ]
@@ -209,6 +238,22 @@ _HOMES = {
     "clgraph.algorithms.triangles.calls": ("triangle_blocks", "triangle_count", "triangles"),
     "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
+    "clgraph.algorithms.truss.calls": (
+        "core_numbers",
+        "k_core",
+        "k_truss",
+        "max_truss",
+        "truss_numbers",
+    ),
+    "clgraph.algorithms.truss.config": ("CoresConfig", "TrussConfig"),
+    "clgraph.algorithms.truss.cores": ("Cores",),
+    "clgraph.algorithms.truss.plan": ("Truss",),
+    "clgraph.algorithms.truss.result": (
+        "CoresResult",
+        "DenseSubgraph",
+        "TrussNumbers",
+        "TrussResult",
+    ),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
     "clgraph.device.discovery": ("Device", "devices"),
     "clgraph.graph.build": ("from_edges", "from_networkx", "from_pandas", "from_scipy"),

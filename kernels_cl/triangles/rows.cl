@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sides" file="/triangles/sides.mako"/>
 // Triangles x < v < u, by number, each at its edge from u to v, straight from the rows of the graph:
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
 // of a row has no x before it.
@@ -44,6 +45,8 @@ void triangles_rows(
     __global uint *cursor,                      // [1] in/out, 0 on entry
     const uint room,
     __global uint *found)                       // [3 * room] out
+% elif config.per == "sides":
+    ${sides.arguments()}
 % endif
 {
     ${lanes.setup()}
@@ -94,6 +97,8 @@ void triangles_rows(
 % elif config.per == "list":
                 const uint slot = atomic_inc(cursor);
                 if (slot < room) vstore3((uint3)(a[${i}], v, u), slot, found);
+% elif config.per == "sides":
+                ${sides.put("numbered[u] + k", f"numbered[u] + {i}", f"numbered[v] + {j}")}
 % endif
             </%intersect:each_match>
 % endif

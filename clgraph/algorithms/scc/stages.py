@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -37,15 +37,24 @@ LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
 CPU_LAUNCH_WORK = 5_000_000
 
 
+class Scheduled(Protocol):
+    """A configuration that says how stages are launched."""
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """How, as far as it was asked for."""
+
+
 def resolve_stages(
-    config: SCCConfig,
+    config: Scheduled,
     traits: DeviceTraits,
     m: int,
     *,
     entry: str,
     visited: str | None = None,
+    alone: bool = False,
 ) -> Resolved:
-    """Complete a configuration for the stage machine.
+    """Complete a configuration for the stage machine, with room for rounds of one group if `alone`.
 
     Raises
     ------
@@ -56,7 +65,7 @@ def resolve_stages(
     wanted = TraversalConfig(
         frontier=VertexQueue(visited=visited),
         schedule=type(asked)(**asked.given() | {"solo": False}),
-        limits=Limits(solo_capacity=traits.lanes),
+        limits=Limits() if alone else Limits(solo_capacity=traits.lanes),
     )
     work = usual_launch_work(traits)
     mechanics = Mechanics(

@@ -107,6 +107,8 @@ class Orientation(StoredRows):
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
     ready : bool
         Whether the arrays have been filled.
+    fills : int
+        How often they have been: ranks within a degree may differ from one time to the next.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class Orientation(StoredRows):
         super().__init__(graph, device, progress)
         memory = Memory(device)
         n = graph.n
-        self.ready = False
+        self.ready, self.fills = False, 0
         self.renamed = config.renamed
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
@@ -155,6 +157,7 @@ class Orientation(StoredRows):
 
     def fill(self, log: SweepLog) -> None:
         """Enqueue what fills the arrays; `ready` is for the caller to set, after the last event."""
+        self.fills += 1
         launch, kernels = self._sweeper.launch, self._kernels
         rows = (self.begins, self.outs, self.degrees)
         graph = (self.indptr, self.indices, self._count)

@@ -11,14 +11,14 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
-from clgraph.algorithms.triangles.orient import faults
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
+from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.asked import asking
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
-from clgraph.graph import as_graph, from_edges
+from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph import as_graph
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -94,11 +94,8 @@ class Triangles:
         self.graph = as_graph(graph)
         self._wanted = TrianglesConfig.of(config)
         self.device = find_device(device)
-        simple = _cleaned(self.graph) if clean else self.graph
-        if simple.directed:
-            raise InvalidGraphError(
-                "triangles need an undirected graph; pass graph.symmetrized(), or clean=True."
-            )
+        before = self.device.ledger.used_bytes
+        simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
         self.simple = simple
         self.config = resolve(
             self._wanted,
@@ -109,14 +106,7 @@ class Triangles:
         )
         self._lock = threading.Lock()
         self._memory = Memory(self.device)
-        before = self.device.ledger.used_bytes
         if simple.m:
-            loops, repeats = faults(simple, self.device, self.config, SweepLog())
-            if loops or repeats:
-                raise InvalidGraphError(
-                    f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
-                    "count as corners or twice; pass clean=True."
-                )
             self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
 
@@ -171,8 +161,8 @@ class Triangles:
                 log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
             rows.ready = True  # what was found came after it
-            if values is not None and self.simple is not self.graph:
-                values = _as_stored(per, values, self.simple, self.graph)
+            if values is not None and per == "edge":
+                values = as_stored(values, self.simple, self.graph)
             result = self._result(count, values, log, preparation, start)
         if verify:
             self._verify(result, per)
@@ -349,30 +339,11 @@ class Triangles:
         elif per == "total" or values is None or expected is None:
             wrong = False
         else:
-            expected = _as_stored(per, expected, self.simple, self.graph)
+            if per == "edge":
+                expected = as_stored(expected, self.simple, self.graph)
             wrong = not np.array_equal(values, expected)
         if wrong:
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
-
-
-def _cleaned(graph: Graph) -> Graph:
-    """Give the graph with every edge both ways and once, and no self-loops."""
-    tails, heads, _ = graph.listed_edges()
-    return from_edges(
-        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
-    )
-
-
-def _as_stored(per: str, values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:
-    """Give each stored edge of a graph what was found of it in the cleaned one."""
-    if per != "edge" or simple is graph:
-        return values
-    n = np.int64(graph.n)
-    keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
-    wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
-    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = values[at] if len(keys) else np.zeros(len(wanted), np.uint32)
-    return np.where(keys[at] == wanted, found, np.uint32(0)) if len(keys) else found
 
 
 def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:

@@ -246,6 +246,27 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
 
 
+@cache
+def beyond_16_bits():
+    """Hubs, and rings of more vertices of one degree than there are words of 16 bits.
+
+    In the rings v has v - 1, v - 2 and v - 2050; where 2,048 bits are shared, v - 2049 looks like
+    v - 1 from v + 1.
+    """
+    rng = np.random.default_rng(2)
+    clique = np.array(list(combinations(range(300), 2))).T
+    hubs = np.stack([rng.integers(0, 300, 4000), rng.integers(300, 1500, 4000)])
+    ring = np.arange(1500, 68000)
+    rings = [np.stack([ring[step:], ring[:-step]]) for step in (1, 2, 2050)]
+    fans = np.stack([np.arange(67000, 68000), rng.integers(0, 300, 1000)])
+    return undirected(*np.concatenate([clique, hubs, *rings, fans], axis=1), n=68000)
+
+
+@cache
+def counted_beyond_16_bits():
+    return int(supports_of(simple(beyond_16_bits())).sum()) // 6
+
+
 @pytest.mark.parametrize(
     "way",
     [Bitmap(byte_ranks=0), Bitmap(byte_ranks=1024, stream=8), Bitmap(packed=False, pieces=1)],
@@ -253,16 +274,16 @@ def test_small_tables_share_bits_and_stay_exact(device):
 )
 def test_packed_rows_count_the_same(way, device):
     """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both."""
-    rng = np.random.default_rng(2)
-    clique = np.array(list(combinations(range(300), 2))).T
-    hubs = rng.integers(0, 300, (1, 4000)), rng.integers(300, 1500, (1, 4000))
-    sparse = rng.integers(1500, 67000, (2, 150_000))
-    far = rng.integers(66000, 67500, (2, 3000))
-    ends = np.concatenate([clique, np.concatenate(hubs), sparse, far], axis=1)
-    graph = undirected(*ends[:, ends[0] != ends[1]], n=67500)
-    expected = int(supports_of(simple(graph)).sum()) // 6
-    config = cg.TrianglesConfig(intersect=way, order="degree")
-    assert cg.Triangles(graph, config=config, device=device).run().count == expected
+    assert (
+        cg.Triangles(
+            beyond_16_bits(),
+            config=cg.TrianglesConfig(intersect=way, order="degree"),
+            device=device,
+        )
+        .run()
+        .count
+        == counted_beyond_16_bits()
+    )
 
 
 @pytest.mark.parametrize("way", [Merge("row", 4), Merge("row", 2, 4)])

@@ -10,6 +10,7 @@ from graphs import bundled_graphs, graphs
 from hypothesis import given, settings
 
 import clgraph as cg
+from clgraph.algorithms.triangles import orient
 from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -284,6 +285,16 @@ def test_packed_rows_count_the_same(way, device):
         .count
         == counted_beyond_16_bits()
     )
+
+
+def test_long_rows_are_sorted_by_windows(pocl, monkeypatch):
+    """A work-group sorts as many ranks at a time as its bits tell apart."""
+    monkeypatch.setattr(orient, "WINDOW", 1024)
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 3000, (2, 150_000))
+    graph = undirected(*ends[:, ends[0] != ends[1]], n=3000)
+    expected = int(supports_of(simple(graph)).sum()) // 6
+    assert cg.Triangles(graph, config="bitmap", device=pocl).run().count == expected
 
 
 @pytest.mark.parametrize("way", [Merge("row", 4), Merge("row", 2, 4)])

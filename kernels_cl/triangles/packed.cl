@@ -31,7 +31,9 @@ ${intersect.functions()}
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define SHARE (DENSE_WORDS / STREAM)    // words of bits that each of them compares
 #define CHUNK ${"LANES" if config.beyond else "1u"}
-#define SHARED_BITS 2048u               // of the table of what is beyond
+% if config.beyond:
+#define SHARED_BITS ${config.shared_bits}u       // of the table of what is beyond
+% endif
 % if config.table == "bytes":
 #define WORDS (RANKS / 4u)
 #define MARK(x) marked[x] = 1

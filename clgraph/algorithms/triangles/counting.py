@@ -37,7 +37,6 @@ HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES, ROW_TALLIES = 1024, 64, 16
 DEGREE_OF_32_BITS = 92_681  # a vertex of more neighbours may have 2**32 triangles
 PHASES = 4  # ranges of owners, at most
-BEYOND_BYTES = 256 + 16  # beside a SIMD group's table: its small one, and what it claims
 PACKED_RANKS, BYTE_RANKS = 1 << 16, 1 << 14  # owners that packed rows and tables of bytes serve
 
 
@@ -336,11 +335,12 @@ class OwnerCounting(_TurnedCounting):
                 first = stop
         if first < end:
             size, lanes = self.config.group_size, self.config.lanes
-            table_bytes = PACKED_RANKS // 8 + BEYOND_BYTES
+            table_bytes = (PACKED_RANKS + SMALL_TABLE_BITS) // 8 + 16
             while size > lanes and size // lanes * table_bytes > self.device.traits.local_bytes:
                 size //= 2
             shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
             own = {**shape, "beyond": True, "unit": "lanes", "group_size": size}
+            own["shared_bits"] = SMALL_TABLE_BITS
             yield first, end, "triangles_packed_beyond", own
 
 

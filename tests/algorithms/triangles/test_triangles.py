@@ -10,7 +10,7 @@ from graphs import bundled_graphs, graphs
 from hypothesis import given, settings
 
 import clgraph as cg
-from clgraph.algorithms.triangles import orient
+from clgraph.algorithms.triangles import counting, orient
 from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -215,6 +215,7 @@ def test_work_is_shared_within_long_rows(intel):
     assert many.stats.longest <= 8192 // 32
 
 
+@pytest.mark.slow
 def test_beyond_32_bits(pocl):
     """TC-12: a clique of 3,000 has 4,495,501,000 triangles."""
     n = 3000
@@ -247,18 +248,35 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
 
 
+@pytest.mark.slow
+@pytest.mark.runtimes("pocl+lanes8")
+def test_long_rows_beyond_16_bits(device):
+    """Rows that a work-group sorts, of ranks that are packed and of ranks that are not."""
+    n, steps = 66500, 33  # degree 66; SIMD groups of 8 lanes sort rows of up to 64
+    ring = np.arange(n)
+    graph = undirected(
+        *(
+            np.concatenate(ends)
+            for ends in zip(
+                *((ring, np.roll(ring, step)) for step in range(1, steps + 1)), strict=True
+            )
+        ),
+        n=n,
+    )
+    assert (
+        cg.Triangles(graph, config="bitmap", device=device).run().count
+        == n * steps * (steps - 1) // 2
+    )
+
+
 @cache
 def beyond_16_bits():
-    """Hubs, and rings of more vertices of one degree than there are words of 16 bits.
-
-    In the rings v has v - 1, v - 2 and v - 2050; where 2,048 bits are shared, v - 2049 looks like
-    v - 1 from v + 1.
-    """
+    """Hubs, and rings of more vertices of one degree than there are words of 16 bits."""
     rng = np.random.default_rng(2)
     clique = np.array(list(combinations(range(300), 2))).T
     hubs = np.stack([rng.integers(0, 300, 4000), rng.integers(300, 1500, 4000)])
     ring = np.arange(1500, 68000)
-    rings = [np.stack([ring[step:], ring[:-step]]) for step in (1, 2, 2050)]
+    rings = [np.stack([ring, np.roll(ring, step)]) for step in (1, 2, 300)]
     fans = np.stack([np.arange(67000, 68000), rng.integers(0, 300, 1000)])
     return undirected(*np.concatenate([clique, hubs, *rings, fans], axis=1), n=68000)
 
@@ -273,8 +291,12 @@ def counted_beyond_16_bits():
     [Bitmap(byte_ranks=0), Bitmap(byte_ranks=1024, stream=8), Bitmap(packed=False, pieces=1)],
     ids=["bits", "both", "unpacked"],
 )
-def test_packed_rows_count_the_same(way, device):
-    """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both."""
+def test_packed_rows_count_the_same(way, device, monkeypatch):
+    """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both.
+
+    So few bits are shared there that others hit them.
+    """
+    monkeypatch.setattr(counting, "SMALL_TABLE_BITS", 64)
     assert (
         cg.Triangles(
             beyond_16_bits(),

@@ -271,14 +271,16 @@ def test_long_rows_beyond_16_bits(device):
 
 @cache
 def beyond_16_bits():
-    """Hubs, and rings of more vertices of one degree than there are words of 16 bits."""
+    """Hubs, a ring nearly as long as there are words of 16 bits, and fewer edges beyond it."""
     rng = np.random.default_rng(2)
     clique = np.array(list(combinations(range(300), 2))).T
     hubs = np.stack([rng.integers(0, 300, 4000), rng.integers(300, 1500, 4000)])
-    ring = np.arange(1500, 68000)
-    rings = [np.stack([ring, np.roll(ring, step)]) for step in (1, 2, 300)]
+    ring = np.arange(1500, 66500)
+    rings = [np.stack([ring, np.roll(ring, step)]) for step in (1, 2, 3, 300)]
+    last = rng.integers(66500, 69500, (2, 7500))
+    last = last[:, last[0] != last[1]]
     fans = np.stack([np.arange(67000, 68000), rng.integers(0, 300, 1000)])
-    return undirected(*np.concatenate([clique, hubs, *rings, fans], axis=1), n=68000)
+    return undirected(*np.concatenate([clique, hubs, *rings, last, fans], axis=1), n=69500)
 
 
 @cache

@@ -53,7 +53,8 @@ __kernel KERNEL void triangles_owners(
     const uint hubs,
     const uint pieces,
     const uint anew,                            // whether partial sums begin here
-    __global uint *next,                        // [1] in/out, 0 on entry
+    const uint counter,                         // which of `next` counts what is claimed
+    __global uint *next,                        // in/out, 0 on entry
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
     __global ulong *found)                      // [n] in/out, by rank
@@ -87,7 +88,7 @@ __kernel KERNEL void triangles_owners(
     for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
     unit_barrier();
     for (;;) {
-        const uint claim = unit_claim(&words[UNIT], next, CHUNK);
+        const uint claim = unit_claim(&words[UNIT], next + counter, CHUNK);
         if (claim >= items) break;
         const uint claim_end = min(claim + CHUNK, items);
         for (uint item = claim; item < claim_end; ++item) {

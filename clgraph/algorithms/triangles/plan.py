@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
-from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
+from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device import Memory
@@ -72,7 +72,8 @@ class Triangles:
     -----
     Edges are turned from one end to the other on the device, by the first run; the graph keeps
     that for later plans. Counts are exact and the same in every run. O(m^1.5) work. Takes 8 to 16
-    bytes per edge of device memory. A plan serves one thread at a time; others wait.
+    bytes per edge of device memory, and 8 more once supports were asked for. A plan serves one
+    thread at a time; others wait.
 
     References
     ----------
@@ -106,6 +107,7 @@ class Triangles:
         )
         self._lock = threading.Lock()
         self._memory = Memory(self.device)
+        self._rooms: dict[str, Allocation] = {}
         if simple.m:
             self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
@@ -203,27 +205,40 @@ class Triangles:
                     "it, or take them in turn from triangle_blocks."
                 )
             return count, self._listed(log, count, run)
-        if per == "vertex" and self.device.traits.int64_atomics:
-            found = self._zeros(log, "triangles_of_rank", n, np.uint64)
+        if per == "vertex" and self._adds_vertices:
+            found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
             count = run(log, "vertex", (found,))
             of_rank = found.read().astype(np.int64)
             return count, self._by_vertex(of_rank)
-        found = (
-            self._memory.allocate("triangles_of_place", m, np.uint32)
-            if self._counting.fills_all
-            else self._zeros(log, "triangles_of_place", m, np.uint32)
-        )
-        count = run(log, "edge", (found,))
-        supports = self._counting.spread(log, found)
-        log.wait()
+        if isinstance(self._counting, RowCounting):
+            supports = self._room("supports", m, np.uint32)
+            count = run(log, "edge", (supports,))
+        else:
+            supports = self._room("supports", m, np.uint32)
+            found = self._cleared(log, "triangles_of_place", m, np.uint32)
+            count = run(log, "edge", (found,))
+            self._counting.turned.spread(log, found, supports)
+            log.wait()
         values = supports.read()
         if per == "edge":
             return count, values
         sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[self.simple.indptr]
         return count, np.diff(sums) // 2
 
-    def _zeros(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
-        array = self._memory.allocate(name, count, dtype)
+    @property
+    def _adds_vertices(self) -> bool:
+        """Whether the device can add what is found of vertices."""
+        return self._counting.sum_type is np.uint32 or self.device.traits.int64_atomics
+
+    def _room(self, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that the plan keeps for its next run, with anything in it."""
+        if name not in self._rooms:
+            self._rooms[name] = self._memory.allocate(name, count, dtype)
+        return self._rooms[name]
+
+    def _cleared(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that the plan keeps, and enqueue its clearing."""
+        array = self._room(name, count, dtype)
         event = array.clear()
         log.add(event, event, name=f"clear {name}")
         return array
@@ -231,7 +246,7 @@ class Triangles:
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
         out: tuple[Argument, ...] = (
             *self._counting.vertices,
-            self._zeros(log, "cursor", 1, np.uint32),
+            self._cleared(log, "cursor", 1, np.uint32),
             np.uint32(count),
             self._memory.allocate("triangles", 3 * max(count, 1), np.uint32),
         )
@@ -282,7 +297,7 @@ class Triangles:
                 rows.fill(log)
                 log.wait()
                 rows.ready = True
-            owned = self._zeros(log, "triangles_of_owner", self.simple.n, np.uint64)
+            owned = self._cleared(log, "triangles_of_owner", self.simple.n, np.uint64)
             self._counting.run(log, "owner", (owned,))
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
         first = 0

@@ -60,6 +60,9 @@ class Graph:
     (3, 3, [2, 1, 0])
     """
 
+    # Networkx hands what carries this to the backend of that name: see clgraph.interop.networkx.
+    __networkx_backend__ = "clgraph"
+
     def __init__(
         self,
         indptr: Any,
@@ -161,6 +164,14 @@ class Graph:
     def directed(self) -> bool:
         """Whether edges go one way only."""
         return self._directed
+
+    def is_directed(self) -> bool:
+        """Whether edges go one way only, as networkx asks for it."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there are parallel edges, as networkx asks for it; O(m) the first time."""
+        return self.statistics().parallel_edges > 0
 
     @property
     def labels(self) -> Array | None:

@@ -205,11 +205,21 @@ class NetworkxGraph:
             found += np.bincount(self.tails[at], ones[at], minlength=self.n)
         return found.astype(np.int64)
 
+    def __getattr__(self, name: str) -> Any:
+        """Let the networkx graph answer what is not here: networkx's code for what is refused."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.to_networkx(), name)
+
     def to_networkx(self) -> Any:
         """Give the networkx graph it was made of, or one of its nodes, edges and weights."""
         original = self._original()
-        if original is not None:
-            return original
+        if original is None:
+            original = self._built()
+            self._original = lambda: original  # of nobody else: kept here
+        return original
+
+    def _built(self) -> Any:
         once = slice(None) if self.directed else self.tails <= self.heads
         kind = kind_of(directed=self.directed, multigraph=self.is_multigraph())
         ends = (self.tails[once], self.heads[once])

@@ -195,7 +195,7 @@ def as_networkx_has_it(name: str, group: str, work: str, **declared: Any) -> Any
 
     function.__name__ = name
     function.__doc__ = f"As networkx writes `{name}`, in terms of functions of this backend."
-    theirs = original().__signature__
+    theirs = inspect.signature(original())
     parameters = [p for p in theirs.parameters.values() if p.name not in ("backend",)]
     parameters = [p for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD]
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

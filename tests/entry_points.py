@@ -22,8 +22,12 @@ def provide() -> None:
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     info = made / "clgraph_entry_points-0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: clgraph-entry-points\nVersion: 0\n")
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: clgraph-entry-points\nVersion: 0\n"
+    )
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "entry-points"
+    ]
     lines = [
         line
         for group, points in declared.items()

@@ -6,7 +6,7 @@ import networkx as nx
 
 
 def weighted(graph, seed, *, real=False, attribute="weight"):
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311
     for edge in graph.edges:
         graph.edges[edge][attribute] = draw.randint(1, 9) + (0.5 if real else 0)
     return graph
@@ -73,7 +73,7 @@ def negative():
 def distinct():
     """Real weights without ties."""
     graph = nx.gnp_random_graph(28, 0.15, seed=11)
-    draw = random.Random(5)
+    draw = random.Random(5)  # noqa: S311
     for edge in graph.edges:
         graph.edges[edge]["weight"] = draw.random()
     return graph

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from nx_graphs import KINDS
 
 from clgraph.interop.networkx import backend
+
+pytestmark = pytest.mark.usefixtures("on_any_device")
 
 SETS = "sets"  # a collection of sets, in any order
 PATHS = "paths"  # shortest paths, of which others may be as short
@@ -22,7 +25,7 @@ def first(graph):
 
 
 def some(graph, count):
-    return random.Random(1).sample(list(graph), count)
+    return random.Random(1).sample(list(graph), count)  # noqa: S311
 
 
 def farthest(graph):
@@ -318,8 +321,10 @@ def same(ours, theirs):
     if isinstance(theirs, (list, tuple)):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(theirs, float) and not isinstance(ours, bool):
-        return math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12) or ours is theirs or (
-            math.isnan(ours) and math.isnan(theirs)
+        return (
+            math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12)
+            or ours is theirs
+            or (math.isnan(ours) and math.isnan(theirs))
         )
     return ours == theirs
 
@@ -330,8 +335,11 @@ def shape(value):
         return {key: shape(one) for key, one in value.items()}
     if isinstance(value, tuple):
         return tuple(shape(one) for one in value)
-    if isinstance(value, list) and value and isinstance(value[0], (tuple, list)) and not (
-        isinstance(value[0], tuple) and value[0] and value[0][-1] == "x"
+    if (
+        isinstance(value, list)
+        and value
+        and isinstance(value[0], (tuple, list))
+        and not (isinstance(value[0], tuple) and value[0] and value[0][-1] == "x")
     ):
         return [shape(one) for one in value]
     if isinstance(value, list):
@@ -391,7 +399,7 @@ def call(name, graph, given, **where):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_function_gives_what_networkx_gives(name, on_any_device):
+def test_function_gives_what_networkx_gives(name):
     kinds, calls, how = CASES[name]
     for kind in kinds:
         for given in calls:
@@ -414,11 +422,11 @@ def weight_of(graph, path):
         for a, b in [(u, v)] if graph.is_directed() else [(u, v), (v, u)]:
             known = lightest.get_edge_data(a, b, {"weight": math.inf})["weight"]
             lightest.add_edge(a, b, weight=min(known, cost))
-    return sum(lightest[u][v]["weight"] for u, v in zip(path, path[1:], strict=False))
+    return sum(lightest[u][v]["weight"] for u, v in pairwise(path))
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_paths_by_weight_are_paths_and_as_long_as_told(kind, on_any_device):
+def test_paths_by_weight_are_paths_and_as_long_as_told(kind):
     graph = graph_of(kind)
     lengths, paths = nx.single_source_dijkstra(graph, first(graph), backend="clgraph")
     assert lengths.keys() == paths.keys()
@@ -429,7 +437,7 @@ def test_paths_by_weight_are_paths_and_as_long_as_told(kind, on_any_device):
 
 
 @pytest.mark.parametrize("kind", [N, D])
-def test_paths_of_bellman_ford(kind, on_any_device):
+def test_paths_of_bellman_ford(kind):
     graph = graph_of(kind)
     lengths, paths = nx.single_source_bellman_ford(graph, first(graph), backend="clgraph")
     assert len(lengths) > 5
@@ -437,7 +445,7 @@ def test_paths_of_bellman_ford(kind, on_any_device):
         assert weight_of(graph, path) == lengths[node]
 
 
-def test_a_negative_cycle_is_found_and_refused(on_any_device):
+def test_a_negative_cycle_is_found_and_refused():
     graph = nx.DiGraph()
     graph.add_weighted_edges_from([(0, 1, 1), (1, 2, 1), (2, 3, -4), (3, 1, 1), (5, 0, 1)])
     found = nx.find_negative_cycle(graph, 0, backend="clgraph")
@@ -451,7 +459,7 @@ def test_a_negative_cycle_is_found_and_refused(on_any_device):
         nx.find_negative_cycle(graph_of(N), 0, backend="clgraph")
 
 
-def test_reconstructed_paths(on_any_device):
+def test_reconstructed_paths():
     graph = graph_of(T)
     before, _ = nx.floyd_warshall_predecessor_and_distance(graph, backend="clgraph")
     assert nx.reconstruct_path(9, 30, before, backend="clgraph") == nx.shortest_path(graph, 9, 30)
@@ -485,7 +493,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("name", "kind", "given", "error"), ERRORS)
-def test_errors_are_those_of_networkx(name, kind, given, error, on_any_device):
+def test_errors_are_those_of_networkx(name, kind, given, error):
     for where in ("networkx", "clgraph"):
         with pytest.raises(error):
             call(name, graph_of(kind), given, backend=where)
@@ -515,7 +523,7 @@ EMPTY = [
 
 @pytest.mark.parametrize(("name", "kind", "error"), EMPTY)
 @pytest.mark.parametrize("n", [0, 1])
-def test_graphs_of_no_or_one_node(name, kind, error, n, on_any_device):
+def test_graphs_of_no_or_one_node(name, kind, error, n):
     graph = nx.empty_graph(n, create_using=kind)
     if error and n == 0:
         with pytest.raises(error):

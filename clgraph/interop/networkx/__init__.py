@@ -6,7 +6,7 @@ Networkx finds `backend` by the entry point "networkx.backends" of this package,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clgraph.graph import Graph
 from clgraph.interop.networkx.betweenness import Betweenness
@@ -17,9 +17,11 @@ from clgraph.interop.networkx.components import Components
 from clgraph.interop.networkx.distance_measures import DistanceMeasures
 from clgraph.interop.networkx.graph import NetworkxGraph
 from clgraph.interop.networkx.reachability import Reachability
-from clgraph.interop.networkx.serving import Served
 from clgraph.interop.networkx.shortest_paths import ShortestPaths
 from clgraph.interop.networkx.suite import choose_tests
+
+if TYPE_CHECKING:
+    from clgraph.interop.networkx.serving import Served
 
 __all__ = ["Backend", "NetworkxGraph", "backend"]
 
@@ -43,12 +45,12 @@ class Backend(
         """Functions by name, in the order of their groups."""
         found = {
             name: method.served
-            for base in reversed(cls.__mro__)
+            for base in cls.__mro__
             for name, method in vars(base).items()
             if hasattr(method, "served")
         }
-        order = [base for base in cls.__mro__ if base is not cls]
-        return dict(sorted(found.items(), key=lambda item: _home(order, item[0])))
+        groups = list(dict.fromkeys(served.group for served in found.values()))
+        return dict(sorted(found.items(), key=lambda item: groups.index(item[1].group)))
 
     def convert_from_nx(
         self,
@@ -56,11 +58,11 @@ class Backend(
         *,
         edge_attrs: dict[Any, Any] | None = None,
         node_attrs: dict[Any, Any] | None = None,
-        preserve_edge_attrs: bool = False,  # noqa: ARG002 - the graph itself is at hand
-        preserve_node_attrs: bool = False,  # noqa: ARG002
-        preserve_graph_attrs: bool = False,  # noqa: ARG002
-        name: str | None = None,  # noqa: ARG002
-        graph_name: str | None = None,  # noqa: ARG002
+        preserve_edge_attrs: bool = False,
+        preserve_node_attrs: bool = False,
+        preserve_graph_attrs: bool = False,
+        name: str | None = None,
+        graph_name: str | None = None,
     ) -> NetworkxGraph:
         """Convert a networkx graph; see `NetworkxGraph.of_networkx`.
 
@@ -71,7 +73,7 @@ class Backend(
         """
         return NetworkxGraph.of_networkx(graph, edge_attrs, node_attrs)
 
-    def convert_to_nx(self, obj: Any, *, name: str | None = None) -> Any:  # noqa: ARG002
+    def convert_to_nx(self, obj: Any, *, name: str | None = None) -> Any:
         """Give a networkx graph for one of ours, and anything else as it is."""
         return obj.to_networkx() if isinstance(obj, (NetworkxGraph, Graph)) else obj
 
@@ -87,10 +89,6 @@ class Backend(
         """Say whether a call pays for its conversion, or why it does not."""
         served: Served = getattr(type(self), name).served
         return served.why_should_not(args, kwargs) or True
-
-
-def _home(order: list[type], name: str) -> int:
-    return next(place for place, base in enumerate(order) if name in vars(base))
 
 
 backend = Backend()

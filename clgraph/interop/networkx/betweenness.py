@@ -30,7 +30,7 @@ CUT = {"cutoff": "networkx cuts searches off"}
 
 
 def _exact(sums: Callable[[], NDArray[Any]]) -> NDArray[np.float64]:
-    """Sums in float64, or leave it to networkx where floating point is not enough."""
+    """Give sums in float64, or leave it to networkx where floating point is not enough."""
     try:
         return sums().astype(np.float64)
     except DeviceMemoryError:
@@ -39,8 +39,13 @@ def _exact(sums: Callable[[], NDArray[Any]]) -> NDArray[np.float64]:
         raise NotImplementedError(str(error)) from error
 
 
-def _scale(graph: NetworkxGraph, sources: NDArray[np.int64] | None, *, normalized: bool,
-           endpoints: bool = False) -> NDArray[np.float64] | float:
+def _scale(
+    graph: NetworkxGraph,
+    sources: NDArray[np.int64] | None,
+    *,
+    normalized: bool,
+    endpoints: bool = False,
+) -> NDArray[np.float64] | float:
     """Factors of sums over ordered pairs, as networkx 3.6 has them."""
     n = graph.n
     others = n if endpoints else n - 1
@@ -59,7 +64,7 @@ def _scale(graph: NetworkxGraph, sources: NDArray[np.int64] | None, *, normalize
 
 
 def _drawn(graph: NetworkxGraph, k: int | None, seed: Any) -> NDArray[np.int64] | None:
-    """Sources drawn by networkx's own generator; None for all."""
+    """Draw sources by networkx's own generator; None for all."""
     return None if k is None else graph.vertices(seed.sample(graph.names, k))
 
 
@@ -93,7 +98,7 @@ class Betweenness:
     @serves(GROUP, WORK)
     def betweenness_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         k: int | None = None,
         normalized: bool = True,
         weight: Any = None,
@@ -127,7 +132,7 @@ class Betweenness:
     @serves(GROUP, WORK, multigraph=False)
     def edge_betweenness_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         k: int | None = None,
         normalized: bool = True,
         weight: Any = None,
@@ -147,11 +152,11 @@ class Betweenness:
     @serves(GROUP, WORK, weighted=False)
     def betweenness_centrality_subset(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         sources: Any,
         targets: Any,
         normalized: bool = False,
-        weight: Any = None,  # noqa: ARG002
+        weight: Any = None,
     ) -> dict[Any, float]:
         """Share of the shortest paths between some nodes that pass through each."""
         chosen, aims = _ends(G, sources, targets)
@@ -162,11 +167,11 @@ class Betweenness:
     @serves(GROUP, WORK, weighted=False, multigraph=False)
     def edge_betweenness_centrality_subset(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         sources: Any,
         targets: Any,
         normalized: bool = False,
-        weight: Any = None,  # noqa: ARG002
+        weight: Any = None,
     ) -> dict[tuple[Any, Any], float]:
         """Share of the shortest paths between some nodes that pass along each edge."""
         chosen, aims = _ends(G, sources, targets)
@@ -179,11 +184,11 @@ class Betweenness:
     @serves(GROUP, WORK, weighted=False, refuses=CUT)
     def newman_betweenness_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         v: Any = None,
-        cutoff: Any = None,  # noqa: ARG002
+        cutoff: Any = None,
         normalized: bool = True,
-        weight: Any = None,  # noqa: ARG002
+        weight: Any = None,
     ) -> Any:
         """Load of each node, or of one: what passes if packets part evenly."""
         device = Searches.of(G).device
@@ -193,7 +198,7 @@ class Betweenness:
         return _named(G, sums) if v is None else _named(G, sums)[v]
 
     @serves(GROUP, WORK, refuses=CUT, directed=False, multigraph=False)
-    def edge_load_centrality(self, G: Any, cutoff: Any = False) -> dict[tuple[Any, Any], float]:  # noqa: ARG002, N803
+    def edge_load_centrality(self, G: Any, cutoff: Any = False) -> dict[tuple[Any, Any], float]:
         """Load of each edge in both directions."""
         device = Searches.of(G).device
         sums = load_sums(G.plain, np.arange(G.n), device, edges=True).astype(np.float64)
@@ -202,10 +207,10 @@ class Betweenness:
     @serves(GROUP, WORK, weighted=False)
     def percolation_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         attribute: Any = "percolation",
         states: Any = None,
-        weight: Any = None,  # noqa: ARG002
+        weight: Any = None,
     ) -> dict[Any, float]:
         """Betweenness in which sources count by how far something has spread to them."""
         if states is None:
@@ -215,9 +220,7 @@ class Betweenness:
             }
         own = np.array([states[node] for node in G], np.float64)
         device, everyone = Searches.of(G).device, np.arange(G.n)
-        sums = _exact(
-            lambda: subset_sums(G.plain, everyone, np.ones(G.n), device, shares=own)
-        )
+        sums = _exact(lambda: subset_sums(G.plain, everyone, np.ones(G.n), device, shares=own))
         rest = float(sum(states.values())) - own
         scaled = np.divide(sums, rest, out=np.zeros(G.n), where=sums != 0)
         return _named(G, scaled * (1 / (G.n - 2)))

@@ -104,7 +104,10 @@ class BreadthFirst:
 
     @serves(GROUP, ONE)
     def single_source_shortest_path_length(
-        self, G: Any, source: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        cutoff: Any = None,
     ) -> dict[Any, int]:
         """Hop distance from a node to each that it reaches."""
         vertex = known_node(G, source, f"Source {source} is not in G")
@@ -112,7 +115,10 @@ class BreadthFirst:
 
     @serves(GROUP, ONE)
     def single_target_shortest_path_length(
-        self, G: Any, target: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        target: Any,
+        cutoff: Any = None,
     ) -> dict[Any, int]:
         """Hop distance to a node from each that reaches it."""
         vertex = known_node(G, target, f"Target {target} is not in G")
@@ -120,7 +126,9 @@ class BreadthFirst:
 
     @serves(GROUP, "all pairs")
     def all_pairs_shortest_path_length(
-        self, G: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        cutoff: Any = None,
     ) -> Iterator[tuple[Any, dict[Any, int]]]:
         """Hop distances from each node, node by node."""
         for block, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
@@ -129,7 +137,10 @@ class BreadthFirst:
 
     @serves(GROUP, ONE)
     def single_source_shortest_path(
-        self, G: Any, source: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        cutoff: Any = None,
     ) -> dict[Any, list[Any]]:
         """Shortest path from a node to each that it reaches."""
         vertex = known_node(G, source, f"Source {source} not in G")
@@ -137,7 +148,10 @@ class BreadthFirst:
 
     @serves(GROUP, ONE)
     def single_target_shortest_path(
-        self, G: Any, target: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        target: Any,
+        cutoff: Any = None,
     ) -> dict[Any, list[Any]]:
         """Shortest path to a node from each that reaches it."""
         vertex = known_node(G, target, f"Target {target} not in G")
@@ -147,7 +161,9 @@ class BreadthFirst:
 
     @serves(GROUP, "all pairs")
     def all_pairs_shortest_path(
-        self, G: Any, cutoff: Any = None  # noqa: N803
+        self,
+        G: Any,
+        cutoff: Any = None,
     ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
         """Shortest paths from each node, node by node."""
         for block, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
@@ -155,7 +171,7 @@ class BreadthFirst:
                 yield G.names[vertex], _paths(G, vertex, row, cutoff)
 
     @serves(GROUP, ONE)
-    def bidirectional_shortest_path(self, G: Any, source: Any, target: Any) -> list[Any]:  # noqa: N803
+    def bidirectional_shortest_path(self, G: Any, source: Any, target: Any) -> list[Any]:
         """Shortest path from one node to another."""
         vertex = known_node(G, source, f"Source {source} is not in G")
         end = known_node(G, target, f"Target {target} is not in G")
@@ -171,7 +187,7 @@ class BreadthFirst:
     @serves(GROUP, ONE)
     def predecessor(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         source: Any,
         target: Any = None,
         cutoff: Any = None,
@@ -200,18 +216,22 @@ class BreadthFirst:
     @serves(GROUP, ONE, refuses=SORTS)
     def bfs_edges(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         source: Any,
         reverse: bool = False,
         depth_limit: Any = None,
-        sort_neighbors: Any = None,  # noqa: ARG002
+        sort_neighbors: Any = None,
     ) -> Iterator[tuple[Any, Any]]:
         """Edges of a breadth-first tree in the order in which they are found."""
         yield from _edges(G, source, reverse=reverse, depth_limit=depth_limit)
 
     @serves(GROUP, ONE, refuses={"neighbors": "networkx calls a function for neighbours"})
     def generic_bfs_edges(
-        self, G: Any, source: Any, neighbors: Any = None, depth_limit: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        source: Any,
+        neighbors: Any = None,
+        depth_limit: Any = None,
     ) -> Iterator[tuple[Any, Any]]:
         """Edges of a breadth-first tree in the order in which they are found."""
         yield from _edges(G, source, depth_limit=depth_limit)
@@ -222,7 +242,7 @@ class BreadthFirst:
     descendants_at_distance = as_networkx_has_it("descendants_at_distance", GROUP, ONE)
 
     @serves(GROUP, ONE)
-    def bfs_layers(self, G: Any, sources: Any) -> Iterator[list[Any]]:  # noqa: N803
+    def bfs_layers(self, G: Any, sources: Any) -> Iterator[list[Any]]:
         """Nodes at distance 0, 1, 2, ... from one node or several."""
         starts = _starts(G, sources)
         distances = Searches.of(G).nearest_hops(starts)
@@ -234,7 +254,7 @@ class BreadthFirst:
             begin += size
 
     @serves(GROUP, ONE)
-    def bfs_labeled_edges(self, G: Any, sources: Any) -> Iterator[tuple[Any, Any, str]]:  # noqa: N803
+    def bfs_labeled_edges(self, G: Any, sources: Any) -> Iterator[tuple[Any, Any, str]]:
         """Edges out of the nodes found, and whether they lead on, across or back."""
         starts = _starts(G, sources, unique=False)
         distances = Searches.of(G).nearest_hops(starts)

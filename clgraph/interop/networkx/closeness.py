@@ -46,7 +46,11 @@ class Closeness:
 
     @serves(GROUP, ALL)
     def closeness_centrality(
-        self, G: Any, u: Any = None, distance: Any = None, wf_improved: bool = True  # noqa: N803
+        self,
+        G: Any,
+        u: Any = None,
+        distance: Any = None,
+        wf_improved: bool = True,
     ) -> Any:
         """Reciprocal of the mean distance to a node from those that reach it."""
         nodes = G.names if u is None else [u]
@@ -58,7 +62,11 @@ class Closeness:
 
     @serves(GROUP, ALL)
     def harmonic_centrality(
-        self, G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None  # noqa: N803
+        self,
+        G: Any,
+        nbunch: Any = None,
+        distance: Any = None,
+        sources: Any = None,
     ) -> dict[Any, float]:
         """Sum of the reciprocals of the distances to a node, from all or some."""
         wanted = set(G.nbunch_iter(nbunch))
@@ -85,13 +93,13 @@ class Closeness:
     )
     def incremental_closeness_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         edge: Any,
         prev_cc: Any = None,
         insertion: bool = True,
         wf_improved: bool = True,
     ) -> dict[Any, float]:
-        """Closeness once an edge is there, or gone, given what it was before."""
+        """Tell the closeness once an edge is there, or gone, given what it was before."""
         if prev_cc is None:
             raise NotImplementedError("without prev_cc networkx changes the graph")
         if set(prev_cc) != set(G.names):
@@ -110,13 +118,18 @@ class Closeness:
             values[G.names[vertex]] = value
         return values
 
-    group_closeness_centrality = as_networkx_has_it("group_closeness_centrality", GROUP, "one search")
+    group_closeness_centrality = as_networkx_has_it(
+        "group_closeness_centrality", GROUP, "one search"
+    )
 
     @serves(GROUP, ALL)
     def bipartite_closeness_centrality(
-        self, G: Any, nodes: Any, normalized: bool = True  # noqa: N803
+        self,
+        G: Any,
+        nodes: Any,
+        normalized: bool = True,
     ) -> dict[Any, float]:
-        """Closeness, scaled by the least sum of distances that two sets of nodes allow."""
+        """Scale closeness by the least sum of distances that two sets of nodes allow."""
         top = set(nodes)
         n, m = len(top), G.n - len(top)
         order = [node for node in G if node in top] + [node for node in G if node not in top]
@@ -133,11 +146,11 @@ class Closeness:
     )
     def local_reaching_centrality(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         v: Any,
-        paths: Any = None,  # noqa: ARG002
-        weight: Any = None,  # noqa: ARG002
-        normalized: bool = True,  # noqa: ARG002 - by weight only
+        paths: Any = None,
+        weight: Any = None,
+        normalized: bool = True,
     ) -> float:
         """Share of the other nodes that a node reaches; of an undirected graph, how near."""
         _check_reaching(G, single="local_reaching_centrality")
@@ -147,7 +160,10 @@ class Closeness:
 
     @serves(GROUP, ALL, weighted=False)
     def global_reaching_centrality(
-        self, G: Any, weight: Any = None, normalized: bool = True  # noqa: ARG002, N803
+        self,
+        G: Any,
+        weight: Any = None,
+        normalized: bool = True,
     ) -> float:
         """Mean distance of the local reaching centralities from the largest."""
         _check_reaching(G, single="local_reaching_centrality")

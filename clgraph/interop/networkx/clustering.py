@@ -74,27 +74,31 @@ class Clustering:
     """Functions of networkx's modules on clustering and on isomorphism at a glance."""
 
     @serves(GROUP, WORK, directed=False)
-    def triangles(self, G: Any, nodes: Any = None) -> Any:  # noqa: N803
+    def triangles(self, G: Any, nodes: Any = None) -> Any:
         """Triangles of each node, of some, or of one."""
         if nodes is not None and G.is_multigraph():
             raise nx.NetworkXNotImplemented("not implemented for multigraph type")
         return _chosen(G, nodes, _counts(G).tolist())
 
     @serves(GROUP, WORK, directed=False, multigraph=False)
-    def transitivity(self, G: Any) -> float:  # noqa: N803
+    def transitivity(self, G: Any) -> float:
         """Share of the paths of two edges that a third edge closes."""
         degrees = _neighbours(G)
         closed = 2 * int(_counts(G).sum())
         return closed / int((degrees * (degrees - 1)).sum()) if closed else 0
 
     @serves(GROUP, WORK, directed=False, multigraph=False, weighted=False)
-    def clustering(self, G: Any, nodes: Any = None, weight: Any = None) -> Any:  # noqa: ARG002, N803
+    def clustering(self, G: Any, nodes: Any = None, weight: Any = None) -> Any:
         """Share of the pairs of a node's neighbours that are neighbours themselves."""
         return _chosen(G, nodes, _shares(G))
 
     @serves(GROUP, WORK, directed=False, multigraph=False, weighted=False)
     def average_clustering(
-        self, G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True  # noqa: ARG002, N803
+        self,
+        G: Any,
+        nodes: Any = None,
+        weight: Any = None,
+        count_zeros: bool = True,
     ) -> float:
         """Mean of the clustering of all nodes, or some."""
         values = list(_chosen(G, nodes, _shares(G)).values())
@@ -103,7 +107,7 @@ class Clustering:
         return sum(values) / len(values)
 
     @serves(GROUP, WORK, directed=False, multigraph=False)
-    def generalized_degree(self, G: Any, nodes: Any = None) -> Any:  # noqa: N803
+    def generalized_degree(self, G: Any, nodes: Any = None) -> Any:
         """How many edges of a node are in how many triangles."""
 
         def work_out() -> list[Counter[int]]:
@@ -124,7 +128,7 @@ class Clustering:
         return _chosen(G, nodes, _once(G, "generalized degrees", work_out) if G.n else [])
 
     @serves(GROUP, WORK, directed=False)
-    def square_clustering(self, G: Any, nodes: Any = None) -> Any:  # noqa: N803
+    def square_clustering(self, G: Any, nodes: Any = None) -> Any:
         """Share of the possible squares at a node that there are."""
         straight = G.tails != G.heads
         arrays = (np.ones(int(straight.sum()), np.int64), (G.tails[straight], G.heads[straight]))
@@ -147,7 +151,7 @@ class Clustering:
         return _chosen(G, nodes, [share or 0 for share in shares.tolist()])
 
     @serves(GROUP, WORK, directed=False)
-    def all_triangles(self, G: Any, nbunch: Any = None) -> Iterator[tuple[Any, Any, Any]]:  # noqa: N803
+    def all_triangles(self, G: Any, nbunch: Any = None) -> Iterator[tuple[Any, Any, Any]]:
         """Triangles, each once; those only that have a corner among some nodes."""
         if not G.n:
             return
@@ -166,12 +170,12 @@ class Clustering:
                 yield G.names[u], G.names[v], G.names[w]
 
     @serves(GROUP, WORK, directed=False)
-    def fast_could_be_isomorphic(self, G1: Any, G2: Any) -> bool:  # noqa: N803
+    def fast_could_be_isomorphic(self, G1: Any, G2: Any) -> bool:
         """Whether degrees and triangles of nodes are the same."""
         return _same(G1, G2, lambda graph: [graph.degrees, _counts(graph)])
 
     @serves(GROUP, WORK)
-    def faster_could_be_isomorphic(self, G1: Any, G2: Any) -> bool:  # noqa: N803
+    def faster_could_be_isomorphic(self, G1: Any, G2: Any) -> bool:
         """Whether degrees of nodes are the same."""
         return _same(G1, G2, lambda graph: [graph.degrees])
 

@@ -25,13 +25,13 @@ NOTHING = "Connectivity is undefined for the null graph."
 
 
 def _members(graph: NetworkxGraph, labels: NDArray[Any], count: int) -> list[set[Any]]:
-    """Sets of nodes by label."""
+    """Give sets of nodes by label."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=count)).tolist()
     ordered = [graph.names[v] for v in order.tolist()]
-    return [
-        set(ordered[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)
-    ][:count]
+    return [set(ordered[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)][
+        :count
+    ]
 
 
 def _weak(graph: NetworkxGraph) -> Iterator[set[Any]]:
@@ -105,22 +105,22 @@ class Components:
     """Functions of networkx's modules on connected, weak, strong and attracting components."""
 
     @serves(GROUP, SWEEP, directed=False)
-    def connected_components(self, G: Any) -> Iterator[set[Any]]:  # noqa: N803
-        """Sets of nodes that are joined by edges."""
+    def connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that are joined by edges."""
         yield from _weak(G)
 
     @serves(GROUP, SWEEP, directed=False)
-    def number_connected_components(self, G: Any) -> int:  # noqa: N803
+    def number_connected_components(self, G: Any) -> int:
         """How many sets of nodes are joined by edges."""
         return int(Searches.of(G).components().count) if G.n else 0
 
     @serves(GROUP, SWEEP, directed=False)
-    def is_connected(self, G: Any) -> bool:  # noqa: N803
+    def is_connected(self, G: Any) -> bool:
         """Whether edges join all nodes."""
         return _is_weak(G)
 
     @serves(GROUP, "one search", directed=False)
-    def node_connected_component(self, G: Any, n: Any) -> set[Any]:  # noqa: N803
+    def node_connected_component(self, G: Any, n: Any) -> set[Any]:
         """Nodes that edges join with one."""
         vertex = G.vertex(n)
         if vertex is None:
@@ -129,23 +129,23 @@ class Components:
         return {G.names[v] for v in np.flatnonzero(labels == labels[vertex]).tolist()}
 
     @serves(GROUP, SWEEP, undirected=False)
-    def weakly_connected_components(self, G: Any) -> Iterator[set[Any]]:  # noqa: N803
-        """Sets of nodes that are joined by edges, whatever way these point."""
+    def weakly_connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that are joined by edges, whatever way these point."""
         yield from _weak(G)
 
     @serves(GROUP, SWEEP, undirected=False)
-    def number_weakly_connected_components(self, G: Any) -> int:  # noqa: N803
+    def number_weakly_connected_components(self, G: Any) -> int:
         """How many sets of nodes are joined by edges, whatever way these point."""
         return int(Searches.of(G).components().count) if G.n else 0
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_weakly_connected(self, G: Any) -> bool:  # noqa: N803
+    def is_weakly_connected(self, G: Any) -> bool:
         """Whether edges join all nodes, whatever way these point."""
         return _is_weak(G)
 
     @serves(GROUP, SWEEP, undirected=False, note="those that lead to others come after these")
-    def strongly_connected_components(self, G: Any) -> Iterator[set[Any]]:  # noqa: N803
-        """Sets of nodes that reach one another."""
+    def strongly_connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that reach one another."""
         yield from _strong(G)
 
     @serves(
@@ -155,18 +155,20 @@ class Components:
         refuses={"source": "networkx begins there, and leaves out what it does not reach"},
     )
     def kosaraju_strongly_connected_components(
-        self, G: Any, source: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        source: Any = None,
     ) -> Iterator[set[Any]]:
-        """Sets of nodes that reach one another."""
+        """Find the sets of nodes that reach one another."""
         yield from _strong(G)
 
     @serves(GROUP, SWEEP, undirected=False)
-    def number_strongly_connected_components(self, G: Any) -> int:  # noqa: N803
+    def number_strongly_connected_components(self, G: Any) -> int:
         """How many sets of nodes reach one another."""
         return int(Searches.of(G).strong_components().count) if G.n else 0
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_strongly_connected(self, G: Any) -> bool:  # noqa: N803
+    def is_strongly_connected(self, G: Any) -> bool:
         """Whether all nodes reach one another."""
         if not G.n:
             raise nx.NetworkXPointlessConcept(NOTHING)
@@ -178,7 +180,7 @@ class Components:
         undirected=False,
         note="numbers differ from networkx's where its components come in another order",
     )
-    def condensation(self, G: Any, scc: Iterable[Any] | None = None) -> Any:  # noqa: N803
+    def condensation(self, G: Any, scc: Iterable[Any] | None = None) -> Any:
         """Graph of the strongly connected components, or of sets that are given."""
         sets = _strong(G) if scc is None else list(scc)
         contracted = nx.DiGraph()
@@ -194,22 +196,22 @@ class Components:
         return contracted
 
     @serves(GROUP, SWEEP, undirected=False)
-    def attracting_components(self, G: Any) -> Iterator[set[Any]]:  # noqa: N803
-        """Sets of nodes that reach one another and nothing else."""
+    def attracting_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that reach one another and nothing else."""
         yield from _attracting(G)
 
     @serves(GROUP, SWEEP, undirected=False)
-    def number_attracting_components(self, G: Any) -> int:  # noqa: N803
+    def number_attracting_components(self, G: Any) -> int:
         """How many sets of nodes reach one another and nothing else."""
         return len(_attracting(G))
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_attracting_component(self, G: Any) -> bool:  # noqa: N803
+    def is_attracting_component(self, G: Any) -> bool:
         """Whether all nodes reach one another."""
         return bool(G.n) and Searches.of(G).strong_components().count == 1
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_semiconnected(self, G: Any) -> bool:  # noqa: N803
+    def is_semiconnected(self, G: Any) -> bool:
         """Whether of any two nodes one reaches the other."""
         if not G.n:
             raise nx.NetworkXPointlessConcept(NOTHING)
@@ -217,26 +219,26 @@ class Components:
         return all(ready.size == 1 for ready in Contracted.of(G).rounds)
 
     @serves(GROUP, SWEEP)
-    def is_tree(self, G: Any) -> bool:  # noqa: N803
+    def is_tree(self, G: Any) -> bool:
         """Whether edges join all nodes and there is one less of them."""
         if not G.n:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
         return G.n - 1 == G.number_of_edges() and _is_weak(G)
 
     @serves(GROUP, SWEEP)
-    def is_forest(self, G: Any) -> bool:  # noqa: N803
+    def is_forest(self, G: Any) -> bool:
         """Whether every component has one edge less than nodes."""
         if not G.n:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
         return G.n - G.number_of_edges() == int(Searches.of(G).components().count)
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_arborescence(self, G: Any) -> bool:  # noqa: N803
+    def is_arborescence(self, G: Any) -> bool:
         """Whether it is a tree whose nodes have one predecessor at most."""
         return bool(self.is_tree(G) and _in_degrees(G).max(initial=0) <= 1)
 
     @serves(GROUP, SWEEP, undirected=False)
-    def is_branching(self, G: Any) -> bool:  # noqa: N803
+    def is_branching(self, G: Any) -> bool:
         """Whether it is a forest whose nodes have one predecessor at most."""
         return bool(self.is_forest(G) and _in_degrees(G).max(initial=0) <= 1)
 

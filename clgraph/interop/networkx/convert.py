@@ -133,7 +133,9 @@ def edge_values(
             values = [d.get(attribute, default) for row in rows.values() for d in row.values()]
         found = np.array(values)
     except (TypeError, ValueError, OverflowError) as error:
-        raise NotImplementedError(f"edge attribute {attribute!r} holds no numbers: {error}") from None
+        raise NotImplementedError(
+            f"edge attribute {attribute!r} holds no numbers: {error}"
+        ) from None
     if not values:
         return np.zeros(0, np.int32)
     return _as_weights(found, attribute, len(rows))

@@ -28,9 +28,7 @@ DIRECTED = "Found infinite path length because the digraph is not strongly conne
 UNDIRECTED = "Found infinite path length because the graph is not connected"
 
 
-def _eccentricities(
-    graph: NetworkxGraph, vertices: NDArray[np.int64], weight: Any
-) -> list[Any]:
+def _eccentricities(graph: NetworkxGraph, vertices: NDArray[np.int64], weight: Any) -> list[Any]:
     found = totals(graph, vertices, weight)
     if (found.reached < graph.n).any():
         raise nx.NetworkXError(DIRECTED if graph.directed else UNDIRECTED)
@@ -65,7 +63,11 @@ class DistanceMeasures:
 
     @serves(GROUP, ALL, refuses=GIVEN)
     def eccentricity(
-        self, G: Any, v: Any = None, sp: Any = None, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        v: Any = None,
+        sp: Any = None,
+        weight: Any = None,
     ) -> Any:
         """Distance from each node, or some, to the one farthest from it."""
         nodes = list(G.nbunch_iter(v))
@@ -75,7 +77,11 @@ class DistanceMeasures:
 
     @serves(GROUP, ALL, refuses=MEASURED)
     def diameter(
-        self, G: Any, e: Any = None, usebounds: bool = False, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        e: Any = None,
+        usebounds: bool = False,
+        weight: Any = None,
     ) -> Any:
         """Largest distance between two nodes."""
         if weight is not None or not G.n:
@@ -86,28 +92,44 @@ class DistanceMeasures:
 
     @serves(GROUP, ALL, refuses=MEASURED)
     def radius(
-        self, G: Any, e: Any = None, usebounds: bool = False, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        e: Any = None,
+        usebounds: bool = False,
+        weight: Any = None,
     ) -> Any:
         """Smallest eccentricity."""
         return min(_eccentricities(G, np.arange(G.n), weight))
 
     @serves(GROUP, ALL, refuses=MEASURED)
     def center(
-        self, G: Any, e: Any = None, usebounds: bool = False, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        e: Any = None,
+        usebounds: bool = False,
+        weight: Any = None,
     ) -> list[Any]:
         """Nodes of the smallest eccentricity."""
         return _those(G, weight, min)
 
     @serves(GROUP, ALL, refuses=MEASURED)
     def periphery(
-        self, G: Any, e: Any = None, usebounds: bool = False, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        e: Any = None,
+        usebounds: bool = False,
+        weight: Any = None,
     ) -> list[Any]:
         """Nodes of the largest eccentricity."""
         return _those(G, weight, max)
 
     @serves(GROUP, ALL, refuses=GIVEN | {"attr": "networkx writes it into the graph"})
     def barycenter(
-        self, G: Any, weight: Any = None, attr: Any = None, sp: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        weight: Any = None,
+        attr: Any = None,
+        sp: Any = None,
     ) -> list[Any]:
         """Nodes of the smallest sum of distances."""
         found = totals(G, np.arange(G.n), weight)
@@ -121,7 +143,11 @@ class DistanceMeasures:
 
     @serves(GROUP, ALL, refuses=GIVEN)
     def harmonic_diameter(
-        self, G: Any, sp: Any = None, *, weight: Any = None  # noqa: ARG002, N803
+        self,
+        G: Any,
+        sp: Any = None,
+        *,
+        weight: Any = None,
     ) -> float:
         """Harmonic mean of the distances of all pairs."""
         total = float(totals(G, np.arange(G.n), weight).harmonic.sum())
@@ -130,7 +156,7 @@ class DistanceMeasures:
         return math.inf if G.n > 1 else math.nan
 
     @serves(GROUP, "one search by weight")
-    def approximate_diameter(self, G: Any, seed: Any = None) -> int:  # noqa: N803
+    def approximate_diameter(self, G: Any, seed: Any = None) -> int:
         """Lower bound on the largest distance, by two searches from a random node."""
         if not G.n:
             raise nx.NetworkXError("Expected non-empty NetworkX graph!")
@@ -151,7 +177,7 @@ class DistanceMeasures:
         return longest
 
     @serves(GROUP, ALL)
-    def wiener_index(self, G: Any, weight: Any = None) -> float:  # noqa: N803
+    def wiener_index(self, G: Any, weight: Any = None) -> float:
         """Sum of the distances of all pairs; infinite if some have no path."""
         if not _connected(G):
             return math.inf
@@ -159,7 +185,7 @@ class DistanceMeasures:
         return total if G.directed else total / 2  # type: ignore[no-any-return]
 
     @serves(GROUP, ALL, directed=False, multigraph=False)
-    def hyper_wiener_index(self, G: Any, weight: Any = None) -> float:  # noqa: N803
+    def hyper_wiener_index(self, G: Any, weight: Any = None) -> float:
         """Sum of distances and of their squares over all pairs."""
         if not _connected(G):
             return math.inf
@@ -167,7 +193,7 @@ class DistanceMeasures:
         return float(sum((apart + apart**2).sum() for apart in rows) / 2)
 
     @serves(GROUP, ALL, directed=False, multigraph=False)
-    def schultz_index(self, G: Any, weight: Any = None) -> float:  # noqa: N803
+    def schultz_index(self, G: Any, weight: Any = None) -> float:
         """Sum over all pairs of their distance times the sum of their degrees."""
         if not _connected(G):
             return math.inf
@@ -176,7 +202,7 @@ class DistanceMeasures:
         return float(G.degrees @ totals(G, np.arange(G.n), weight).total)
 
     @serves(GROUP, ALL, directed=False, multigraph=False)
-    def gutman_index(self, G: Any, weight: Any = None) -> float:  # noqa: N803
+    def gutman_index(self, G: Any, weight: Any = None) -> float:
         """Sum over all pairs of their distance times the product of their degrees."""
         if not _connected(G):
             return math.inf
@@ -189,7 +215,7 @@ class DistanceMeasures:
     efficiency = as_networkx_has_it("efficiency", GROUP, "one search", directed=False)
 
     @serves(GROUP, ALL, directed=False)
-    def global_efficiency(self, G: Any) -> float:  # noqa: N803
+    def global_efficiency(self, G: Any) -> float:
         """Mean of the reciprocals of the distances of all pairs."""
         pairs = G.n * (G.n - 1)
         if not pairs:
@@ -197,4 +223,3 @@ class DistanceMeasures:
         return float(totals(G, np.arange(G.n), None).harmonic.sum() / pairs)
 
     voronoi_cells = as_networkx_has_it("voronoi_cells", GROUP, "one search")
-

@@ -82,9 +82,7 @@ class NetworkxGraph:
         made._original = weakref.ref(nxg)
         made._counted = counted
         for attribute, default in (edge_attributes or {}).items():
-            made._weights[attribute] = edge_values(
-                rows, attribute, default, multigraph=multigraph
-            )
+            made._weights[attribute] = edge_values(rows, attribute, default, multigraph=multigraph)
         for attribute, default in (node_attributes or {}).items():
             made.node_values[attribute] = {
                 node: data.get(attribute, default) for node, data in nxg.nodes.items()
@@ -178,11 +176,11 @@ class NetworkxGraph:
         original = self._original()
         if original is None:
             raise NotImplementedError(f"the graph was converted without {attribute!r}")
-        rows = original._adj
+        rows = original._adj  # noqa: SLF001
         return edge_values(rows, attribute, 1, multigraph=original.is_multigraph())
 
     def weighted(self, attribute: Hashable) -> Graph:
-        """The same with weights, rows sorted."""
+        """Give the same with weights, rows sorted."""
         if attribute not in self._weighted:
             self._weighted[attribute] = self._sorted(self.weights(attribute))
         return self._weighted[attribute]
@@ -226,7 +224,7 @@ class NetworkxGraph:
         weights = {name: values[once] for name, values in self._weights.items()}
         return to_networkx(kind, self.names, ends, weights)
 
-    def reverse(self, copy: bool = True) -> NetworkxGraph:  # noqa: ARG002 - as networkx has it
+    def reverse(self, copy: bool = True) -> NetworkxGraph:
         """Graph with all edges the other way round, kept; an undirected graph is its own."""
         if not self.directed:
             return self

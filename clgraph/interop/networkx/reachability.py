@@ -61,17 +61,17 @@ class Reachability:
     """Functions of networkx's modules on directed acyclic graphs and reachability."""
 
     @serves(GROUP, ONE)
-    def descendants(self, G: Any, source: Any) -> set[Any]:  # noqa: N803
+    def descendants(self, G: Any, source: Any) -> set[Any]:
         """Nodes that a node reaches."""
         return _reached(G, source, back=False)
 
     @serves(GROUP, ONE)
-    def ancestors(self, G: Any, source: Any) -> set[Any]:  # noqa: N803
+    def ancestors(self, G: Any, source: Any) -> set[Any]:
         """Nodes that reach a node."""
         return _reached(G, source, back=True)
 
     @serves(GROUP, ALL)
-    def transitive_closure(self, G: Any, reflexive: Any = False) -> Any:  # noqa: N803
+    def transitive_closure(self, G: Any, reflexive: Any = False) -> Any:
         """Graph with an edge wherever there is a path."""
         closure = G.to_networkx().copy()
         if reflexive not in {None, True, False}:
@@ -86,7 +86,7 @@ class Reachability:
         return closure
 
     @serves(GROUP, ALL, undirected=False, refuses={"topo_order": "networkx takes it as it is"})
-    def transitive_closure_dag(self, G: Any, topo_order: Any = None) -> Any:  # noqa: ARG002, N803
+    def transitive_closure_dag(self, G: Any, topo_order: Any = None) -> Any:
         """Graph with an edge wherever there is a path, of a graph without cycles."""
         closure = G.to_networkx().copy()
         if not acyclic(G):
@@ -95,19 +95,19 @@ class Reachability:
         return closure
 
     @serves(GROUP, SWEEP)
-    def is_directed_acyclic_graph(self, G: Any) -> bool:  # noqa: N803
+    def is_directed_acyclic_graph(self, G: Any) -> bool:
         """Whether the graph is directed and has no cycle."""
         return bool(G.directed and acyclic(G))
 
     @serves(GROUP, SWEEP)
-    def has_cycle(self, G: Any) -> bool:  # noqa: N803
+    def has_cycle(self, G: Any) -> bool:
         """Whether a directed graph has a cycle."""
         if not G.directed:
             raise nx.NetworkXError(NO_ORDER)
         return not acyclic(G)
 
     @serves(GROUP, SWEEP)
-    def topological_generations(self, G: Any) -> Iterator[list[Any]]:  # noqa: N803
+    def topological_generations(self, G: Any) -> Iterator[list[Any]]:
         """Nodes by the longest path to them, from those without predecessors on."""
         if not G.directed:
             raise nx.NetworkXError(NO_ORDER)
@@ -121,7 +121,7 @@ class Reachability:
     topological_sort = as_networkx_has_it("topological_sort", GROUP, SWEEP)
 
     @serves(GROUP, ONE, undirected=False, multigraph=False)
-    def is_reachable(self, G: Any, s: Any, t: Any) -> bool:  # noqa: N803
+    def is_reachable(self, G: Any, s: Any, t: Any) -> bool:
         """Whether one node of a tournament reaches another."""
         source, target = G.vertex(s), G.vertex(t)
         if source is None or target is None:
@@ -129,12 +129,12 @@ class Reachability:
         return bool(Searches.of(G).hops(source)[target] >= 0)
 
     @serves(GROUP, SWEEP, undirected=False, multigraph=False)
-    def tournament_is_strongly_connected(self, G: Any) -> bool:  # noqa: N803
+    def tournament_is_strongly_connected(self, G: Any) -> bool:
         """Whether the nodes of a tournament reach one another."""
         return G.n == 0 or bool(Searches.of(G).strong_components().count == 1)
 
     @serves(GROUP, ALL, directed=False, multigraph=False)
-    def girth(self, G: Any) -> float:  # noqa: N803
+    def girth(self, G: Any) -> float:
         """Length of a shortest cycle; infinite without cycles."""
         shortest = math.inf
         tails, heads = G.tails, G.heads
@@ -150,7 +150,7 @@ class Reachability:
         return shortest
 
     @serves(GROUP, SWEEP)
-    def is_bipartite(self, G: Any) -> bool:  # noqa: N803
+    def is_bipartite(self, G: Any) -> bool:
         """Whether nodes can have two colours so that no edge joins two of one."""
         # A graph of every vertex twice, with all edges between the two: an odd cycle joins both.
         double = from_edges(

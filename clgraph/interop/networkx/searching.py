@@ -72,7 +72,7 @@ class Searches:
         return (plain.transpose(), plain) if back else (plain, plain.transpose())
 
     def searcher(self, *, back: bool = False) -> Searcher:
-        """Searches in hops from many sources."""
+        """Give searches in hops from many sources."""
         back = back and self.graph.directed
 
         def build() -> Searcher:
@@ -119,7 +119,7 @@ class Searches:
         return self.searcher(back=back).totals(sources)
 
     def weighted_searcher(self, attribute: Hashable, *, back: bool = False) -> WeightedSearcher:
-        """Searches by weight from many sources."""
+        """Give searches by weight from many sources."""
         back = back and self.graph.directed
 
         def build() -> WeightedSearcher:
@@ -246,14 +246,10 @@ def by_distance(distances: NDArray[Any], vertices: NDArray[np.int64]) -> NDArray
 
 def named(names: list[Any], vertices: NDArray[np.int64], values: NDArray[Any]) -> dict[Any, Any]:
     """Values by the names of vertices."""
-    return {
-        names[v]: value for v, value in zip(vertices.tolist(), values.tolist(), strict=True)
-    }
+    return {names[v]: value for v, value in zip(vertices.tolist(), values.tolist(), strict=True)}
 
 
-def hops_by_name(
-    names: list[Any], row: NDArray[np.int32], cutoff: float | None
-) -> dict[Any, int]:
+def hops_by_name(names: list[Any], row: NDArray[np.int32], cutoff: float | None) -> dict[Any, int]:
     """Hop distances by the names of vertices, the nearest first."""
     near = row >= 0 if cutoff is None else (row >= 0) & (row <= cutoff)
     vertices = by_distance(row, np.flatnonzero(near))

@@ -123,9 +123,7 @@ class Served:
                 return len(chosen) if hasattr(chosen, "__len__") and chosen != "" else 1
         return n
 
-    def _arguments(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
+    def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         if self.signature is None:
             return None
         try:
@@ -189,7 +187,7 @@ def as_networkx_has_it(name: str, group: str, work: str, **declared: Any) -> Any
         return original().orig_func(*args, **kwargs)
 
     def original() -> Any:
-        from networkx.utils.backends import _registered_algorithms  # noqa: PLC0415, PLC2701
+        from networkx.utils.backends import _registered_algorithms  # noqa: PLC0415
 
         return _registered_algorithms[name]
 

@@ -114,7 +114,7 @@ class ShortestPaths:
     @serves(GROUP, ONE)
     def multi_source_dijkstra(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         sources: Any,
         target: Any = None,
         cutoff: Any = None,
@@ -134,7 +134,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def multi_source_dijkstra_path_length(
-        self, G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        sources: Any,
+        cutoff: Any = None,
+        weight: Any = "weight",
     ) -> dict[Any, Any]:
         """Lengths of shortest paths from the nearest of several nodes."""
         found = _search(G, _check_sources(G, sources), weight, tree=False)
@@ -142,7 +146,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def dijkstra_path_length(
-        self, G: Any, source: Any, target: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        target: Any,
+        weight: Any = "weight",
     ) -> Any:
         """Length of a shortest path between two nodes."""
         known_node(G, source, f"Node {source} not found in graph")
@@ -156,7 +164,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def dijkstra_predecessor_and_distance(
-        self, G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        cutoff: Any = None,
+        weight: Any = "weight",
     ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
         """Nodes before each on all shortest paths from a node, and their lengths."""
         known_node(G, source, f"Node {source} is not found in the graph")
@@ -167,7 +179,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def bidirectional_dijkstra(
-        self, G: Any, source: Any, target: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        target: Any,
+        weight: Any = "weight",
     ) -> tuple[Any, list[Any]]:
         """Length of a shortest path between two nodes, and the path."""
         known_node(G, source, f"Source {source} is not in G")
@@ -181,7 +197,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def bellman_ford_path_length(
-        self, G: Any, source: Any, target: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        target: Any,
+        weight: Any = "weight",
     ) -> Any:
         """Length of a shortest path between two nodes; weights may be negative."""
         if source == target:
@@ -196,7 +216,11 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def single_source_bellman_ford(
-        self, G: Any, source: Any, target: Any = None, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        target: Any = None,
+        weight: Any = "weight",
     ) -> Any:
         """Lengths of shortest paths from a node, and the paths; weights may be negative."""
         if source == target:
@@ -213,7 +237,10 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def single_source_bellman_ford_path_length(
-        self, G: Any, source: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        weight: Any = "weight",
     ) -> dict[Any, Any]:
         """Lengths of shortest paths from a node; weights may be negative."""
         known_node(G, source, f"Source {source} not in G")
@@ -222,11 +249,11 @@ class ShortestPaths:
     @serves(GROUP, ONE, refuses={"target": "networkx stops there"})
     def bellman_ford_predecessor_and_distance(
         self,
-        G: Any,  # noqa: N803
+        G: Any,
         source: Any,
-        target: Any = None,  # noqa: ARG002
+        target: Any = None,
         weight: Any = "weight",
-        heuristic: bool = False,  # noqa: ARG002 - of speed
+        heuristic: bool = False,
     ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
         """Nodes before each on all shortest paths from a node, and their lengths."""
         known_node(G, source, f"Node {source} is not found in the graph")
@@ -237,7 +264,10 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def goldberg_radzik(
-        self, G: Any, source: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        source: Any,
+        weight: Any = "weight",
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Node before each on a shortest path from a node, and the lengths."""
         known_node(G, source, f"Node {source} is not found in the graph")
@@ -252,7 +282,10 @@ class ShortestPaths:
 
     @serves(GROUP, ONE)
     def negative_edge_cycle(
-        self, G: Any, weight: Any = "weight", heuristic: bool = True  # noqa: ARG002, N803
+        self,
+        G: Any,
+        weight: Any = "weight",
+        heuristic: bool = True,
     ) -> bool:
         """Whether some cycle has negative weight."""
         weights = G.weights(weight)
@@ -267,7 +300,7 @@ class ShortestPaths:
         return False
 
     @serves(GROUP, ONE)
-    def find_negative_cycle(self, G: Any, source: Any, weight: Any = "weight") -> list[Any]:  # noqa: N803
+    def find_negative_cycle(self, G: Any, source: Any, weight: Any = "weight") -> list[Any]:
         """Nodes of a cycle of negative weight that a node leads to, its first again as its last."""
         known_node(G, source, f"Source {source} not in G")
         try:
@@ -279,18 +312,22 @@ class ShortestPaths:
         raise nx.NetworkXError("No negative cycles detected.")
 
     @serves(GROUP, ALL)
-    def johnson(self, G: Any, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]:  # noqa: N803
+    def johnson(self, G: Any, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]:
         """Shortest paths between all pairs; weights may be negative."""
-        return {node: _search(G, [node], weight, tree=True, negative=True).tree(G.names) for node in G}
+        return {
+            node: _search(G, [node], weight, tree=True, negative=True).tree(G.names) for node in G
+        }
 
     @serves(GROUP, ALL)
-    def floyd_warshall(self, G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:  # noqa: N803
+    def floyd_warshall(self, G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
         """Distances between all pairs of nodes, infinite ones too."""
         return _distance_table(G, weight)
 
     @serves(GROUP, ALL)
     def floyd_warshall_predecessor_and_distance(
-        self, G: Any, weight: Any = "weight"  # noqa: N803
+        self,
+        G: Any,
+        weight: Any = "weight",
     ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
         """Node before each on a shortest path from each, and all distances."""
         _refuse_negative(G, weight)
@@ -303,7 +340,10 @@ class ShortestPaths:
                 raise AssertionError("the search labelled no tree")
             own = G.vertex(node)
             rest = vertices[vertices != own]
-            row = {G.names[v]: G.names[u] for v, u in zip(rest.tolist(), tree[rest].tolist(), strict=True)}
+            row = {
+                G.names[v]: G.names[u]
+                for v, u in zip(rest.tolist(), tree[rest].tolist(), strict=True)
+            }
             if own in G.heads[G.starts[own] : G.starts[own + 1]]:
                 row[node] = node
             if row:
@@ -312,7 +352,7 @@ class ShortestPaths:
         return before, table
 
     @serves(GROUP, ALL)
-    def floyd_warshall_numpy(self, G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:  # noqa: N803
+    def floyd_warshall_numpy(self, G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:
         """Distances between all pairs of nodes as an array [n, n]."""
         if nodelist is not None and not len(nodelist) == len(G) == len(set(nodelist)):
             raise nx.NetworkXError(
@@ -326,10 +366,19 @@ class ShortestPaths:
 
     @serves(FRONT, ALL)
     def average_shortest_path_length(
-        self, G: Any, weight: Any = None, method: Any = None  # noqa: N803
+        self,
+        G: Any,
+        weight: Any = None,
+        method: Any = None,
     ) -> float:
         """Mean distance over all ordered pairs of nodes."""
-        methods = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy")
+        methods = (
+            "unweighted",
+            "dijkstra",
+            "bellman-ford",
+            "floyd-warshall",
+            "floyd-warshall-numpy",
+        )
         method = method or ("unweighted" if weight is None else "dijkstra")
         if method not in methods:
             raise ValueError(f"method not supported: {method}")
@@ -382,4 +431,3 @@ def _distance_table(graph: NetworkxGraph, weight: Any) -> dict[Any, dict[Any, An
     for node in graph:
         table[node] = _complete_row(graph, _search(graph, [node], weight, tree=False))
     return table
-

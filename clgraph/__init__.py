@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.engine import balance, frontier, limits, pull, schedule
+    from clgraph.interop.tables.building import from_csv, from_igraph
+    from clgraph.interop.tables.frames import NamedPaths
 
 __all__ = [
     "BFS",
@@ -103,6 +105,7 @@ __all__ = [
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
+    "NamedPaths",
     "NegativeCycleError",
     "OutOfBoundsError",
     "QueueOverflowError",
@@ -132,7 +135,9 @@ __all__ = [
     "eccentricity",
     "edge_betweenness_centrality",
     "energy",
+    "from_csv",
     "from_edges",
+    "from_igraph",
     "from_networkx",
     "from_pandas",
     "from_scipy",
@@ -198,6 +203,8 @@ _HOMES = {
     "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+    "clgraph.interop.tables.building": ("from_csv", "from_igraph"),
+    "clgraph.interop.tables.frames": ("NamedPaths",),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {

@@ -10,6 +10,7 @@ from clgraph.errors import InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array, frozen
 from clgraph.graph.csr import CSR, Array, check_pointers
+from clgraph.graph.methods import NamedSearches
 from clgraph.graph.modules import module
 from clgraph.graph.reorder import vertex_order
 from clgraph.graph.statistics import GraphStatistics, graph_statistics
@@ -17,7 +18,7 @@ from clgraph.graph.statistics import GraphStatistics, graph_statistics
 __all__ = ["Graph"]
 
 
-class Graph:
+class Graph(NamedSearches):
     """A graph in compressed sparse rows, checked once and never changed afterwards.
 
     Parameters

@@ -219,7 +219,7 @@ class SCC:
             steps=steps,
             device_bytes=self._device_bytes if self.graph.n else 0,
         )
-        result = SCCResult(labels, self.graph.n, count, stats)
+        result = SCCResult(labels, self.graph.n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=True)
         return result

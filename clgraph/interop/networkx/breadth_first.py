@@ -247,7 +247,7 @@ class BreadthFirst:
         starts = _starts(G, sources)
         distances = Searches.of(G).nearest_hops(starts)
         order = discovery(G, distances, starts).order
-        sizes = np.bincount(distances[order]) if order.size else []
+        sizes = np.bincount(distances[order]).tolist()
         begin = 0
         for size in sizes:
             yield [G.names[v] for v in order[begin : begin + size].tolist()]

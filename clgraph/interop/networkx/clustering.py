@@ -85,7 +85,8 @@ class Clustering:
         """Share of the paths of two edges that a third edge closes."""
         degrees = _neighbours(G)
         closed = 2 * int(_counts(G).sum())
-        return closed / int((degrees * (degrees - 1)).sum()) if closed else 0
+        paths = int((degrees * (degrees - 1)).sum())
+        return closed / paths if closed else 0
 
     @serves(GROUP, WORK, directed=False, multigraph=False, weighted=False)
     def clustering(self, G: Any, nodes: Any = None, weight: Any = None) -> Any:
@@ -104,7 +105,7 @@ class Clustering:
         values = list(_chosen(G, nodes, _shares(G)).values())
         if not count_zeros:
             values = [value for value in values if value]
-        return sum(values) / len(values)
+        return float(sum(values) / len(values))
 
     @serves(GROUP, WORK, directed=False, multigraph=False)
     def generalized_degree(self, G: Any, nodes: Any = None) -> Any:
@@ -187,4 +188,4 @@ def _same(
         return False
     rows = [np.stack(figures(graph)) for graph in (one, other)]
     sorted_rows = [table[:, np.lexsort(table[::-1])] for table in rows]
-    return np.array_equal(*sorted_rows)
+    return np.array_equal(sorted_rows[0], sorted_rows[1])

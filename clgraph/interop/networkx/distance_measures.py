@@ -152,7 +152,7 @@ class DistanceMeasures:
         """Harmonic mean of the distances of all pairs."""
         total = float(totals(G, np.arange(G.n), weight).harmonic.sum())
         if total:
-            return G.n * (G.n - 1) / total
+            return float(G.n * (G.n - 1) / total)
         return math.inf if G.n > 1 else math.nan
 
     @serves(GROUP, "one search by weight")

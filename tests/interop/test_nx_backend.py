@@ -1,7 +1,9 @@
 """How networkx finds the backend, when it asks it, and what is kept."""
 
+import copy
 import inspect
 import logging
+import pickle
 import subprocess
 import sys
 import time
@@ -252,6 +254,16 @@ def test_what_is_left_of_a_conversion_whose_graph_is_gone():
     converted = NetworkxGraph.of_networkx(KINDS["strong"](), {"weight": 1})
     theirs = KINDS["strong"]()
     assert nx.utils.graphs_equal(backend.convert_to_nx(converted), theirs)
+
+
+def test_graphs_are_copied_and_pickled_after_a_call():
+    """Networkx copies what it keeps with a graph; plans and devices stay behind."""
+    graph = KINDS["undirected"]()
+    expected = nx.betweenness_centrality(graph, weight="weight", backend="clgraph")
+    for copied in (copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):  # noqa: S301
+        assert nx.utils.graphs_equal(copied, graph)
+        again = nx.betweenness_centrality(copied, weight="weight", backend="clgraph")
+        assert again.keys() == expected.keys()
 
 
 def test_nodes_that_are_equal_but_not_the_same_objects():

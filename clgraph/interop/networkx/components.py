@@ -208,7 +208,7 @@ class Components:
     @serves(GROUP, SWEEP, undirected=False)
     def is_attracting_component(self, G: Any) -> bool:
         """Whether all nodes reach one another."""
-        return bool(G.n) and bool(Searches.of(G).strong_components().count == 1)
+        return False if not G.n else bool(Searches.of(G).strong_components().count == 1)
 
     @serves(GROUP, SWEEP, undirected=False)
     def is_semiconnected(self, G: Any) -> bool:

@@ -119,6 +119,15 @@ class NetworkxGraph:
     _counted = False  # whether each node is its own number
     _complete = False  # whether there are no attributes but those that are here
 
+    def take_attributes(
+        self,
+        weights: dict[Hashable, NDArray[Any]],
+        node_values: dict[Hashable, dict[Any, Any]],
+    ) -> None:
+        """Have the attributes of a graph that this is a copy of."""
+        self._weights = dict(weights)
+        self.node_values = dict(node_values)
+
     @cached_property
     def _number(self) -> dict[Any, int]:
         return {name: vertex for vertex, name in enumerate(self.names)}
@@ -205,7 +214,7 @@ class NetworkxGraph:
 
     def __getattr__(self, name: str) -> Any:
         """Let the networkx graph answer what is not here: networkx's code for what is refused."""
-        if name.startswith("__"):
+        if name.startswith("__") or "_original" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.to_networkx(), name)
 
@@ -312,10 +321,29 @@ class NetworkxGraph:
         """Count the nodes."""
         return self.n
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the arrays: networkx keeps conversions with its graphs."""
+        arrays = (self.starts, self.heads)
+        of = (self.names, arrays, self.directed, self.copies, self._weights, self.node_values)
+        return _restored, of
+
     def __repr__(self) -> str:
         """Sizes and kind in one line."""
         kind = "directed" if self.directed else "undirected"
         return f"NetworkxGraph({self.n} nodes, {self.number_of_edges()} edges, {kind})"
+
+
+def _restored(
+    names: list[Any],
+    arrays: tuple[NDArray[Any], NDArray[Any]],
+    directed: bool,
+    copies: NDArray[np.int64] | None,
+    weights: dict[Hashable, NDArray[Any]],
+    node_values: dict[Hashable, dict[Any, Any]],
+) -> NetworkxGraph:
+    made = NetworkxGraph(names, arrays, directed=directed, copies=copies)
+    made.take_attributes(weights, node_values)
+    return made
 
 
 def _nothing() -> None:

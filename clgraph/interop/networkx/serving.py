@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["LEAST_WORK", "Served", "as_networkx_has_it", "serves"]
 
 # Nodes and edges, times the searches where there are many, from which on a call pays for its
-# conversion. Measured on two cores with PoCL, networkx 3.6: bench/studies/networkx_thresholds.py.
+# conversion. Measured on two cores with PoCL, networkx 3.6: bench/studies/networkx_backend.py.
 LEAST_WORK: dict[str, float] = {
     "one search": float("inf"),  # converting takes longer than networkx's own search
     "one search by weight": 200_000,
@@ -119,8 +119,10 @@ class Served:
             return count
         for name in ("v", "u", "nodes", "nbunch", "sources"):
             chosen = given.get(name)
+            if isinstance(chosen, (list, set, frozenset, dict)):
+                return len(chosen)
             if chosen is not None:
-                return len(chosen) if hasattr(chosen, "__len__") and chosen != "" else 1
+                return 1
         return n
 
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -111,7 +111,7 @@ class BreadthFirst:
     ) -> dict[Any, int]:
         """Hop distance from a node to each that it reaches."""
         vertex = known_node(G, source, f"Source {source} is not in G")
-        return hops_by_name(G.names, Searches.of(G).hops(vertex), cutoff)
+        return hops_by_name(G, Searches.of(G).hops(vertex), cutoff)
 
     @serves(GROUP, ONE)
     def single_target_shortest_path_length(
@@ -122,7 +122,7 @@ class BreadthFirst:
     ) -> dict[Any, int]:
         """Hop distance to a node from each that reaches it."""
         vertex = known_node(G, target, f"Target {target} is not in G")
-        return hops_by_name(G.names, Searches.of(G).hops(vertex, back=True), cutoff)
+        return hops_by_name(G, Searches.of(G).hops(vertex, back=True), cutoff)
 
     @serves(GROUP, "all pairs")
     def all_pairs_shortest_path_length(
@@ -133,7 +133,7 @@ class BreadthFirst:
         """Hop distances from each node, node by node."""
         for block, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
             for vertex, row in zip(block.tolist(), rows, strict=True):
-                yield G.names[vertex], hops_by_name(G.names, row, cutoff)
+                yield G.names[vertex], hops_by_name(G, row, cutoff)
 
     @serves(GROUP, ONE)
     def single_source_shortest_path(

@@ -104,17 +104,17 @@ def _attracting(graph: NetworkxGraph) -> list[set[Any]]:
 class Components:
     """Functions of networkx's modules on connected, weak, strong and attracting components."""
 
-    @serves(GROUP, SWEEP, directed=False)
+    @serves(GROUP, "one search", directed=False)
     def connected_components(self, G: Any) -> Iterator[set[Any]]:
         """Find the sets of nodes that are joined by edges."""
         yield from _weak(G)
 
-    @serves(GROUP, SWEEP, directed=False)
+    @serves(GROUP, "one search", directed=False)
     def number_connected_components(self, G: Any) -> int:
         """How many sets of nodes are joined by edges."""
         return int(Searches.of(G).components().count) if G.n else 0
 
-    @serves(GROUP, SWEEP, directed=False)
+    @serves(GROUP, "one search", directed=False)
     def is_connected(self, G: Any) -> bool:
         """Whether edges join all nodes."""
         return _is_weak(G)
@@ -218,14 +218,14 @@ class Components:
         # Then there is one order of the components, each of which leads to the next.
         return all(ready.size == 1 for ready in Contracted.of(G).rounds)
 
-    @serves(GROUP, SWEEP)
+    @serves(GROUP, "one search")
     def is_tree(self, G: Any) -> bool:
         """Whether edges join all nodes and there is one less of them."""
         if not G.n:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
         return G.n - 1 == G.number_of_edges() and _is_weak(G)
 
-    @serves(GROUP, SWEEP)
+    @serves(GROUP, "one search")
     def is_forest(self, G: Any) -> bool:
         """Whether every component has one edge less than nodes."""
         if not G.n:

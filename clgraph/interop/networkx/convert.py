@@ -25,7 +25,9 @@ TABLE_SHARE = 8  # entries of a table of numbers, for each node
 def names_and_numbers(nodes: Iterable[Hashable]) -> tuple[list[Any], bool]:
     """List the nodes, and tell whether each is its own place in the list: 0, 1, 2, ..."""
     names = list(nodes)
-    return names, names == list(range(len(names)))
+    # Not 1.0 or True, which are equal to a number: results have the user's own objects.
+    counted = names == list(range(len(names))) and set(map(type, names)) <= {int}
+    return names, counted
 
 
 def adjacency(

@@ -80,7 +80,7 @@ class NetworkxGraph:
         copies = multiplicities(rows, heads.size) if multigraph else None
         made = cls(names, (starts, heads), directed=nxg.is_directed(), copies=copies)
         made._original = weakref.ref(nxg)
-        made._counted = counted
+        made.counted = counted
         for attribute, default in (edge_attributes or {}).items():
             made._weights[attribute] = edge_values(rows, attribute, default, multigraph=multigraph)
         for attribute, default in (node_attributes or {}).items():
@@ -116,7 +116,7 @@ class NetworkxGraph:
             graph.kept[NetworkxGraph] = made
         return made
 
-    _counted = False  # whether each node is its own number
+    counted = False  # whether each node is its own number
     _complete = False  # whether there are no attributes but those that are here
 
     def take_attributes(
@@ -134,7 +134,7 @@ class NetworkxGraph:
 
     def vertex(self, node: Any) -> int | None:
         """Tell the number of a node, or None if it is not one."""
-        if self._counted and type(node) is int:
+        if self.counted and type(node) is int:
             return node if 0 <= node < len(self.names) else None
         try:
             return self._number.get(node)
@@ -246,7 +246,7 @@ class NetworkxGraph:
             made = NetworkxGraph(
                 self.names, (starts, self.tails[order]), directed=True, copies=copies
             )
-            made._counted = self._counted
+            made.counted = self.counted
             made._weights = {name: values[order] for name, values in self._weights.items()}
             made.kept["reverse"] = self
             self.kept["reverse"] = made

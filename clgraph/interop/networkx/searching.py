@@ -246,11 +246,18 @@ def by_distance(distances: NDArray[Any], vertices: NDArray[np.int64]) -> NDArray
 
 def named(names: list[Any], vertices: NDArray[np.int64], values: NDArray[Any]) -> dict[Any, Any]:
     """Values by the names of vertices."""
-    return {names[v]: value for v, value in zip(vertices.tolist(), values.tolist(), strict=True)}
+    return dict(zip(map(names.__getitem__, vertices.tolist()), values.tolist(), strict=True))
 
 
-def hops_by_name(names: list[Any], row: NDArray[np.int32], cutoff: float | None) -> dict[Any, int]:
+def hops_by_name(
+    graph: NetworkxGraph, row: NDArray[np.int32], cutoff: float | None
+) -> dict[Any, int]:
     """Hop distances by the names of vertices, the nearest first."""
     near = row >= 0 if cutoff is None else (row >= 0) & (row <= cutoff)
-    vertices = by_distance(row, np.flatnonzero(near))
-    return named(names, vertices, row[vertices])
+    vertices = np.flatnonzero(near)
+    # NumPy sorts small integers by counting.
+    small = row.max(initial=0) < 2**15
+    vertices = by_distance(row.astype(np.int16) if small else row, vertices)
+    if graph.counted:
+        return dict(zip(vertices.tolist(), row[vertices].tolist(), strict=True))
+    return named(graph.names, vertices, row[vertices])

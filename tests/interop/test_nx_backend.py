@@ -256,6 +256,12 @@ def test_what_is_left_of_a_conversion_whose_graph_is_gone():
     assert nx.utils.graphs_equal(backend.convert_to_nx(converted), theirs)
 
 
+def test_nodes_of_results_are_the_objects_of_the_graph():
+    graph = nx.path_graph([0.0, True, 2])
+    found = nx.single_source_shortest_path_length(graph, 0, backend="clgraph")
+    assert [type(node) for node in found] == [float, bool, int]
+
+
 def test_graphs_are_copied_and_pickled_after_a_call():
     """Networkx copies what it keeps with a graph; plans and devices stay behind."""
     graph = KINDS["undirected"]()

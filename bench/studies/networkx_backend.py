@@ -13,6 +13,7 @@ import argparse
 import json
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import networkx as nx
 import numpy as np
 
 import clgraph as cg
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,11 +133,9 @@ def measure(name: str, scale: int, device: str) -> dict[str, Any]:
 
 def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
     """Time searches from ever more sources against igraph, in turn."""
-    import igraph  # noqa: PLC0415 - a peer, which only this needs
-
     n, m = int(VERTICES * scale), int(EDGES * scale)
     weights = np.random.default_rng(2).random(m)
-    peer = igraph.Graph.Barabasi(n, max(m // n, 1))
+    peer = module("igraph", needed_for="the sweep").Graph.Barabasi(n, max(m // n, 1))
     ends = np.array(peer.get_edgelist())
     peer.es["weight"] = weights[: len(ends)].tolist()
     ours = cg.from_igraph(peer)
@@ -145,17 +145,12 @@ def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
     for share in (share for share in SHARES if share <= most):
         sources = rng.choice(n, max(int(share * n), 1), replace=False).tolist()
         for kind, weight in (("bfs", None), ("sssp", "weight")):
-            if kind == "bfs":
-                run = lambda chosen=sources: ours.bfs(chosen, device=device, as_numpy=True)  # noqa: E731
-            else:
-                run = lambda chosen=sources: ours.sssp_distances(  # noqa: E731
-                    chosen, device=device, as_numpy=True
-                )
+            method = ours.bfs if kind == "bfs" else ours.sssp_distances
+            run = partial(method, sources, device=device, as_numpy=True)
+            peers = partial(peer.distances, sources, weights=weight)
             times = []
             for _ in range(3 if share < 0.05 else 1):
-                peer_s, theirs = timed(
-                    lambda w=weight, chosen=sources: peer.distances(chosen, weights=w)
-                )
+                peer_s, theirs = timed(peers)
                 own_s, found = timed(run)
                 times.append((peer_s, own_s))
             if not np.allclose(np.array(theirs)[:5], found[:5]):

@@ -208,7 +208,7 @@ class Components:
     @serves(GROUP, SWEEP, undirected=False)
     def is_attracting_component(self, G: Any) -> bool:
         """Whether all nodes reach one another."""
-        return False if not G.n else bool(Searches.of(G).strong_components().count == 1)
+        return bool(G.n and Searches.of(G).strong_components().count == 1)
 
     @serves(GROUP, SWEEP, undirected=False)
     def is_semiconnected(self, G: Any) -> bool:
@@ -230,7 +230,7 @@ class Components:
         """Whether every component has one edge less than nodes."""
         if not G.n:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
-        return G.n - G.number_of_edges() == int(Searches.of(G).components().count)
+        return bool(G.n - G.number_of_edges() == Searches.of(G).components().count)
 
     @serves(GROUP, SWEEP, undirected=False)
     def is_arborescence(self, G: Any) -> bool:

@@ -94,6 +94,8 @@ if TYPE_CHECKING:
         read,
         write,
     )
+    from clgraph.interop.tables.building import from_csv, from_igraph
+    from clgraph.interop.tables.frames import NamedPaths
     from clgraph.version import __version__ as __version__
 
 __all__ = [
@@ -129,6 +131,7 @@ __all__ = [
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
+    "NamedPaths",
     "NegativeCycleError",
     "OutOfBoundsError",
     "QueueOverflowError",
@@ -166,7 +169,9 @@ __all__ = [
     "eccentricity",
     "edge_betweenness_centrality",
     "energy",
+    "from_csv",
     "from_edges",
+    "from_igraph",
     "from_networkx",
     "from_pandas",
     "from_scipy",
@@ -255,6 +260,8 @@ _HOMES = {
         "TrussResult",
     ),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+    "clgraph.interop.tables.building": ("from_csv", "from_igraph"),
+    "clgraph.interop.tables.frames": ("NamedPaths",),
     "clgraph.device.discovery": ("Device", "devices"),
     "clgraph.graph.build": ("from_edges", "from_networkx", "from_pandas", "from_scipy"),
     "clgraph.graph.formats.registry": ("read", "write"),

@@ -143,6 +143,7 @@ class Findings:
 
     def __init__(self, graph: Graph, buffers: SearchBuffers, rows: int) -> None:
         self._graph: Graph | Degrees = graph
+        self.names = graph.labels
         self._rows = rows
         self._host: dict[str, Any] = {}
         # A thread that reads must not be overtaken by one whose search wants the buffers.

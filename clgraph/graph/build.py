@@ -304,13 +304,14 @@ def from_pandas(
     weight: str | None = None,
     *,
     directed: bool = True,
+    vertices: Any = None,
 ) -> Graph:
     """Graph of a pandas table with one row per edge.
 
     Parameters
     ----------
-    df : pandas.DataFrame
-        The edges.
+    df : pandas.DataFrame, or a table with ``__arrow_c_stream__``
+        The edges. Tables of polars and pyarrow are read by way of pyarrow.
     source, target : str
         Columns of the two ends. Non-negative integers are vertex numbers; anything else is a name,
         numbered in order of first appearance and kept in ``labels``.
@@ -318,6 +319,8 @@ def from_pandas(
         Column of the weights.
     directed : bool
         False: the edges are undirected, each in one row or all of them in both directions.
+    vertices : sequence, optional
+        Names of all vertices, in order, those without edges too; ends are names then.
 
     Returns
     -------
@@ -327,10 +330,15 @@ def from_pandas(
     Raises
     ------
     InvalidArgumentError
-        If a column is missing.
+        If a column is missing, or a name comes twice in `vertices`.
     InvalidGraphError
-        If an end is missing (NaN, None) or a weight is not a finite number.
+        If an end is missing (NaN, None) or not among `vertices`, or a weight is not a finite
+        number.
+    ImportError
+        If pandas, or for other tables pyarrow, is not installed.
     """
+    if not hasattr(df, "iloc") and hasattr(df, "__arrow_c_stream__"):
+        df = module("pyarrow", needed_for="reading this table").table(df).to_pandas()
     for column in (source, target, *([] if weight is None else [weight])):
         if column not in getattr(df, "columns", ()):
             raise InvalidArgumentError(
@@ -340,6 +348,8 @@ def from_pandas(
     columns = [df[source], df[target]]
     if any(column.isna().any() for column in columns):
         raise InvalidGraphError(f"columns {source!r} and {target!r} must not have missing values")
+    if vertices is not None:
+        return _of_named(columns, costs, vertices, directed=directed)
     if all(column.dtype.kind in "iu" for column in columns):
         ends = [column.to_numpy() for column in columns]
         if min(end.min(initial=0) for end in ends) >= 0:
@@ -349,4 +359,21 @@ def from_pandas(
     graph = from_edges(codes[: len(df)], codes[len(df) :], costs, n=len(names), directed=directed)
     arrays = graph.indptr, graph.indices, graph.weights
     labels = np.asarray(names, dtype=object)
+    return Graph.trusted(arrays, directed=directed, labels=labels)
+
+
+def _of_named(columns: list[Any], costs: Any, vertices: Any, *, directed: bool) -> Graph:
+    pandas = module("pandas", needed_for="from_pandas")
+    names = pandas.Index(list(vertices), tupleize_cols=False)
+    if not names.is_unique:
+        twice = names[names.duplicated()][0]
+        raise InvalidArgumentError(f"vertices has {twice!r} twice; name each vertex once")
+    ends = [names.get_indexer(column) for column in columns]
+    for column, numbers in zip(columns, ends, strict=True):
+        if (numbers < 0).any():
+            unknown = column.iloc[int(np.flatnonzero(numbers < 0)[0])]
+            raise InvalidGraphError(f"{unknown!r} in column {column.name!r} is not in vertices")
+    graph = from_edges(ends[0], ends[1], costs, n=len(names), directed=directed)
+    arrays = graph.indptr, graph.indices, graph.weights
+    labels = as_label_array(list(vertices), len(names))
     return Graph.trusted(arrays, directed=directed, labels=labels)

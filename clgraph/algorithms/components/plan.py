@@ -155,7 +155,7 @@ class ConnectedComponents(Plan):
             config=self.config,
             device_bytes=self.device_bytes,
         )
-        result = ComponentsResult(labels, n, count, stats)
+        result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=False)
         return result

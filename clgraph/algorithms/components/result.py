@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.interop.tables.results import NamedResult
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -104,7 +106,7 @@ class ComponentStats:
         return dict(self._config)
 
 
-class ComponentsResult:
+class ComponentsResult(NamedResult):
     """Components of a graph; arrays are copied from the device on first access.
 
     Attributes
@@ -115,9 +117,18 @@ class ComponentsResult:
         Times, counts and the configuration that ran.
     """
 
+    plot_kind = "sizes"
+
     def __init__(
-        self, labels: Allocation | None, n: int, count: int, stats: ComponentStats
+        self,
+        labels: Allocation | None,
+        n: int,
+        count: int,
+        stats: ComponentStats,
+        *,
+        names: NDArray[Any] | None = None,
     ) -> None:
+        self._names = names
         self._device_labels = labels
         self._labels = np.zeros(n if labels is None else 0, np.int32)
         self._n = n
@@ -132,6 +143,15 @@ class ComponentsResult:
         """Copy and pickle the labels, and not the device's memory."""
         _ = self.labels
         return self.__dict__ | {"_device_labels": None}
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._names
+
+    def columns(self) -> dict[str, Any]:
+        """Labels by name."""
+        return {"component": self.labels}
 
     @property
     def labels(self) -> NDArray[np.int32]:

@@ -216,7 +216,7 @@ class SCC(Plan):
             steps=steps,
             device_bytes=self.device_bytes,
         )
-        result = SCCResult(labels, self.graph.n, count, stats)
+        result = SCCResult(labels, self.graph.n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=True)
         return result

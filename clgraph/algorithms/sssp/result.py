@@ -11,6 +11,7 @@ from clgraph.engine.arguments import vertex_number
 from clgraph.engine.findings import Findings
 from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
 from clgraph.errors import InvalidArgumentError
+from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +110,7 @@ class PathStats(TraversalStats):
         return table
 
 
-class SSSPResult:
+class SSSPResult(NamedResult):
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
@@ -158,6 +159,17 @@ class SSSPResult:
     def reached(self) -> int:
         """Vertices with a distance, the sources among them."""
         return int(np.count_nonzero(self._found.is_reached))
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
+
+    def columns(self) -> dict[str, Any]:
+        """Distances, infinite where there is no path, and predecessors if there are, by name."""
+        known, tree = self._found.is_reached, self.predecessors
+        lengths = np.where(known, self.distances, np.inf)
+        return {"distance": lengths} | ({} if tree is None else {"predecessor": tree})
 
     def path(self, target: int | None = None) -> list[int]:
         """Vertices of one shortest path from a source to `target`, both ends included.

@@ -35,6 +35,7 @@ from clgraph.graph import (
     generate,
 )
 from clgraph.graph.formats import read, write
+from clgraph.profile import profile
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
@@ -144,6 +145,7 @@ __all__ = [
     "local_clustering",
     "method",
     "mine_invariants",
+    "profile",
     "pull",
     "reachable",
     "read",

@@ -21,6 +21,7 @@ from clgraph.cli import (
     match,
     microbench,
     mine,
+    profile,
     scc,
     sssp,
     triangles,
@@ -59,6 +60,7 @@ COMMANDS: tuple[Command, ...] = (
     generate.COMMAND,
     bench.COMMAND,
     microbench.COMMAND,
+    profile.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

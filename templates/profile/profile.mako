@@ -26,7 +26,7 @@
     counting = on["GMEM"] or on["LMEM"] or on["DIV"]
     needs = counting or on["TIME"] or on["SYNC"]
 %>\
-% if traits.int64_atomics:
+% if traits.int64_atomics and traits.memory_ops != "ptx":
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 % endif

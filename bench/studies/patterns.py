@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph import Device
     from clgraph.profile.counters import Totals
+    from clgraph.profile.instrument import Flavour
 
 __all__ = ["PATTERNS", "Pattern", "counted", "judged"]
 
@@ -72,7 +73,12 @@ PATTERNS = (
 )
 
 
-def counted(pattern: Pattern, device: Device, mask: Mask | None = None) -> Totals:
+def counted(
+    pattern: Pattern,
+    device: Device,
+    mask: Mask | None = None,
+    flavour: Flavour | None = None,
+) -> Totals:
     """Run a pattern instrumented, and give what was counted."""
     mask = Mask.DIV | Mask.GMEM | Mask.LMEM if mask is None else mask
     program = load(device, "profile/patterns.cl", type=KINDS[pattern.size])
@@ -86,7 +92,7 @@ def counted(pattern: Pattern, device: Device, mask: Mask | None = None) -> Total
         arguments = [source, to, *numbers]
     if pattern.kernel == "patterns_local":
         arguments.append(cl.LocalMemory(GROUP * max(pattern.stride, 1) * pattern.size))
-    watching = Counting(mask, device, LANES)
+    watching = Counting(mask, device, LANES, flavour)
     launch: Callable[..., Any] = kernel.launch
     with observed_by(watching):
         wait(launch(ITEMS, GROUP, *arguments))

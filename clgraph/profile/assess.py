@@ -333,7 +333,9 @@ def mixed(totals: Totals, mix: Mapping[int, Mapping[str, float]]) -> dict[str, f
 def _work(evidence: Evidence) -> Work | None:
     if evidence.totals is None:
         return None
-    return work_of(evidence.totals, len(evidence.launches), evidence.footprint_bytes)
+    largest = max(evidence.launches, key=lambda launch: launch.global_size)
+    groups = largest.global_size // largest.group_size
+    return work_of(evidence.totals, len(evidence.launches), evidence.footprint_bytes, groups)
 
 
 def _prediction(
@@ -348,12 +350,16 @@ def _prediction(
     if work is None or ceilings is None:
         reason = NO_PASS if work is None else "the ceilings of the device were not measured"
         return Prediction(None, time_s, reason=reason)
-    bounds = bounds_of(work, ceilings)
+    residency = evidence.residency
+    active = (
+        None if residency is None or not residency.cycles else residency.active / residency.cycles
+    )
+    bounds = bounds_of(work, ceilings, active)
     totals = evidence.totals
     assert totals is not None  # noqa: S101 - there is work
     values = {name: criterion.value for name, criterion in told.items()}
     lines = float(totals.where("load", "store", "atomic")[:, 3].sum())
-    residency, idle = evidence.residency, 0.0
+    idle = 0.0
     if residency is not None and residency.cycles and residency.busy:
         busy = sum(residency.busy.values()) / (residency.cycles * device.traits.compute_units)
         idle = formulas.clamped(1.0 - busy) * time_s
@@ -406,7 +412,11 @@ def run_criteria(
     each = [
         value
         for run in runs
-        if (value := formulas.host_synchronisation([(l.start, l.end - l.start) for l in run]))
+        if (
+            value := formulas.host_synchronisation(
+                [(one.start, one.end - one.start) for one in run]
+            )
+        )
         is not None
     ]
     hsync = statistics.median(each) if each else None

@@ -44,6 +44,9 @@ QUICK = (
     "int32_simple.add_int",
     "l2.load",
     "shared.load",
+    "latency.l2",
+    "latency.dram",
+    "barrier.grid",
     "launch.empty",
 )
 # The twelve costs: loads and stores of four memories, and four kinds of arithmetic.
@@ -144,6 +147,8 @@ class Ceilings:
         Of the cache.
     latencies : dict of str to float
         Seconds by memory, where they were measured.
+    grid_barrier_s : float
+        Of a barrier of all work-groups; 0 where that was not measured.
     """
 
     copy: float
@@ -155,9 +160,10 @@ class Ceilings:
     launch_s: float
     cache_bytes: int
     latencies: Mapping[str, float]
+    grid_barrier_s: float = 0.0
 
     def random_rate(self, footprint: float, *, atomic: bool = False) -> float:
-        """Accesses per second anywhere in so many bytes, on straight lines over the logarithm."""
+        """Give accesses per second anywhere in so many bytes, straight over the logarithm."""
         points = self.atomics if atomic else self.random_reads
         sizes, rates = zip(*points, strict=True)
         return float(np.exp(np.interp(np.log(max(footprint, 1.0)), np.log(sizes), np.log(rates))))
@@ -174,6 +180,7 @@ class Ceilings:
             "launch_s": self.launch_s,
             "cache_bytes": self.cache_bytes,
             "latencies_s": dict(self.latencies),
+            "grid_barrier_s": self.grid_barrier_s,
         }
 
 
@@ -282,7 +289,7 @@ def ceilings_of(record: Mapping[str, Any]) -> Ceilings | None:
     integer = found.get("int32_simple.add_int")
     if copy is None or not reads or not atomics or integer is None:
         return None
-    empty = found.get("launch.empty")
+    empty, meeting = found.get("launch.empty"), found.get("barrier.grid")
     return Ceilings(
         copy=copy,
         cache=bytes_per_s("l2.load"),
@@ -297,6 +304,7 @@ def ceilings_of(record: Mapping[str, Any]) -> Ceilings | None:
             for name, result in found.items()
             if name.startswith("latency.")
         },
+        grid_barrier_s=_latency(meeting) if meeting is not None else 0.0,
     )
 
 

@@ -81,7 +81,7 @@ class Residency:
     def _elapsed(
         self, table: NDArray[np.uint64], begin: NDArray[np.int64], end: NDArray[np.int64]
     ) -> float:
-        """Give the cycles of a launch: units need not agree on their counters, but on nanoseconds."""
+        """Give the cycles of a launch: units agree on nanoseconds, not on their counters."""
         first_ns, last_ns = table[:, 6].astype(np.int64), table[:, 7].astype(np.int64)
         if not (first_ns > 0).any():
             return float(end.max() - begin.min())
@@ -237,7 +237,7 @@ def decoded_trace(
     padded[:, :group_size] = per_item
     by_warp = padded.reshape(here * warps, lanes, len(sites))
     most, total = by_warp.max(axis=1), by_warp.sum(axis=1)
-    blocks = np.array([site.kind == "block" for site in sites], bool)
+    blocks = np.array([site.kind in {"block", "wait"} for site in sites], bool)
     weights = np.array([site.weight for site in sites], np.float64)
     table = np.zeros((len(sites), SITE_WORDS))
     table[blocks, 0] = most.sum(axis=0)[blocks]
@@ -275,7 +275,7 @@ def _accesses(entries: NDArray[np.uint64], group_size: int, warps: int, lanes: i
 
 
 def requests(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the combinations of keys: equal ones get the same number, from 0 without gaps."""
+    """Give combinations of keys numbers, equal ones the same, from 0 without gaps."""
     if not keys[0].size:
         return np.zeros(0, np.int64)
     order = np.lexsort(keys)

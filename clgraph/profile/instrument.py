@@ -24,7 +24,15 @@ __all__ = ["SITE_WORDS", "SPREAD", "Flavour", "Instrumented", "Mask", "Site", "f
 
 Flavour: TypeAlias = Literal["counters", "trace"]
 SiteKind: TypeAlias = Literal[
-    "block", "barrier", "load", "store", "atomic", "local_load", "local_store", "local_atomic"
+    "block",
+    "barrier",
+    "wait",
+    "load",
+    "store",
+    "atomic",
+    "local_load",
+    "local_store",
+    "local_atomic",
 ]
 
 SITE_WORDS = 5  # of a site: requests, lanes, bytes, lines or passes, sectors or passes at best
@@ -52,7 +60,8 @@ class Site:
     Attributes
     ----------
     kind : str
-        "block", "barrier", "load", "store", "atomic", or the last three with "local_" before.
+        "block", "barrier", "wait" (for other work-groups), "load", "store", "atomic", or the last
+        three with "local_" before.
     line : int
         Of the rendered source, from 1.
     text : str
@@ -246,6 +255,10 @@ class _Rewriter:
                     self._edits.around(callee, after="")
                     text.tokens[callee] = "PROF_BARRIER"
                     self._edits.around(place, after=f"{site}, ")
+                elif name in self._waiting:
+                    site = self._site("wait", callee)
+                    self._edits.around(callee, before=f"(PROF_WAIT({site}) ")
+                    self._edits.around(text.partner[place], after=")")
                 elif (kind := self._kind(name)) is not None:
                     self._argument(place, kind, name, known)
             elif piece == "*":
@@ -414,7 +427,6 @@ class _Rewriter:
 
     def _run_of_statements(self, place: int, end: int, head: int = 0) -> None:
         """Mark the basic blocks of statements in a row; `head` is what a loop's head weighs."""
-        text = self.text
         place = self._statement_at(place - 1)
         open_at, weight = place, head
         while 0 <= place < end:

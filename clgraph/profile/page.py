@@ -48,7 +48,8 @@ def table(report: QualityReport) -> str:
         lines += [
             "",
             f"predicted {prediction.time_s * 1e3:.4g} ms; {prediction.bound} bound, limiter "
-            f"{prediction.limiter}, potential speed-up {figure(prediction.potential_speedup, '.2f')}",
+            f"{prediction.limiter}, potential speed-up "
+            f"{figure(prediction.potential_speedup, '.2f')}",
         ]
     else:
         lines += ["", f"no prediction: {prediction.reason}"]
@@ -105,7 +106,8 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; }
 table { border-collapse: collapse; } td, th { padding: .15em .7em; text-align: left; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.bar { background: #e6e6e6; width: 12em; height: .9em; } .bar div { height: 100%; background: #2b6cb0; }
+.bar { background: #e6e6e6; width: 12em; height: .9em; }
+.bar div { height: 100%; background: #2b6cb0; }
 .missing { color: #777; } svg text { font: 12px system-ui, sans-serif; }
 """
 

@@ -37,6 +37,7 @@ __all__ = [
 
 MOST_SPEEDUP = 1000.0
 SOFTNESS = 4  # of the maximum over resources: those that are close to it overlap badly
+OUTSTANDING = 4  # loads of a SIMD group that are under way together: kernels unroll by four
 AS_COALESCED = 2.0  # a request that moves no more than so many times its bytes streams
 
 
@@ -185,6 +186,10 @@ class Work:
         Passes over the banks of local memory.
     requests : float
         Of SIMD groups to global memory.
+    waits : float
+        How often a work-group waited for the others, of all work-groups.
+    groups : int
+        Work-groups of the largest launch.
     launches : int
         How often it was launched.
     footprint_bytes : int
@@ -197,6 +202,8 @@ class Work:
     operations: float
     local_bytes: float
     requests: float
+    waits: float
+    groups: int
     launches: int
     footprint_bytes: int
 
@@ -206,7 +213,7 @@ class Work:
         return self.streamed_bytes / SECTOR_BYTES + self.random_sectors
 
 
-def work_of(totals: Totals, launches: int, footprint_bytes: int) -> Work:
+def work_of(totals: Totals, launches: int, footprint_bytes: int, groups: int = 1) -> Work:
     """Sum up the counters of a kernel."""
     streamed = scattered = atomics = requests = 0.0
     for site, row in zip(totals.sites, totals.counts, strict=True):
@@ -233,6 +240,8 @@ def work_of(totals: Totals, launches: int, footprint_bytes: int) -> Work:
         operations=float(sum(blocks)) * totals.lanes,
         local_bytes=float(local[:, 3].sum()) * LINE_BYTES,
         requests=float(requests),
+        waits=float(totals.where("wait")[:, 0].sum()),
+        groups=groups,
         launches=launches,
         footprint_bytes=footprint_bytes,
     )
@@ -264,8 +273,18 @@ class Bounds:
         return self.times["launch"] + sum(time**SOFTNESS for time in busy) ** (1 / SOFTNESS)
 
 
-def bounds_of(work: Work, ceilings: Ceilings) -> Bounds:
-    """Say how long each resource needs at least."""
+def bounds_of(work: Work, ceilings: Ceilings, active_warps: float | None = None) -> Bounds:
+    """Say how long each resource needs at least.
+
+    Parameters
+    ----------
+    work : Work
+        What is to be done.
+    ceilings : Ceilings
+        Of the device.
+    active_warps : float, optional
+        SIMD groups that are resident in the mean, among which latencies overlap.
+    """
     in_cache = work.footprint_bytes <= ceilings.cache_bytes // 2
     stream = ceilings.cache if in_cache and ceilings.cache else ceilings.copy
     reads = ceilings.random_rate(work.footprint_bytes)
@@ -277,9 +296,22 @@ def bounds_of(work: Work, ceilings: Ceilings) -> Bounds:
             "atomics": work.atomics / atomics,
             "integer": work.operations / ceilings.integer,
             "local": work.local_bytes / ceilings.local if ceilings.local else 0.0,
+            "latency": _latency(work, ceilings, in_cache=in_cache, active_warps=active_warps),
+            "waiting": work.waits / max(work.groups, 1) * ceilings.grid_barrier_s,
             "launch": work.launches * ceilings.launch_s,
         }
     )
+
+
+def _latency(
+    work: Work, ceilings: Ceilings, *, in_cache: bool, active_warps: float | None
+) -> float:
+    """Give the seconds of requests in a row, as far as SIMD groups do not overlap them."""
+    known = ceilings.latencies
+    latency = known.get("l2" if in_cache else "dram", known.get("l2", 0.0))
+    if not active_warps:
+        return 0.0
+    return work.requests * latency / (active_warps * OUTSTANDING)
 
 
 @dataclass(frozen=True, slots=True)

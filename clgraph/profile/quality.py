@@ -85,11 +85,14 @@ class Weights:
         """
         try:
             told = json.loads(Path(path).read_text(encoding="utf-8"))
-            if told["schema"] != SCHEMA:
-                raise KeyError(told["schema"])
-            return cls(dict(told["weights"]), told["origin"], told["device"])
+            is_ours = told["schema"] == SCHEMA
+            values = {str(name): float(x) for name, x in dict(told["weights"]).items()}
+            origin, device = told["origin"], str(told["device"])
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.") from error
+        if not is_ours:
+            raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.")
+        return cls(values, origin, device)
 
     def save(self, path: str | Path) -> None:
         """Write them as JSON."""

@@ -16,9 +16,9 @@ from clgraph.profile.characterise import QUICK, ceilings_of, characterise, funct
 from clgraph.profile.criteria import Criterion
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
-from clgraph.profile.prediction import Speedup
+from clgraph.profile.prediction import speedups
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, quality
-from clgraph.profile.report import QualityReport, kernel_criteria
+from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
 from clgraph.profile.watching import Counting, Timeline, uses_counters
 from clgraph.progress import tell
@@ -67,7 +67,7 @@ def runnable(target: Target) -> Callable[[], Any]:
         and parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.POSITIONAL_ONLY}
     ]
     if not needed:
-        return lambda: run()
+        return run  # type: ignore[no-any-return]
     graph = getattr(target, "graph", None)
     if len(needed) > 1 or needed[0].name not in {"source", "sources"} or graph is None:
         names = ", ".join(parameter.name for parameter in needed)
@@ -159,7 +159,7 @@ def _report(
     time_s = sum(kernel.time_s for kernel in kernels)
     own = run_criteria(runs, timelines[-1].copies(), timelines[-1].allocated_bytes)
     prediction = run_prediction(kernels, time_s)
-    whole = _whole(kernels, own, prediction.speedups)
+    whole = _whole(kernels, own, prediction.shares)
     values = {name: criterion.value for name, criterion in whole.items()}
     reasons = [f"{name}: {c.reason}" for name, c in whole.items() if c.reason]
     if card is not None and card.reason:
@@ -211,14 +211,14 @@ def _evidence(
 
 
 def _whole(
-    kernels: list[Any], own: Mapping[str, Criterion], gains: Mapping[str, Speedup]
+    kernels: list[KernelReport], own: Mapping[str, Criterion], shares: Mapping[str, float]
 ) -> dict[str, Criterion]:
     """Bring the criteria of kernels together, in the order of the published weights."""
     means = aggregated(
         [(kernel.time_s, kernel_criteria(kernel.criteria)) for kernel in kernels],
         {name: criterion.value for name, criterion in own.items()},
     )
-    whole = {}
+    whole, gains = {}, speedups(means, shares, _inactive(kernels))
     for name in PUBLISHED.values:
         if name in own:
             whole[name] = own[name]
@@ -226,9 +226,15 @@ def _whole(
         value = means[name]
         reason = kernels[0].criteria[name].reason
         gain = gains.get(name)
-        speedup = None if gain is None or value is None else gain.reading
+        speedup = None if gain is None else gain.reading
         whole[name] = Criterion(name, value, reason, kernels[0].criteria[name].inputs, speedup)
     return whole
+
+
+def _inactive(kernels: list[KernelReport]) -> float:
+    """Give the inactivity of the longest kernel that knows its own; 1 where none does."""
+    known = (kernel.criteria["DSync"].inputs.get("inactivity") for kernel in kernels)
+    return next((float(value) for value in known if value is not None), 1.0)
 
 
 def _overheads(found: Mapping[str, Counting], time_s: float) -> dict[str, float]:

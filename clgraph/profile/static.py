@@ -1,4 +1,4 @@
-"""What is known of a kernel without running it: registers, spills, and its instructions by block."""
+"""What is known of a kernel without running it: registers, spills, instructions by block."""
 
 from __future__ import annotations
 

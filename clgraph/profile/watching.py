@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device, Kernel
     from clgraph.device.kernel import Argument
+    from clgraph.profile.instrument import Flavour
 
 __all__ = ["Counting", "Launch", "Place", "Timeline"]
 
@@ -168,6 +169,8 @@ class Counting:
         Whose launches; default all.
     lanes : int, optional
         Work-items that a trace takes for a SIMD group; default those of the device.
+    flavour : {"counters", "trace"}, optional
+        How to observe; default is what suits the device.
 
     Attributes
     ----------
@@ -175,8 +178,15 @@ class Counting:
         By kernel.
     """
 
-    def __init__(self, mask: Mask, device: Device | None = None, lanes: int | None = None) -> None:
+    def __init__(
+        self,
+        mask: Mask,
+        device: Device | None = None,
+        lanes: int | None = None,
+        flavour: Flavour | None = None,
+    ) -> None:
         self._mask = mask
+        self._flavour = flavour
         self._device = device
         self._lanes = lanes
         self._twins: dict[int, _Twin] = {}
@@ -200,7 +210,7 @@ class Counting:
         return event
 
     def copied(self, event: cl.Event, size_bytes: int) -> None:
-        """Copies are those of the timeline."""
+        """Take no note: copies are those of the timeline."""
 
     def release(self) -> None:
         """Free the counters' memory."""
@@ -215,7 +225,7 @@ class Counting:
             program = kernel.program
             assert program is not None  # noqa: S101 - looked at by `launch`
             device = kernel.device
-            source = instrumented(program.source, self._mask, device.traits)
+            source = instrumented(program.source, self._mask, device.traits, self._flavour)
             built = build(
                 device,
                 source.text,

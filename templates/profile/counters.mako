@@ -99,6 +99,12 @@ static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, 
 }
 % endif
 
+% if on["DIV"]:
+static inline void prof_wait(volatile __global ulong *prof, const uint site) {
+    if (!(prof_active() & prof_below())) atom_add(prof_site(prof, site), 1ul);
+}
+
+% endif
 % if on["LMEM"]:
 // How often the banks must be gone through for the lanes of `part`, whose word this is.
 static inline uint prof_passes(const ulong word, const uint banks, const uint part) {

@@ -11,6 +11,7 @@
 ## PROF_PARAMETER, PROF_ARGUMENT       one more parameter, with its comma, of kernels and functions
 ## PROF_BEGIN, PROF_END                of a kernel; PROF_END also before each return       (TIME)
 ## PROF_BLOCK(site, weight)            a basic block begins                                (DIV, MIX)
+## PROF_WAIT(site)                     before a call that waits for other work-groups    (DIV)
 ## PROF_GLOBAL, PROF_LOCAL(site, pointer, place, size)   `place`, where `size` bytes are accessed
 ##                                                                            (GMEM, LMEM)
 ## PROF_..._VECTOR(site, pointer, place, n)   the same of n elements, `place` in vectors of them
@@ -46,6 +47,11 @@
 % else:
 #define PROF_BEGIN prof_begin(prof);
 #define PROF_END prof_end(prof);
+% endif
+% if on["DIV"]:
+#define PROF_WAIT(site) prof_wait(prof, site),
+% else:
+#define PROF_WAIT(site)
 % endif
 % if on["DIV"]:
 #define PROF_BLOCK(site, weight) prof_block(prof, site, weight);

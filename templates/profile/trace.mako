@@ -30,6 +30,11 @@ static inline void prof_block(volatile __global ulong *prof, const uint site, co
     if (row != PROF_NO_ROW) prof_come_by(prof, row, site);
 }
 
+static inline void prof_wait(volatile __global ulong *prof, const uint site) {
+    const ulong row = prof_row(prof);
+    if (row != PROF_NO_ROW) prof_come_by(prof, row, site);
+}
+
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
 static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size) {

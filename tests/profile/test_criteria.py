@@ -103,7 +103,7 @@ def test_granularity_of_unit_stride_and_of_a_broadcast():
 
 
 def test_granularity_counts_each_size():
-    sizes = {size: 32.0 for size in criteria.ACCESS_BYTES}
+    sizes = dict.fromkeys(criteria.ACCESS_BYTES, 32.0)
     assert criteria.granularity(sizes, 31, 128) == 32 * 31 / (31 * 128)
 
 
@@ -122,7 +122,7 @@ def test_local_bandwidth_efficiency_of_kepler():
 
 def test_computation_intensity_is_a_mean_of_utilisations():
     assert criteria.computation_intensity(0.5, 1.0) == 0.75
-    with pytest.raises(InvalidArgumentError, match="utilisation alu is 1.5"):
+    with pytest.raises(InvalidArgumentError, match="utilisation alu"):
         criteria.computation_intensity(1.5, 0.0)
 
 

@@ -105,7 +105,7 @@ def same_results(device: Device) -> list[str]:
         plan = make(graph, device=device)
         arguments = (0,) if name == "bfs" else ()
         wanted = np.array(getattr(plan.run(*arguments), read))
-        seen = []
+        seen: list[NDArray[Any]] = []
         clgraph.profile(
             lambda plan=plan, arguments=arguments, seen=seen, read=read: seen.append(
                 np.array(getattr(plan.run(*arguments), read))
@@ -218,7 +218,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device = find_device(args.device)
 
     def left() -> float:
-        return args.seconds - (time.perf_counter() - began)
+        return float(args.seconds - (time.perf_counter() - began))
 
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit)}
     record["patterns"] = checked_patterns(device)

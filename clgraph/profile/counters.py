@@ -141,7 +141,8 @@ class Totals:
     def where(self, *kinds: str) -> NDArray[np.float64]:
         """Give the rows of places of some kinds."""
         chosen = [site.kind in kinds for site in self.sites]
-        return self.counts[np.array(chosen, bool)]
+        rows: NDArray[np.float64] = self.counts[np.array(chosen, bool)]
+        return rows
 
     def accesses(self) -> dict[int, float]:
         """Give accesses of work-items to global memory by their bytes; odd sizes count as bytes."""

@@ -402,7 +402,7 @@ class _Rewriter:
         after = text.step(begin)
         if begin == text.step(place) and text.at(after) in {"[", "(", "."}:
             return
-        single = "store" if kind == "store" else "load"
+        single: SiteKind = "store" if kind == "store" else "load"
         if text.at(after) == "+" and begin == text.step(place):
             # *p + x
             site = self._site(self._space(text.at(begin), single), begin, "*" + text.at(begin))

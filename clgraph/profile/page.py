@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.text import table as aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clgraph.profile.criteria import Criterion
     from clgraph.profile.report import KernelReport, QualityReport
 
@@ -75,8 +77,11 @@ def table(report: QualityReport) -> str:
     return "\n".join(lines)
 
 
-def _aligned(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    return aligned(head, rows).splitlines()
+def _aligned(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Give columns under their names: the last, which is text, to the left."""
+    shown = aligned(head[:-1], [row[:-1] for row in rows]).splitlines()
+    last = [head[-1], *(row[-1] for row in rows)]
+    return [f"{line}  {text}".rstrip() for line, text in zip(shown, last, strict=True)]
 
 
 def _kernels(report: QualityReport) -> list[str]:

@@ -311,7 +311,7 @@ def _latency(
     latency = known.get("l2" if in_cache else "dram", known.get("l2", 0.0))
     if not active_warps:
         return 0.0
-    return work.requests * latency / (active_warps * OUTSTANDING)
+    return float(work.requests * latency / (active_warps * OUTSTANDING))
 
 
 @dataclass(frozen=True, slots=True)

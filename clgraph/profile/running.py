@@ -55,7 +55,8 @@ def runnable(target: Target) -> Callable[[], Any]:
     run = getattr(target, "run", None)
     if run is None:
         if callable(target):
-            return target  # type: ignore[no-any-return]
+            call: Callable[[], Any] = target
+            return call
         raise InvalidArgumentError(
             f"profile takes a callable or a plan, not {type(target).__name__}; wrap the call in a "
             "lambda."

@@ -121,8 +121,11 @@ class Timeline:
         wait(event for *_, event in self._launches)
         return sorted(
             (
-                Launch(*about, event.profile.queued, event.profile.start, event.profile.end)
-                for *about, event in self._launches
+                Launch(
+                    *(place, items, size, dynamic),
+                    *(event.profile.queued, event.profile.start, event.profile.end),
+                )
+                for place, items, size, dynamic, event in self._launches
             ),
             key=lambda launch: launch.start,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
@@ -43,7 +43,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lanes", type=int, help="work-items that traces take for a SIMD group")
     parser.add_argument(
-        "--weights", type=Path, metavar="FILE", help="weights of the quality metric"
+        "--weights", metavar="FILE", help="of the quality metric, or 'calibrated' for the device's"
     )
     parser.add_argument(
         "--html", type=Path, metavar="FILE", help="draw bars and a roofline to FILE"
@@ -55,7 +55,9 @@ def _run(args: argparse.Namespace) -> Record:
     from clgraph.profile.quality import Weights
 
     searching.check_place(args.html)
-    weights = None if args.weights is None else Weights.load(args.weights)
+    weights: Weights | Literal["calibrated"] | None = None
+    if args.weights is not None:
+        weights = "calibrated" if args.weights == "calibrated" else Weights.load(args.weights)
     passes = args.passes if args.passes == "all" else tuple(args.passes.split(","))
     device = clgraph.device(args.device)
     graph, _ = searching.read_graph(args)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def profile(
     *,
     passes: Iterable[str] | str = "all",
     device: Device | str | None = None,
-    weights: Weights | None = None,
+    weights: Weights | Literal["calibrated"] | None = None,
     lanes: int | None = None,
     repeats: int = 5,
     progress: Progress | None = None,
@@ -41,8 +41,9 @@ def profile(
         performance metrics and joules).
     device : Device or str, optional
         Whose launches to profile; default is the device of the first launch.
-    weights : Weights, optional
-        Of the quality metric; default are those that were published.
+    weights : Weights or "calibrated", optional
+        Of the quality metric; default are those that were published, "calibrated" those that
+        `clgraph.profile.corpus.calibrate` kept for the device.
     lanes : int, optional
         Work-items that count as a SIMD group where accesses are traced; default those of the
         device, else at most 32.

@@ -244,7 +244,11 @@ def _lb_w(evidence: Evidence, device: Device) -> Criterion:
     if residency is None:
         return Criterion("LB_W", None, NO_PASS)
     if not evidence.counts_lanes:
-        return Criterion("LB_W", None, "a unit runs one work-group after the other here")
+        balance = None if evidence.totals is None else evidence.totals.balance
+        reason = "work of SIMD groups instead of cycles: a unit runs one work-group at a time"
+        if balance is None:
+            reason = "a unit runs one work-group after the other here"
+        return Criterion("LB_W", balance, reason)
     if not residency.records:
         return Criterion("LB_W", None, "no SIMD group was written down")
     size = max(launch.group_size for launch in evidence.launches)

@@ -128,6 +128,9 @@ class Totals:
         Of the work that was written down; counts are scaled up by it.
     note : str
         What was left out.
+    balance : float or None
+        Mean over largest work of the SIMD groups of a work-group, mean of the work-groups; None
+        where a work-group is one SIMD group, or nobody wrote it down.
     """
 
     sites: tuple[Site, ...]
@@ -137,6 +140,7 @@ class Totals:
     lanes: int
     share: float = 1.0
     note: str = ""
+    balance: float | None = None
 
     def where(self, *kinds: str) -> NDArray[np.float64]:
         """Give the rows of places of some kinds."""
@@ -160,6 +164,8 @@ class Totals:
         self.possible = np.concatenate([self.possible, other.possible])
         self.share = min(self.share, other.share)
         self.note = self.note or other.note
+        both = [one for one in (self.balance, other.balance) if one is not None]
+        self.balance = sum(both) / len(both) if both else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +264,24 @@ def decoded_trace(
     table[~blocks] /= share * max(kept, 1e-9)
     note = "" if complete else f"{kept:.0%} of the accesses were written down"
     ran = possible > 0
-    return Totals(tuple(sites), table, executed[ran], possible[ran], lanes, share * kept, note)
+    return Totals(
+        tuple(sites),
+        table,
+        executed[ran],
+        possible[ran],
+        lanes,
+        share * kept,
+        note,
+        _work_balance(possible.reshape(here, warps)),
+    )
+
+
+def _work_balance(work: NDArray[np.float64]) -> float | None:
+    """Give the mean over the largest work of each work-group's SIMD groups, in the mean."""
+    ran = work.max(axis=1, initial=0.0) > 0
+    if work.shape[1] == 1 or not ran.any():
+        return None
+    return float((work[ran].mean(axis=1) / work[ran].max(axis=1)).mean())
 
 
 def _accesses(entries: NDArray[np.uint64], group_size: int, warps: int, lanes: int) -> Accesses:

@@ -270,7 +270,8 @@ class Bounds:
         if prices is not None:
             return sum(prices.get(name, 0.0) * time for name, time in self.times.items())
         busy = [time for name, time in self.times.items() if name != "launch"]
-        return self.times["launch"] + sum(time**SOFTNESS for time in busy) ** (1 / SOFTNESS)
+        largest = float(sum(time**SOFTNESS for time in busy) ** (1 / SOFTNESS))
+        return self.times["launch"] + largest
 
 
 def bounds_of(work: Work, ceilings: Ceilings, active_warps: float | None = None) -> Bounds:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from clgraph.device.folders import cache_root
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.device import Device
+
 __all__ = [
     "PUBLISHED",
     "Calibration",
@@ -25,7 +30,9 @@ __all__ = [
     "Weights",
     "aggregated",
     "calibrated",
+    "device_weights",
     "quality",
+    "weights_file",
 ]
 
 NAPolicy = Literal["drop", "one"]
@@ -330,3 +337,19 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return None
     return float(np.corrcoef(a, b)[0, 1])
+
+
+def device_weights(device: Device) -> Weights | None:
+    """Give the weights that `corpus.calibrate` kept for a device and driver; None without."""
+    try:
+        return Weights.load(weights_file(device))
+    except (OSError, InvalidArgumentError):
+        return None
+
+
+def weights_file(device: Device) -> Path:
+    """Say where the weights of a device with its driver are kept."""
+    name = re.sub(r"[^\w.-]+", "-", device.name).strip("-")[:60]
+    parts = (device.name, device.platform, device.driver, device.traits.lanes)
+    mark = hashlib.sha256(repr(parts).encode()).hexdigest()
+    return cache_root() / "devices" / f"{name}-{mark[:12]}-weights.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from clgraph.profile.criteria import Criterion
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
 from clgraph.profile.prediction import speedups
-from clgraph.profile.quality import PUBLISHED, Weights, aggregated, quality
+from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
 from clgraph.profile.watching import Counting, Timeline, uses_counters
@@ -85,7 +85,7 @@ def profile(
     *,
     passes: Iterable[str] | str = "all",
     device: Device | str | None = None,
-    weights: Weights | None = None,
+    weights: Weights | Literal["calibrated"] | None = None,
     lanes: int | None = None,
     repeats: int = REPEATS,
     progress: Progress | None = None,
@@ -98,7 +98,6 @@ def profile(
         raise InvalidArgumentError(f"lanes is {lanes}; it must be from 1 to 64.")
     where = None if device is None else find_device(device)
     call, told = runnable(target), progress
-    weights = weights or PUBLISHED
     first = Timeline(where)
     with observed_by(first):
         call()
@@ -109,6 +108,7 @@ def profile(
             + "; profile something that runs kernels."
         )
     where = where or next(iter(first.kernels.values())).device
+    weighed = _weights(weights, where)
     timelines = []
     for done in range(repeats):
         tell(told, done, repeats + len(chosen), "profiling")
@@ -129,7 +129,19 @@ def profile(
         for counting in found.values():
             counting.release()
     tell(told, repeats + len(chosen), repeats + len(chosen), "profiling")
-    return _report(timelines, found, where, weights, card)
+    return _report(timelines, found, where, weighed, card)
+
+
+def _weights(asked: Weights | str | None, device: Device) -> Weights:
+    if asked is None or isinstance(asked, Weights):
+        return asked or PUBLISHED
+    kept = device_weights(device) if asked == "calibrated" else None
+    if kept is None:
+        raise InvalidArgumentError(
+            f"there are no {asked} weights for {device.name}; run "
+            "clgraph.profile.corpus.calibrate() once, or give Weights."
+        )
+    return kept
 
 
 def _chosen(passes: Iterable[str] | str) -> tuple[str, ...]:

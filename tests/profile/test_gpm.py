@@ -121,7 +121,7 @@ def test_a_card_without_metrics(pocl):
 def test_rights_that_were_lost_are_the_reason(pocl):
     nvml = Nvml(dict.fromkeys(gpm.METRICS, 1.0))
 
-    def refuse(card, sample):
+    def refuse(*_):
         raise nvml.NVMLError("Insufficient Permissions")
 
     nvml.nvmlGpmSampleGet = refuse

@@ -218,7 +218,7 @@ class Page(HTMLParser):
         self.open, self.texts = [], []
         self.feed(text)
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002
         if tag not in {"meta", "rect", "path", "circle"}:
             self.open.append(tag)
 
@@ -254,7 +254,7 @@ def test_a_report_as_table_json_and_page(pocl, tmp_path):
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
     page = Page(text)
     assert "<svg" in text
-    assert page.open == ["html"] or page.open == []
+    assert page.open == []
     assert any("random reads" in data for data in page.texts)
     assert any("atomics" in data for data in page.texts)
     assert "http" not in text  # it needs nothing else

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clgraph.device.nvidia import unit_limits
@@ -60,6 +60,8 @@ class Evidence:
         Of the pass that counts.
     counts_lanes : bool
         Whether lanes are counted while they run.
+    barrier_cycles : float
+        What a barrier costs at which nobody waits.
     """
 
     place: Place
@@ -71,7 +73,7 @@ class Evidence:
     waiting: Residency | None = None
     totals: Totals | None = None
     counts_lanes: bool = False
-    notes: list[str] = field(default_factory=list)
+    barrier_cycles: float = 0.0
 
     @property
     def time_s(self) -> float:
@@ -203,7 +205,8 @@ def _dsync(evidence: Evidence, device: Device) -> Criterion:
     if evidence.totals is not None:
         blocks = zip(evidence.totals.sites, evidence.totals.counts, strict=True)
         issued = sum(row[0] * site.weight for site, row in blocks if site.kind == "block")
-    stall = formulas.clamped(waiting.waited / max(waiting.active - issued, waiting.waited, 1.0))
+    waited = max(waiting.waited - waiting.barriers * evidence.barrier_cycles, 0.0)
+    stall = formulas.clamped(waited / max(waiting.active - issued, waited, 1.0))
     inactive = _inactivity(evidence, device) or 0.0
     return Criterion(
         "DSync",
@@ -211,6 +214,7 @@ def _dsync(evidence: Evidence, device: Device) -> Criterion:
         "",
         {
             "stall_sync": stall,
+            "empty_barrier_cycles": evidence.barrier_cycles,
             "inactivity": inactive,
             "pro++": formulas.device_synchronisation(stall, inactive, model="pro++"),
         },

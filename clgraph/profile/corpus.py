@@ -81,7 +81,11 @@ def specimens(
                 graph: Graph = graph, preset: str = preset, source: int = source
             ) -> Callable[[], object]:
                 plan = bfs.BFS(graph, config=preset, device=device)
-                return lambda: plan.run(source)
+
+                def run() -> object:
+                    return plan.run(source)
+
+                return run
 
             yield f"search of a {name}", preset, search
 

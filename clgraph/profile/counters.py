@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES, union_length
+from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES
 from clgraph.profile.instrument import RECORD_WORDS, SITE_WORDS, SPREAD
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Residency:
         Cycles in which each compute unit had a work-group.
     cycles : float
         From the first begin to the last end, in cycles of a unit.
-    waited : float
-        Cycles at barriers, of all SIMD groups.
+    waited, barriers : float
+        Cycles at barriers, and barriers, of all SIMD groups.
     groups_per_unit : int
         Most work-groups that were seen on a unit together.
     records, missing : int
@@ -49,6 +49,7 @@ class Residency:
     busy: dict[int, float] = field(default_factory=dict)
     cycles: float = 0.0
     waited: float = 0.0
+    barriers: float = 0.0
     groups_per_unit: int = 0
     records: int = 0
     missing: int = 0
@@ -70,12 +71,10 @@ class Residency:
         self.records += len(table)
         self.active += float((end - begin).sum())
         self.waited += float(table[:, 3].sum())
-        for unit in np.unique(units):
-            here = units == unit
-            low = int(begin[here].min())
-            spans = _by_group(begin[here] - low, end[here] - low, numbers[here])
-            self.busy[int(unit)] = self.busy.get(int(unit), 0.0) + union_length(spans)
-            self.groups_per_unit = max(self.groups_per_unit, _most_together(spans))
+        spans = _spans(begin, end, units, numbers)
+        for unit, busy in spans.busy.items():
+            self.busy[unit] = self.busy.get(unit, 0.0) + busy
+        self.groups_per_unit = max(self.groups_per_unit, spans.most_together)
         self.cycles += self._elapsed(table, begin, end)
 
     def _elapsed(
@@ -93,20 +92,50 @@ class Residency:
         return float(last_ns.max() - first_ns.min()) * 1e-9 * (self.clock_hz or 0.0)
 
 
-def _by_group(
-    begin: NDArray[np.int64], end: NDArray[np.int64], groups: NDArray[np.int64]
-) -> list[tuple[float, float]]:
-    order = np.argsort(groups, kind="stable")
-    firsts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    lows = np.minimum.reduceat(begin[order], firsts)
-    highs = np.maximum.reduceat(end[order], firsts)
-    return [(float(a), float(b)) for a, b in zip(lows, highs, strict=True)]
+class _Spans(NamedTuple):
+    """Cycles in which each unit had a work-group, and most groups that one had together."""
+
+    busy: dict[int, float]
+    most_together: int
 
 
-def _most_together(spans: list[tuple[float, float]]) -> int:
-    """Count the most intervals that share an instant; one may begin where another ends."""
-    edges = sorted([(b, -1) for _, b in spans] + [(a, 1) for a, _ in spans])
-    return int(np.cumsum([step for _, step in edges]).max(initial=0))
+def _spans(
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    units: NDArray[np.int64],
+    groups: NDArray[np.int64],
+) -> _Spans:
+    """Bring SIMD groups to work-groups, and these to the units that they ran on.
+
+    Units are laid behind one another on one axis, so that all of them are gone through at once.
+    """
+    order = np.lexsort((groups, units))
+    unit, group = units[order], groups[order]
+    changed = np.ones(order.size, bool)
+    changed[1:] = (np.diff(unit) != 0) | (np.diff(group) != 0)
+    firsts = np.flatnonzero(changed)
+    low = np.minimum.reduceat(begin[order], firsts)
+    high = np.maximum.reduceat(end[order], firsts)
+    where = unit[firsts]
+    numbers, starts, which = np.unique(where, return_index=True, return_inverse=True)
+    base = np.minimum.reduceat(low, starts)[which]
+    low, high = low - base, high - base
+    length = int(high.max()) + 1
+    low, high = low + which * length, high + which * length
+    by_start = np.argsort(low, kind="stable")
+    low, high, which = low[by_start], high[by_start], which[by_start]
+    reached = np.maximum.accumulate(high)
+    before = np.concatenate([[-1], reached[:-1]])
+    covered = np.maximum(high - np.maximum(low, before), 0)
+    busy = np.bincount(which, covered, minlength=len(numbers))
+    # One may begin where another ends.
+    edges = np.concatenate([low, high])
+    steps = np.concatenate([np.ones(low.size, np.int64), -np.ones(high.size, np.int64)])
+    together = np.cumsum(steps[np.lexsort((steps, edges))]).max(initial=0)
+    return _Spans(
+        {int(number): float(cycles) for number, cycles in zip(numbers, busy, strict=True)},
+        int(together),
+    )
 
 
 @dataclass(slots=True)

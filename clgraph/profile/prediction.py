@@ -268,7 +268,7 @@ class Bounds:
             their sum is the prediction. Without them it is a soft maximum, launches coming on top.
         """
         if prices is not None:
-            return sum(prices.get(name, 0.0) * time for name, time in self.times.items())
+            return float(sum(prices.get(name, 0.0) * time for name, time in self.times.items()))
         busy = [time for name, time in self.times.items() if name != "launch"]
         largest = float(sum(time**SOFTNESS for time in busy) ** (1 / SOFTNESS))
         return self.times["launch"] + largest

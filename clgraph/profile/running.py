@@ -20,7 +20,7 @@ from clgraph.profile.prediction import speedups
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
-from clgraph.profile.watching import Counting, Timeline, uses_counters
+from clgraph.profile.watching import Counting, Timeline, empty_barrier_cycles, uses_counters
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
@@ -175,6 +175,8 @@ def _report(
     whole = _whole(kernels, own, prediction.shares)
     values = {name: criterion.value for name, criterion in whole.items()}
     reasons = [f"{name}: {c.reason}" for name, c in whole.items() if c.reason]
+    for counting in found.values():
+        reasons += [why for why in counting.left_plain.values() if why not in reasons]
     if card is not None and card.reason:
         reasons.append(f"card: {card.reason}")
     return QualityReport(
@@ -218,6 +220,7 @@ def _evidence(
                 None if waited is None else waited.residency,
                 None if totals is None else totals.totals,
                 uses_counters(device),
+                empty_barrier_cycles(device) if waited is not None else 0.0,
             )
         )
     return gathered

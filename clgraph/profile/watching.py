@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, wait
+from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation, finish_copy
 from clgraph.device.program import build
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from clgraph.device.kernel import Argument
     from clgraph.profile.instrument import Flavour
 
-__all__ = ["Counting", "Launch", "Place", "Timeline"]
+__all__ = ["Counting", "Launch", "Place", "Timeline", "empty_barrier_cycles"]
 
 MOST_RECORDS = 1 << 20
 TRACED_ITEMS = 1 << 12
@@ -38,6 +39,7 @@ TRACED_WORDS = 1 << 22
 TRACED_ACCESSES = 1 << 20
 LEAST_REGISTERS, REGISTER_STEP = 32, 8
 WORD_BYTES = 8
+BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,8 @@ class Counting:
     ----------
     found : dict of Place to Counted
         By kernel.
+    left_plain : dict of Place to str
+        Kernels that were launched as they are, and why.
     """
 
     def __init__(
@@ -192,7 +196,8 @@ class Counting:
         self._flavour = flavour
         self._device = device
         self._lanes = lanes
-        self._twins: dict[int, _Twin] = {}
+        self._twins: dict[tuple[str, str, int], _Twin] = {}
+        self.left_plain: dict[Place, str] = {}
         self.found: dict[Place, Counted] = {}
 
     def launch(
@@ -203,6 +208,18 @@ class Counting:
         if foreign or kernel.program is None:
             return kernel.launch_unobserved(global_size, group_size, *args)
         twin = self._twin(kernel)
+        dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
+        resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
+        if (
+            resident
+            < global_size // group_size
+            <= resident_groups(kernel.device, kernel, group_size, dynamic)
+        ):
+            # Its work-groups may wait for one another, and not all of them would be there.
+            self.left_plain[place_of(kernel)] = (
+                f"an instrumented {kernel.name} has room for {resident} work-groups only"
+            )
+            return kernel.launch_unobserved(global_size, group_size, *args)
         counted = self.found.setdefault(place_of(kernel), Counted())
         layout = _Layout.of(twin.source, self._mask, global_size // group_size, group_size)
         table = self._table(twin, kernel.device, layout)
@@ -223,11 +240,17 @@ class Counting:
         self._twins.clear()
 
     def _twin(self, kernel: Kernel) -> _Twin:
-        twin = self._twins.get(id(kernel))
+        """Give what stands for a kernel: the same for every object of the same entry point.
+
+        Primitives make a kernel for each launch, so that neither the object nor its address says
+        which one it is.
+        """
+        program = kernel.program
+        assert program is not None  # noqa: S101 - looked at by `launch`
+        device = kernel.device
+        key = (program.source_hash, kernel.name, device.queue.int_ptr)
+        twin = self._twins.get(key)
         if twin is None:
-            program = kernel.program
-            assert program is not None  # noqa: S101 - looked at by `launch`
-            device = kernel.device
             source = instrumented(program.source, self._mask, device.traits, self._flavour)
             built = build(
                 device,
@@ -237,7 +260,7 @@ class Counting:
                 more=_as_many_registers(kernel),
             )
             twin = _Twin(built.kernel(kernel.name, device), source)
-            self._twins[id(kernel)] = twin
+            self._twins[key] = twin
         return twin
 
     def _table(self, twin: _Twin, device: Device, layout: _Layout) -> Allocation:
@@ -261,6 +284,9 @@ class Counting:
         if self._mask & (Mask.TIME | Mask.SYNC):
             missing = max(layout.groups * layout.per_group - layout.records, 0)
             counted.residency.add(records, layout.per_group, missing)
+            if self._mask & Mask.SYNC and twin.source.flavour == "counters":
+                at_sites = decoded_counters(words[HEADER:], records, twin.source.sites)
+                counted.residency.barriers += float(at_sites.where("barrier")[:, 0].sum())
         if not self._mask & (Mask.DIV | Mask.GMEM | Mask.LMEM):
             return
         sites = twin.source.sites
@@ -363,6 +389,20 @@ def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
         return ()
     rounded = -(-kernel.registers // REGISTER_STEP) * REGISTER_STEP
     return (f"-cl-nv-maxrregcount={max(rounded, LEAST_REGISTERS)}",)
+
+
+@functools.cache
+def empty_barrier_cycles(device: Device) -> float:
+    """Measure what a barrier costs at which nobody waits, in cycles; 0 where there is no clock."""
+    kernel = load(device, "profile/barriers.cl").kernel("barriers")
+    watching = Counting(Mask.TIME | Mask.SYNC, device)
+    size = device.traits.group_of(BARRIER_GROUP)
+    event = watching.launch(kernel, size, size, (np.uint32(BARRIER_ROUNDS),))
+    wait(event)
+    (found,) = watching.found.values()
+    watching.release()
+    residency = found.residency
+    return residency.waited / residency.barriers if residency.barriers else 0.0
 
 
 def _read_from(device: Device, table: Allocation, first: int, count: int) -> Any:

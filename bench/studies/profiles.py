@@ -9,6 +9,7 @@ weights, each judged by what was left out.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import statistics
 import time
@@ -39,6 +40,7 @@ __all__ = ["main", "priced", "summary"]
 
 GRAPHS = ("kron16", "unif17", "rgg16", "grid500", "road500", "rmat14")
 TOLERANCE = 1e-9
+STANDING_S = 15.0
 
 
 def runs_on(graph: Graph, weighted: Graph, device: Device) -> Iterator[tuple[str, str, Any]]:
@@ -81,6 +83,7 @@ def profiled(
     for primitive, implementation, make in runs_on(graph, weighted, device):
         if left() <= 0:
             return
+        step(f"{graph_name} {primitive} {implementation}")
         try:
             plan = make()
             report = clgraph.profile(
@@ -93,15 +96,19 @@ def profiled(
         yield primitive, implementation, report
 
 
-def same_results(device: Device) -> list[str]:
-    """Compare results of plain and of instrumented runs; names of those that differ."""
+def same_results(device: Device, left: Callable[[], float]) -> dict[str, bool | None]:
+    """Tell of each algorithm whether instrumented runs give what plain ones do; None: no time."""
     graph = suite_graphs.find("rmat14").graph
-    wrong = []
+    same: dict[str, bool | None] = {}
     for name, make, read in (
-        ("bfs", clgraph.BFS, "distances"),
         ("components", clgraph.ConnectedComponents, "labels"),
+        ("bfs", clgraph.BFS, "distances"),
         ("scc", clgraph.SCC, "labels"),
     ):
+        same[name] = None
+        if left() <= 0:
+            continue
+        step(f"results of {name}")
         plan = make(graph, device=device)
         arguments = (0,) if name == "bfs" else ()
         wanted = np.array(getattr(plan.run(*arguments), read))
@@ -113,10 +120,15 @@ def same_results(device: Device) -> list[str]:
             device=device,
             repeats=1,
             passes=("time", "sync", "counters"),
+            progress=lambda done, total, what: step(f"  {what} {done}/{total}"),
         )
-        if not all(np.array_equal(one, wanted) for one in seen):
-            wrong.append(name)
-    return wrong
+        same[name] = all(np.array_equal(one, wanted) for one in seen)
+    return same
+
+
+def step(what: str) -> None:
+    """Say what begins, at once: what comes last is what did not end."""
+    print(f"{time.perf_counter():10.1f} {what}", flush=True)
 
 
 def priced(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -174,13 +186,13 @@ def summary(record: dict[str, Any]) -> str:
     lines = [
         f"patterns: {len(record['patterns']) - len(wrong)} of {len(record['patterns'])} exact"
         + (f"; wrong: {', '.join(wrong)}" if wrong else ""),
-        f"results that differ when instrumented: {record['differing'] or 'none'}",
+        f"instrumented runs give the same: {record['same']}",
         "",
     ]
     for rows in record["cases"].values():
         lines += [cases.shown(rows), ""]
     rows, fit = record["kernels"], record["fit"]
-    if rows:
+    if rows and fit:
         overheads = [row["overhead_time"] for row in record["runs"]]
         lines += [
             f"{len({row['kernel'] for row in rows})} kernels x "
@@ -220,41 +232,52 @@ def main(argv: Sequence[str] | None = None) -> int:
     def left() -> float:
         return float(args.seconds - (time.perf_counter() - began))
 
+    # Where it stands, every so often, and an end that no kernel can put off.
+    faulthandler.dump_traceback_later(STANDING_S, repeat=True)
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit)}
+    record |= {"same": {}, "cases": {}, "kernels": [], "runs": [], "card": None, "fit": None}
+    record["weights"], corpus = None, []
+    step("patterns")
     record["patterns"] = checked_patterns(device)
-    print("patterns after", time.perf_counter() - began, flush=True)
-    record["differing"] = same_results(device)
-    print("results after", time.perf_counter() - began, flush=True)
+    wrong = [row["pattern"] for row in record["patterns"] if not row["right"]]
+    step(f"patterns that are wrong: {wrong or 'none'}")
+    _save(record, args.output)
+    step("ceilings")
     ceilings = ceilings_of(characterise(device))
     record["ceilings"] = None if ceilings is None else ceilings.record()
-    record["cases"] = {}
+    _save(record, args.output)
     for name in cases.STUDIES:
+        if left() <= 0:
+            break
+        step(f"case {name}")
         try:
-            record["cases"][name] = cases.studied(name, device, args.scale)
+            record["cases"][name] = cases.studied(name, device, args.scale, repeats=3)
         except Exception as error:
             print(f"{name}: {error!r}"[:400])
-    print("cases after", time.perf_counter() - began, flush=True)
-    record["kernels"], record["runs"], corpus = [], [], []
-    card = clgraph.profile(
-        clgraph.BFS(suite_graphs.find(args.graphs[0]).graph, device=device),
-        device=device,
-        passes=("card",),
-        repeats=1,
-    ).card
-    record["card"] = None if card is None else card.record()
-    for name in args.graphs:
+        _save(record, args.output)
+    record["same"] = same_results(device, left)
+    _save(record, args.output)
+    if left() > 0:
+        step("card")
+        card = clgraph.profile(
+            clgraph.BFS(suite_graphs.find(args.graphs[0]).graph, device=device),
+            device=device,
+            passes=("card",),
+            repeats=1,
+        ).card
+        record["card"] = None if card is None else card.record()
+    for name in args.graphs if left() > 0 else ():
         for primitive, implementation, report in profiled(name, device, left):
             _keep(record, name, f"{primitive}/{implementation}", report)
             values = {key: told.value for key, told in report.criteria.items()}
             corpus.append(Specimen(f"{primitive} {name}", implementation, values, report.time_s))
-        print(name, "after", time.perf_counter() - began, flush=True)
         _save(record, args.output)
     record["fit"] = priced(record["kernels"]) if record["kernels"] else None
-    record["weights"] = None
     if len({specimen.primitive for specimen in corpus}) < len(corpus):
         record["weights"] = calibrated(corpus, device=device.name).record()
     record["seconds"] = time.perf_counter() - began
     _save(record, args.output)
+    faulthandler.cancel_dump_traceback_later()
     print(summary(record))
     return 0
 

@@ -185,7 +185,8 @@ class _Rewriter:
         needing = {
             name
             for name, (body, names) in self._macros.items()
-            if self._accesses(body, self.text.pointers | names)
+            # Another name for an access counts where it is used.
+            if self._calls[name] is None and self._accesses(body, self.text.pointers | names)
         }
         helpers = [f for f in self._functions if not f.is_kernel]
         kernels = [f for f in self._functions if f.is_kernel]
@@ -338,7 +339,7 @@ class _Rewriter:
         begin = text.step(opening)
         while text.at(begin) == "(" and begin in text.partner:
             inside = text.between(begin, text.partner[begin])
-            begin = text.step(text.partner[begin] if "*" in inside[-3:] else begin)
+            begin = text.step(text.partner[begin] if _is_cast(inside) else begin)
         self._plus(
             begin, kind, 8 if callee.endswith("_ulong") or callee[:5] == "atom_" else 0, known
         )
@@ -383,7 +384,7 @@ class _Rewriter:
         if not (text.at(before) in _UNARY_AFTER or text.at(before) == ")"):
             return
         opening = text.partner.get(before, -1)
-        if text.at(before) == ")" and "*" not in text.between(opening, before)[-3:]:
+        if text.at(before) == ")" and not _is_cast(text.between(opening, before)):
             return  # a product
         begin = text.step(place)
         last = begin
@@ -391,7 +392,7 @@ class _Rewriter:
         while text.at(begin) == "(" and begin in text.partner:
             closing = text.partner[begin]
             inside = text.between(begin, closing)
-            is_cast = "*" in inside[-3:]
+            is_cast = _is_cast(inside)
             wide = 8 if is_cast and "ulong" in inside else wide
             last = max(last, closing) if not is_cast else text.step(closing)
             begin = text.step(closing if is_cast else begin)
@@ -539,6 +540,11 @@ def _callee_kind(text: Text, body: range) -> SiteKind | None:
     """Give what a macro does with its first argument where it is another name for an access."""
     first = text.step(body.start - 1)
     return _access_kind(text.at(first)) if first in body else None
+
+
+def _is_cast(inside: str) -> bool:
+    """Tell whether what stands between brackets is a type of pointers."""
+    return inside.rstrip().endswith("*")
 
 
 def _last_word(pointer: str) -> str:

@@ -9,7 +9,7 @@ SCALE = 12
 
 
 @pytest.mark.parametrize("name", cases.STUDIES)
-@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.runtimes("pocl", "intel")
 def test_every_version_gives_the_same_plain_and_profiled(name, device):
     rows = cases.studied(name, device, SCALE, repeats=2)
     assert len(rows) == 3

@@ -39,8 +39,26 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
-def test_results_stay_the_same_and_criteria_are_in_range(name, device):
+def test_results_stay_the_same_and_criteria_are_in_range(name, pocl):
+    check_profile(name, pocl)
+
+
+@pytest.mark.runtimes("pocl+lanes32", "intel")
+def test_results_stay_the_same_where_there_are_lanes(device):
+    report = check_profile("components", device)
+    for criterion in ("TDiv", "Gran_L1", "Gran_L2"):
+        assert report.criteria[criterion].value is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bfs", "sssp", "scc", "triangles", "searches"])
+@pytest.mark.runtimes("pocl+lanes32", "intel")
+def test_results_of_searches_stay_the_same_where_there_are_lanes(name, device):
+    check_profile(name, device)
+
+
+def check_profile(name, device):
+    """Profile a call, and check that it gave the same each time and every figure's range."""
     wanted = np.array(CALLS[name](device))
     seen = []
     report = cg.profile(
@@ -64,10 +82,17 @@ def test_results_stay_the_same_and_criteria_are_in_range(name, device):
         shares = kernel.prediction.shares
         assert all(share >= 0 for share in shares.values())
         assert sum(shares.values()) <= 1.0 + 1e-9
+    return report
 
 
 def test_a_user_s_multi_search_can_be_profiled(pocl):
-    search = cg.MultiSearch(GRAPH, device=pocl)
+    search = cg.MultiSearch(
+        GRAPH,
+        state={"hops": cg.State("int32", fill=-1)},
+        init="if (lid == 0) hops[src] = 0;",
+        visit="if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+        device=pocl,
+    )
     report = cg.profile(lambda: search.run([0, SOURCE]), repeats=1)
     assert report.kernels[0].time_s > 0
     assert cg.profile(search, repeats=1).kernels

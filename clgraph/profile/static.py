@@ -66,9 +66,7 @@ def static_facts(kernel: Kernel) -> StaticFacts:
         reason = "the compiler does not say how many registers a work-item takes"
     if kernel.device.traits.memory_ops == "ptx" and kernel.program is not None:
         marked = instrumented(kernel.program.source, Mask.MIX, kernel.device.traits)
-        program = build(
-            kernel.device, marked.text, label=kernel.program.label, config="marked blocks"
-        )
+        program = build(kernel.device, marked.text, label=kernel.program.label)
         text = assembler_text(program.binary())
         mix = None if text is None else block_mix(text, kernel.name)
     if mix is None:

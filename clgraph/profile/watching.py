@@ -256,7 +256,6 @@ class Counting:
                 device,
                 source.text,
                 label=program.label,
-                config="instrumented",
                 more=_as_many_registers(kernel),
             )
             twin = _Twin(built.kernel(kernel.name, device), source)

@@ -15,6 +15,7 @@ from clgraph.algorithms.triangles.orient import faults
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph, from_edges
@@ -80,6 +81,7 @@ class Triangles:
            WEA 2005.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -118,6 +120,7 @@ class Triangles:
             self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
 
+    @asking
     def run(
         self,
         per: Per = "total",
@@ -156,7 +159,7 @@ class Triangles:
         """
         self._check(per, max_triangles)
         start = time.perf_counter()
-        log, preparation = SweepLog(), SweepLog()
+        log, preparation = SweepLog(named=True), SweepLog(named=True)
         if not self.simple.m:
             values = _nothing(per, self.graph)
             return self._result(0, values, log, preparation, start)
@@ -215,7 +218,11 @@ class Triangles:
             count = run(log, "vertex", (found,))
             of_rank = found.read().astype(np.int64)
             return count, self._by_vertex(of_rank)
-        found = self._zeros(log, "triangles_of_place", m, np.uint32)
+        found = (
+            self._memory.allocate("triangles_of_place", m, np.uint32)
+            if self._counting.fills_all
+            else self._zeros(log, "triangles_of_place", m, np.uint32)
+        )
         count = run(log, "edge", (found,))
         supports = self._counting.spread(log, found)
         log.wait()
@@ -228,7 +235,7 @@ class Triangles:
     def _zeros(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
         array = self._memory.allocate(name, count, dtype)
         event = array.clear()
-        log.add(event, event)
+        log.add(event, event, name=f"clear {name}")
         return array
 
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:

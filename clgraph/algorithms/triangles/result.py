@@ -60,6 +60,7 @@ class TrianglesStats:
         self.total_ms = total_ms
         self.prepare_ms = preparation.kernel_ms
         self.kernel_ms = log.kernel_ms
+        self._log = log
         self.launches = log.launches
         self.intersections = intersections
         self.probes = probes
@@ -67,6 +68,11 @@ class TrianglesStats:
         self.config = str(config)
         self.device_bytes = device_bytes
         self.energy: Any = None
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Milliseconds of each step on the device, by the name of its kernel."""
+        return self._log.parts
 
 
 class TrianglesResult:

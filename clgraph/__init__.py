@@ -26,6 +26,7 @@ from clgraph.errors import (
     VerificationError,
 )
 from clgraph.names import on_first_use
+from clgraph.profile import profile
 
 if TYPE_CHECKING:
     from clgraph import dynamic, energy, verify
@@ -186,6 +187,7 @@ __all__ = [
     "max_truss",
     "method",
     "mine_invariants",
+    "profile",
     "pull",
     "reachable",
     "read",

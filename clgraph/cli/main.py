@@ -23,6 +23,7 @@ from clgraph.cli import (
     match,
     microbench,
     mine,
+    profile,
     scc,
     sssp,
     triangles,
@@ -63,6 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     generate.COMMAND,
     bench.COMMAND,
     microbench.COMMAND,
+    profile.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -202,6 +202,7 @@ _HOMES = {
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
     "energy": "clgraph.energy",
+    "tune": "clgraph.tune",
     "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",
     "method": "clgraph.algorithms.sssp.method",

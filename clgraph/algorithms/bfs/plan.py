@@ -91,9 +91,9 @@ class BFS:
     ) -> None:
         self.graph = as_graph(graph)
         self.with_predecessors = bool(predecessors)
-        self._wanted = BFSConfig.of(config)
-        self._fallback: BFS | None = None
         self.device = find_device(device)
+        self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
+        self._fallback: BFS | None = None
         self.config = resolve(
             self._wanted.completed(self.graph, self.device.traits),
             self.device.traits,

@@ -114,8 +114,8 @@ class SCC:
     ) -> None:
         self.graph = as_graph(graph)
         check_size(self.graph)
-        self.config = SCCConfig.of(config)
         self.device = find_device(device)
+        self.config = SCCConfig.on(config, "scc", self.graph, self.device)
         stepwise = self.config.trim or self.config.forward_backward
         self.method = self.config.finish or (
             "hooking"

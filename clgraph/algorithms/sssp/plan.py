@@ -120,9 +120,9 @@ class SSSP:
     ) -> None:
         self.graph = as_graph(graph, weighted=True)
         self.with_predecessors = bool(predecessors)
-        self._wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
         self.device = find_device(device)
+        self._wanted = SSSPConfig.on(config, "sssp", self.graph, self.device)
         self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
         self._lock = threading.Lock()
         self._compile()

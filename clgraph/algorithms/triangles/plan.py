@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BLOCK", "MAX_TRIANGLES", "PERS", "Per", "Triangles"]
+__all__ = ["BLOCK", "MAX_TRIANGLES", "PERS", "Per", "Triangles", "cleaned"]
 
 Per = Literal["total", "vertex", "edge", "list"]
 PERS = ("total", "vertex", "edge", "list")
@@ -90,14 +90,14 @@ class Triangles:
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self._wanted = TrianglesConfig.of(config)
         self.device = find_device(device)
-        simple = _cleaned(self.graph) if clean else self.graph
+        simple = cleaned(self.graph) if clean else self.graph
         if simple.directed:
             raise InvalidGraphError(
                 "triangles need an undirected graph; pass graph.symmetrized(), or clean=True."
             )
         self.simple = simple
+        self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
         self.config = resolve(
             self._wanted,
             self.device.traits,
@@ -312,6 +312,7 @@ class Triangles:
             preparation,
             1e3 * (time.perf_counter() - start),
             config=self.config,
+            origin=self._wanted.origin,
             intersections=counting.intersections if counting else 0,
             probes=counting.probes if counting else 0,
             longest=counting.longest if counting else None,
@@ -348,7 +349,7 @@ class Triangles:
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
 
 
-def _cleaned(graph: Graph) -> Graph:
+def cleaned(graph: Graph) -> Graph:
     """Give the graph with every edge both ways and once, and no self-loops."""
     tails, heads, _ = graph.listed_edges()
     return from_edges(

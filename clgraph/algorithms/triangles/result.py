@@ -36,7 +36,7 @@ class TrianglesStats:
     mode : str
         "launches": a fixed sequence of kernels.
     config : str
-        What ran.
+        What ran, and from which entry if it was tuned.
     device_bytes : int
         Device memory of the plan.
     energy : object or None
@@ -52,6 +52,7 @@ class TrianglesStats:
         total_ms: float,
         *,
         config: Resolved,
+        origin: str | None,
         intersections: int,
         probes: int | None,
         longest: int | None,
@@ -64,7 +65,7 @@ class TrianglesStats:
         self.intersections = intersections
         self.probes = probes
         self.longest = longest
-        self.config = str(config)
+        self.config = str(config) + (f" ({origin})" if origin else "")
         self.device_bytes = device_bytes
         self.energy: Any = None
 

@@ -24,6 +24,7 @@ from clgraph.cli import (
     scc,
     sssp,
     triangles,
+    tune,
 )
 from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
@@ -59,6 +60,7 @@ COMMANDS: tuple[Command, ...] = (
     generate.COMMAND,
     bench.COMMAND,
     microbench.COMMAND,
+    tune.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

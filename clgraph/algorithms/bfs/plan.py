@@ -224,6 +224,7 @@ class BFS:
                 unreached=UNREACHED,
             )
         stats = BFSStats(found, outcome, total_ms, self.config, told)
+        stats.ran_on(self.device, self.groups)
         return BFSResult(found, outcome, stats, source)
 
 

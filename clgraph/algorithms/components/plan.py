@@ -162,7 +162,9 @@ class ConnectedComponents:
             method="hooking",
             config=self.config,
             device_bytes=self._device_bytes,
+            vertices=n,
         )
+        stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats)
         if verify:
             verify_components(self.graph, result, self.device, strong=False)

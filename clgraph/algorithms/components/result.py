@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Estimated, Work
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentStats", "ComponentsResult"]
 
 
-class ComponentStats:
+class ComponentStats(Estimated):
     """Times, counts and configuration of one decomposition.
 
     Attributes
@@ -42,6 +44,8 @@ class ComponentStats:
     device_bytes : int
         Device memory of the plan: the graph and its transpose, where this plan was the first to
         want them there, and all state.
+    vertices : int
+        Of the graph.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -57,6 +61,7 @@ class ComponentStats:
         config: Mapping[str, Any],
         steps: list[dict[str, Any]] | None = None,
         device_bytes: int = 0,
+        vertices: int = 0,
     ) -> None:
         self._log = log
         self._config = dict(config)
@@ -66,7 +71,14 @@ class ComponentStats:
         self.method = method
         self.steps = steps or []
         self.device_bytes = device_bytes
+        self.vertices = vertices
         self.energy: Any = None
+
+    def _work(self) -> Work | None:
+        if self.method != "hooking":
+            return None  # how often steps look at an edge is not counted
+        n = float(self.vertices)
+        return Work(n, float(self.edges_traversed), n, 8.0, 4.0 * n)
 
     @property
     def launches(self) -> int:

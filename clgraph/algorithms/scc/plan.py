@@ -218,7 +218,9 @@ class SCC:
             config=self.config.decided() | {"finish": self.method},
             steps=steps,
             device_bytes=self._device_bytes if self.graph.n else 0,
+            vertices=self.graph.n,
         )
+        stats.ran_on(self.device)
         result = SCCResult(labels, self.graph.n, count, stats)
         if verify:
             verify_components(self.graph, result, self.device, strong=True)

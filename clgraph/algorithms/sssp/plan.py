@@ -247,6 +247,7 @@ class SSSP:
             stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
         else:
             stats = PathStats(found, outcome, total_ms, self.config)
+        stats.ran_on(self.device, self._driver.groups)
         return SSSPResult(found, stats, given, end)
 
     @property

@@ -318,6 +318,7 @@ class Triangles:
             longest=counting.longest if counting else None,
             device_bytes=self._device_bytes,
         )
+        stats.ran_on(self.device)
         return TrianglesResult(count, values, stats)
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:

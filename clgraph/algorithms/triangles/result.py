@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.energy.estimates import Estimated
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["TrianglesResult", "TrianglesStats"]
 
 
-class TrianglesStats:
+class TrianglesStats(Estimated):
     """Times, counts and configuration of one run.
 
     Attributes
@@ -60,7 +62,7 @@ class TrianglesStats:
     ) -> None:
         self.total_ms = total_ms
         self.prepare_ms = preparation.kernel_ms
-        self.kernel_ms = log.kernel_ms
+        self._kernel_ms = log.kernel_ms
         self.launches = log.launches
         self.intersections = intersections
         self.probes = probes
@@ -68,6 +70,12 @@ class TrianglesStats:
         self.config = str(config) + (f" ({origin})" if origin else "")
         self.device_bytes = device_bytes
         self.energy: Any = None
+
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time, as told above."""
+        return self._kernel_ms
 
 
 class TrianglesResult:

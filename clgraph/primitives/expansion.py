@@ -178,15 +178,28 @@ class Expand:
             for counters in (self._counters, self._partition_counters):
                 counters.write(np.zeros(len(COUNTERS), np.uint32))
             self._visits.write(np.zeros(self.units, np.uint32))
-        if config.tiles:
-            self._tile_count.write(np.zeros(1, np.uint32))
-        events = [self._partition()] if "expand_partition" in self._kernels else []
-        events.append(self._main())
-        if config.tiles:
-            events.append(self._large_items())
+        events = self.enqueue()
         wait(events)
         partition = _milliseconds(events[:1]) if "expand_partition" in self._kernels else 0.0
         return self._stats(events, partition, _milliseconds(events[-1:]) if config.tiles else 0.0)
+
+    def enqueue(self) -> list[cl.Event]:
+        """Launch without waiting, so that several runs are in flight; later ones overwrite.
+
+        Returns
+        -------
+        list of pyopencl.Event
+            Of the kernels, in their order; to be waited for by `clgraph.device.wait`.
+        """
+        if not self.units:
+            return []
+        if self.config.tiles:
+            self._tile_count.clear()
+        events = [self._partition()] if "expand_partition" in self._kernels else []
+        events.append(self._main())
+        if self.config.tiles:
+            events.append(self._large_items())
+        return events
 
     def _results(self) -> tuple[Allocation, ...]:
         return (self._owners, self._ranks, self._visits, self._writers, self._counters)

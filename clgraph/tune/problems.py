@@ -312,7 +312,7 @@ class Counting(Problem):
     def branches(self, traits: DeviceTraits) -> tuple[Branch, ...]:
         """Give the ways to intersect, each with its numbers."""
         sizes: dict[str, tuple[Any, ...]] = {"group_size": _group_sizes(traits)}
-        parts = tuple(1 << k for k in range(9) if traits.lanes > 1 or k < 3)
+        parts = (1, 2, 4) if traits.lanes == 1 else (1, 4, 8, 16, 32, 256)
         by = {"intersect.parts": (None, *parts), "order": ("degree", "id"), **sizes}
         bits = tuple(
             1 << k for k in range(12, 19) if 1 << k <= 8 * (traits.local_bytes - 4096)

@@ -130,6 +130,7 @@ class Bench:
             Whether it can be used: builds, runs, and finds what "auto" found, which is run first.
         """
         try:
+            trial.config = repr(self.problem.config(trial.values, self.graph))
             plan = self.plan(trial)
             if not trial.runs:
                 trial.runs = [[] for _ in self.sources]
@@ -139,7 +140,7 @@ class Bench:
                 for place, source in enumerate(self.sources):
                     stats = self.problem.run(plan, source).stats
                     trial.runs[place].append(stats.kernel_ms)
-                    trial.estimated_j = getattr(stats, "energy_estimate", None)
+            trial.estimated_j = stats.energy_estimate
         except ClgraphError as error:
             trial.error = str(error)[:500]
             self._plans.pop(key_of(trial.values), None)
@@ -153,7 +154,6 @@ class Bench:
             self._plans[key] = self._plans.pop(key)  # the last that was used
             return self._plans[key]
         config = self.problem.config(trial.values, self.graph)
-        trial.config = repr(config)
         plan = self.problem.plan(self.graph, config, self.device)
         while len(self._plans) >= KEPT_PLANS:
             del self._plans[next(iter(self._plans))]

@@ -21,7 +21,7 @@ from clgraph.tune.features import distance, features_of
 from clgraph.tune.problems import problem_of
 from clgraph.tune.search import Limits, search
 from clgraph.tune.space import key_of
-from clgraph.tune.trials import Bench
+from clgraph.tune.trials import Bench, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from clgraph.tune.database import Entry
     from clgraph.tune.features import Features
     from clgraph.tune.problems import Problem
-    from clgraph.tune.trials import Trial
+    from clgraph.tune.space import Space
 
 __all__ = ["Objective", "Tuned", "run"]
 
-FINALISTS = 4  # beside "auto"
+FINALISTS = 3  # beside "auto"
+GROUPS, THRIFTY = "schedule.groups", 4
+FEWEST_METERED = 2
 SEARCH_SHARE, METERED_SHARE = 0.75, 0.5  # of the time, for the search
 FEWEST_TURNS, MOST_TURNS = 5, 60
 METER_S = 2.0
@@ -187,6 +189,7 @@ def run(
     name: str | None = None,
     seed: int = 0,
     store: bool = True,
+    meter: bool = True,
     progress: Progress | None = None,
 ) -> Tuned:
     """Search for the best configuration of an algorithm on a graph.
@@ -214,6 +217,8 @@ def run(
         Of what is drawn.
     store : bool
         Whether to keep the winner for ``config="tuned"``.
+    meter : bool
+        Whether to measure joules of the best, where there is a meter; some two seconds for each.
     progress : callable or True, optional
         As everywhere.
 
@@ -251,18 +256,19 @@ def run(
         raise InvalidArgumentError(f"trials={trials} is negative.")
     chosen = find_device(device)
     prepared = problem.prepare(as_graph(graph, weighted=problem.weighted))
-    meter = _meter_source(chosen)
-    if meter == "none" and wanted.name != "time":
+    source = _meter_source(chosen) if meter else "none"
+    if source == "none" and wanted.name != "time":
         raise InvalidArgumentError(
-            f"objective={wanted.name!r} needs a power meter, which {chosen.name} has not; use "
-            "objective='time'."
+            f"objective={wanted.name!r} needs a power meter, which "
+            + (f"{chosen.name} has not" if meter else "meter=False forbids")
+            + "; use objective='time'."
         )
     starts = list(sources) if sources is not None else problem.sources(prepared, chosen, seed)
     bench = Bench(problem, prepared, chosen, starts)
     space = problem.space(chosen.traits)
     features = features_of(prepared)
     start, known = _remembered(problem, prepared, chosen, features, wanted.name)
-    share = SEARCH_SHARE if meter == "none" else METERED_SHARE
+    share = SEARCH_SHARE if source == "none" else METERED_SHARE
     found = search(
         bench,
         space,
@@ -277,8 +283,11 @@ def run(
     if auto.error:
         raise ClgraphError(f"auto cannot be run: {auto.error}")
     finalists = _finalists(found, wanted)
-    _compare(bench, finalists, began + budget, metered=meter != "none")
-    best = min(finalists, key=wanted.final)
+    if source != "none":
+        finalists += _thrifty(bench, space, found, finalists)
+    _compare(bench, finalists, began + budget, metered=source != "none")
+    seen = [one for one in finalists if wanted.name == "time" or one.joules is not None]
+    best = min(seen, key=wanted.final)
     if _is_noise(best, auto, wanted):
         best = auto
     seconds = time.monotonic() - began
@@ -290,7 +299,7 @@ def run(
         best.values,
         _measured(best, auto),
         [[one.values, one.time_ms] for one in _usable(found)[:REMEMBERED]],
-        _provenance(prepared, name, seed, seconds, len(space), len(found) - 1, meter),
+        _provenance(prepared, name, seed, seconds, len(space), len(found) - 1, source),
     )
     told = Tuned(
         algorithm,
@@ -301,7 +310,7 @@ def run(
         problem.config(best.values, prepared),
         len(space),
         seconds,
-        meter,
+        source,
         entry,
         finalists=finalists,
     )
@@ -345,14 +354,35 @@ def _usable(trials: list[Trial]) -> list[Trial]:
 
 
 def _finalists(trials: list[Trial], wanted: Objective) -> list[Trial]:
-    """Give the best by what is wanted, and beside "auto" who may draw less power."""
-    auto = trials[0]
+    """Give "auto" and the best by what is wanted."""
     others = sorted((one for one in trials[1:] if not one.error), key=wanted.cost)
-    chosen = others[:FINALISTS]
-    thrifty = [one for one in others if one.estimated_j is not None and one not in chosen]
-    chosen += sorted(thrifty, key=lambda one: one.estimated_j or 0.0)[:2]
-    fewer = [one for one in others if "schedule.groups" in one.values and one not in chosen]
-    return [auto, *chosen, *fewer[:1]]
+    return [trials[0], *others[:FINALISTS]]
+
+
+def _thrifty(
+    bench: Bench, space: Space, trials: list[Trial], finalists: list[Trial]
+) -> list[Trial]:
+    """Give the fastest with fewer work-groups: they take longer, but draw less power."""
+    numbers = {
+        value
+        for branch in space.branches
+        for value in branch.axes.get(GROUPS, ())
+        if value is not None
+    }
+    fastest = min(finalists, key=lambda one: one.time_ms)
+    tried = {key_of(one.values): one for one in trials}
+    found = []
+    for groups in sorted(numbers, reverse=True)[:THRIFTY]:
+        values = {**fastest.values, GROUPS: groups}
+        trial = tried.get(key_of(values)) or Trial(values)
+        if trial in finalists:
+            continue
+        if not trial.runs:
+            trials.append(trial)
+            bench.run(trial, 3)
+        if not trial.error:
+            found.append(trial)
+    return found
 
 
 def _compare(bench: Bench, finalists: list[Trial], until: float, *, metered: bool) -> None:
@@ -362,9 +392,16 @@ def _compare(bench: Bench, finalists: list[Trial], until: float, *, metered: boo
     while turn < FEWEST_TURNS or (turn < MOST_TURNS and time.monotonic() < until - meter_s):
         bench.in_turn(finalists, turn)
         turn += 1
-    if metered:
-        for trial in finalists:
-            bench.meter(trial, METER_S)
+    if not metered:
+        return
+    # "auto" and the fastest first; others as long as there is time.
+    fastest = min(finalists[1:], key=lambda one: one.time_ms, default=finalists[0])
+    rest = [one for one in reversed(finalists) if one is not fastest and one is not finalists[0]]
+    first = [finalists[0]] if fastest is finalists[0] else [finalists[0], fastest]
+    for place, trial in enumerate([*first, *rest]):
+        if place >= FEWEST_METERED and time.monotonic() > until:
+            break
+        bench.meter(trial, METER_S)
 
 
 def _is_noise(best: Trial, auto: Trial, wanted: Objective) -> bool:

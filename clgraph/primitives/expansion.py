@@ -178,7 +178,9 @@ class Expand:
             for counters in (self._counters, self._partition_counters):
                 counters.write(np.zeros(len(COUNTERS), np.uint32))
             self._visits.write(np.zeros(self.units, np.uint32))
-        events = self.enqueue()
+        if config.tiles:
+            self._tile_count.write(np.zeros(1, np.uint32))
+        events = self._launched()
         wait(events)
         partition = _milliseconds(events[:1]) if "expand_partition" in self._kernels else 0.0
         return self._stats(events, partition, _milliseconds(events[-1:]) if config.tiles else 0.0)
@@ -189,12 +191,13 @@ class Expand:
         Returns
         -------
         list of pyopencl.Event
-            Of the kernels, in their order; to be waited for by `clgraph.device.wait`.
+            Of everything that was launched; to be waited for by `clgraph.device.wait`.
         """
         if not self.units:
             return []
-        if self.config.tiles:
-            self._tile_count.clear()
+        return [*([self._tile_count.clear()] if self.config.tiles else []), *self._launched()]
+
+    def _launched(self) -> list[cl.Event]:
         events = [self._partition()] if "expand_partition" in self._kernels else []
         events.append(self._main())
         if self.config.tiles:

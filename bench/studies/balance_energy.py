@@ -294,7 +294,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for row in order:
         if time.monotonic() - began > args.seconds:
             break
-        row |= _metered(lists[row["distribution"]], row, device)
+        row.update(_metered(lists[row["distribution"]], row, device))
         save()
     save()
     print(_render(record))

@@ -100,9 +100,7 @@ def _warmed(name: str, device: str | None, jobs: int) -> None:
     command = [sys.executable, "-m", __spec__.name, "--graph", name]
     if device is not None:
         command += ["--device", device]
-    workers = [
-        subprocess.Popen([*command, "--warm", f"{place}/{jobs}"]) for place in range(jobs)
-    ]
+    workers = [subprocess.Popen([*command, "--warm", f"{place}/{jobs}"]) for place in range(jobs)]
     for worker in workers:
         worker.wait()
 
@@ -168,9 +166,7 @@ def _suite(record: Record, device: Device, seconds: float, save: Any) -> list[Tu
     return tuned
 
 
-def _exhaustive(
-    record: Record, device: Device, args: argparse.Namespace, save: Any
-) -> list[Tuned]:
+def _exhaustive(record: Record, device: Device, args: argparse.Namespace, save: Any) -> list[Tuned]:
     name, seconds = args.graph, args.exhaustive
     problem = PROBLEMS["triangles"]
     graph = problem.prepare(find(name).graph)
@@ -245,9 +241,11 @@ def _broken(record: Record) -> list[str]:
         told.append(f"{whole['case']}: only {whole['run']} of {whole['points']} points were run")
     if whole and whole["off"] > SHARE:
         told.append(f"{whole['case']}: {whole['off']:.1%} behind the best")
-    for case in record["pareto"]:
-        if sum(trial["pareto"] for trial in case["trials"]) < 2:
-            told.append(f"{case['case']}: least time and least energy are the same")
+    told += [
+        f"{case['case']}: least time and least energy are the same"
+        for case in record["pareto"]
+        if sum(trial["pareto"] for trial in case["trials"]) < 2
+    ]
     return told
 
 
@@ -279,8 +277,8 @@ def _render(record: Record) -> str:
             "",
         ]
     for case in record["pareto"]:
-        head = (case["case"], "ms", "+-", "J", "+-", "W")
-        rows = [
+        columns = (str(case["case"]), "ms", "+-", "J", "+-", "W")
+        front = [
             (
                 ("* " if one["pareto"] else "  ") + one["config"],
                 f"{one['time_ms']:.4g}",
@@ -292,7 +290,7 @@ def _render(record: Record) -> str:
             for one in sorted(case["trials"], key=lambda one: one["time_ms"] or math.inf)
             if one["joules"] is not None
         ]
-        lines += [table(head, rows), ""]
+        lines += [table(columns, front), ""]
     lines += [f"broken: {one}" for one in record["broken"]] or ["every promise is kept"]
     return "\n".join([*lines, f"{record['seconds']:.0f} s in all"])
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clgraph.engine.presets import Configuration
     from clgraph.engine.strategy import Strategy
 
-__all__ = ["add_setting", "wanted"]
+__all__ = ["add_setting", "is_tuned", "wanted"]
 
 AnyConfig = TypeVar("AnyConfig", bound="Configuration")
 
@@ -45,6 +45,11 @@ def _listed(kind: type[Strategy]) -> Iterator[str]:
             yield f"  {path:27} {values}{note}"
 
 
+def is_tuned(preset: str | None) -> bool:
+    """Whether a preset is the name for what was tuned."""
+    return preset is not None and preset.partition(":")[0] == TUNED
+
+
 def wanted(kind: type[AnyConfig], preset: str | None, settings: list[str]) -> AnyConfig | str:
     """Give a preset with parameters set, or the name for what was tuned, which a plan looks up.
 
@@ -53,7 +58,7 @@ def wanted(kind: type[AnyConfig], preset: str | None, settings: list[str]) -> An
     InvalidArgumentError
         If there is no such preset or parameter, or they do not go together.
     """
-    if preset is not None and preset.partition(":")[0] == TUNED:
+    if preset is not None and is_tuned(preset):
         if settings:
             raise InvalidArgumentError(
                 "--set changes presets, and --config tuned takes an entry as it is; leave one out."

@@ -76,7 +76,10 @@ class Estimated:
             return None, why
         work = self._work()
         if work is None:
-            return None, "this algorithm does not count the work that the energy model has prices of."
+            return (
+                None,
+                "this algorithm does not count the work that the energy model has prices of.",
+            )
         counts = estimating.traversal_counts(
             device,
             seconds=self.total_ms * 1e-3,

@@ -104,7 +104,7 @@ def why_none(device: Device) -> str | None:
     return f"{device.name} with driver {device.driver} has no energy model; {HOW}."
 
 
-def traversal_counts(
+def traversal_counts(  # noqa: PLR0913 - all but one by keyword
     device: Device,
     *,
     seconds: float,

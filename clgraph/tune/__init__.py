@@ -1,4 +1,4 @@
-"""Searching the configurations of an algorithm for the best on a graph and a device, and keeping it.
+"""Searching an algorithm's configurations for the best on a graph and a device, and keeping it.
 
 >>> import clgraph as cg
 >>> found = cg.tune.run(cg.generate.grid2d(40, 40), "bfs", trials=2, store=False)

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
     from clgraph.tune.features import Features
 
-__all__ = ["OBJECTIVES", "SCHEMA", "Entry", "configured", "entries", "keep", "nearest", "shipped"]
+__all__ = [
+    "OBJECTIVES",
+    "SCHEMA",
+    "Entry",
+    "configured",
+    "described",
+    "entries",
+    "keep",
+    "nearest",
+    "shipped",
+]
 
 log = logging.getLogger("clgraph")
 
@@ -41,7 +51,7 @@ SHIPPED = Path(__file__).with_name("shipped.json")
 LARGEST_BYTES, LARGEST_SHIPPED_BYTES = 1 << 18, 1 << 24
 MOST_ENTRIES = 4096  # of a folder that are looked at
 FARTHEST = 1.0  # see features.distance
-# Whose entries are taken: those of the device with its driver, then of the device, then of its kind.
+# Whose entries are taken: those of the device with its driver, of the device, of its kind.
 SAME_DRIVER, SAME_DEVICE, SAME_KIND = range(3)
 
 

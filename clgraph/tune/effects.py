@@ -1,4 +1,4 @@
-"""A model of how long configurations take: what each value of each parameter adds, in logarithms."""
+"""A model of what configurations take: what each value of each parameter adds, in logarithms."""
 
 from __future__ import annotations
 

@@ -314,13 +314,15 @@ class Counting(Problem):
         sizes: dict[str, tuple[Any, ...]] = {"group_size": _group_sizes(traits)}
         parts = (1, 2, 4) if traits.lanes == 1 else (1, 4, 8, 16, 32, 256)
         by = {"intersect.parts": (None, *parts), "order": ("degree", "id"), **sizes}
-        bits = tuple(
-            1 << k for k in range(12, 19) if 1 << k <= 8 * (traits.local_bytes - 4096)
-        )
+        bits = tuple(1 << k for k in range(12, 19) if 1 << k <= 8 * (traits.local_bytes - 4096))
         return (
             Branch(
                 {"intersect": "bitmap", "order": "degree"},
-                {"intersect.bits": (None, *bits), "intersect.pieces": (None, 1, 4, 16, 64), **sizes},
+                {
+                    "intersect.bits": (None, *bits),
+                    "intersect.pieces": (None, 1, 4, 16, 64),
+                    **sizes,
+                },
             ),
             Branch({"intersect": "merge"}, {"intersect.by": ("row",), "order": ("id",), **sizes}),
             Branch({"intersect": "search"}, by),

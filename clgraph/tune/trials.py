@@ -114,9 +114,7 @@ class Bench:
         From where, for searches.
     """
 
-    def __init__(
-        self, problem: Problem, graph: Graph, device: Device, sources: list[int]
-    ) -> None:
+    def __init__(self, problem: Problem, graph: Graph, device: Device, sources: list[int]) -> None:
         self.problem, self.graph, self.device, self.sources = problem, graph, device, sources
         self._plans: dict[Any, Any] = {}
         self._answers: dict[int, Any] = {}

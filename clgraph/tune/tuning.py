@@ -84,11 +84,11 @@ class Objective:
         return cls(text)
 
     def cost(self, trial: Trial) -> float:
-        """What the search compares: with joules by the model, or time where there is none."""
+        """Give what the search compares: with joules by the model, or time where there is none."""
         return self._cost(trial.time_ms, trial.estimated_j)
 
     def final(self, trial: Trial) -> tuple[float, float]:
-        """What decides among those that the meter saw: first by how much power is too high."""
+        """Give what decides among metered points: first by how much power is too high."""
         over = 0.0
         if self.watts is not None:
             over = max((trial.watts or math.inf) - self.watts, 0.0)
@@ -177,7 +177,7 @@ class Tuned:
         }
 
 
-def run(
+def run(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     algorithm: str = "bfs",
     *,

@@ -162,8 +162,8 @@ class ConnectedComponents:
             method="hooking",
             config=self.config,
             device_bytes=self._device_bytes,
-            vertices=n,
         )
+        stats.vertices = n
         stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats)
         if verify:

@@ -45,7 +45,7 @@ class ComponentStats(Estimated):
         Device memory of the plan: the graph and its transpose, where this plan was the first to
         want them there, and all state.
     vertices : int
-        Of the graph.
+        Of the graph, noted by the plan.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -61,7 +61,6 @@ class ComponentStats(Estimated):
         config: Mapping[str, Any],
         steps: list[dict[str, Any]] | None = None,
         device_bytes: int = 0,
-        vertices: int = 0,
     ) -> None:
         self._log = log
         self._config = dict(config)
@@ -71,7 +70,7 @@ class ComponentStats(Estimated):
         self.method = method
         self.steps = steps or []
         self.device_bytes = device_bytes
-        self.vertices = vertices
+        self.vertices = 0
         self.energy: Any = None
 
     def _work(self) -> Work | None:

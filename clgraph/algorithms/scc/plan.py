@@ -218,8 +218,8 @@ class SCC:
             config=self.config.decided() | {"finish": self.method},
             steps=steps,
             device_bytes=self._device_bytes if self.graph.n else 0,
-            vertices=self.graph.n,
         )
+        stats.vertices = self.graph.n
         stats.ran_on(self.device)
         result = SCCResult(labels, self.graph.n, count, stats)
         if verify:

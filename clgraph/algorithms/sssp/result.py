@@ -56,7 +56,7 @@ class PathFindings(Findings):
     @property
     def vertices(self) -> int:
         """Of the graph."""
-        return int(self._graph.n)
+        return int(self._graph.degrees.size)
 
     @cached_property
     def edges_of_reached(self) -> int:

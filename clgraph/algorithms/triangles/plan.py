@@ -307,12 +307,12 @@ class Triangles:
         start: float,
     ) -> TrianglesResult:
         counting = self._counting if self.simple.m else None
+        origin = self._wanted.origin
         stats = TrianglesStats(
             log,
             preparation,
             1e3 * (time.perf_counter() - start),
-            config=self.config,
-            origin=self._wanted.origin,
+            config=str(self.config) + (f" ({origin})" if origin else ""),
             intersections=counting.intersections if counting else 0,
             probes=counting.probes if counting else 0,
             longest=counting.longest if counting else None,

@@ -9,7 +9,6 @@ from clgraph.energy.estimates import Estimated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.triangles.config import Resolved
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["TrianglesResult", "TrianglesStats"]
@@ -53,8 +52,7 @@ class TrianglesStats(Estimated):
         preparation: SweepLog,
         total_ms: float,
         *,
-        config: Resolved,
-        origin: str | None,
+        config: str,
         intersections: int,
         probes: int | None,
         longest: int | None,
@@ -67,10 +65,9 @@ class TrianglesStats(Estimated):
         self.intersections = intersections
         self.probes = probes
         self.longest = longest
-        self.config = str(config) + (f" ({origin})" if origin else "")
+        self.config = config
         self.device_bytes = device_bytes
         self.energy: Any = None
-
 
     @property
     def kernel_ms(self) -> float:

@@ -250,14 +250,35 @@ def _render(record: Record) -> str:
     )
 
 
+def _times(lists: dict[str, Any], balancers: Sequence[str], device: Device) -> list[Record]:
+    """Find the best of every balancer on every list."""
+    return [
+        {"distribution": name, "balance": balance, **found}
+        for name, sizes in lists.items()
+        for balance in balancers
+        if (found := _best(sizes, balance, device)) is not None
+    ]
+
+
+def _resumed(path: Path) -> Record:
+    """Read a record, with the configuration of each row."""
+    record: Record = json.loads(path.read_text(encoding="utf-8"))
+    for row in record["rows"]:
+        row["made"] = ExpandConfig().with_values(row["config"])
+    return record
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure until the time is spent, most telling first."""
+    """Measure until the time is spent."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device")
     parser.add_argument("--seconds", type=float, default=75.0, help="to stop after")
     parser.add_argument("--units", type=int, default=1 << 25, help="units in all, about")
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
     parser.add_argument("--balancers", nargs="+", default=list(BALANCERS))
+    parser.add_argument(
+        "--record", type=Path, help="a record whose rows are metered, where it has no watts yet"
+    )
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
     began = time.monotonic()
@@ -282,20 +303,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.json.write_text(text + "\n", encoding="utf-8")
 
     lists = {name: sizes_of(name, args.units) for name in args.workloads}
-    for name, sizes in lists.items():
-        for balance in args.balancers:
-            found = _best(sizes, balance, device)
-            if found is not None:
-                told = {"distribution": name, "balance": balance, **found}
-                record["rows"].append(told)
+    if args.record is not None:
+        record |= _resumed(args.record)
+    if args.record is None:
+        record["rows"] = _times(lists, args.balancers, device)
         save()
-    # Extremes first, should the time not suffice for all.
-    order = sorted(record["rows"], key=lambda row: list(lists).index(row["distribution"]) % 3)
-    for row in order:
+    missing = [row for row in record["rows"] if row.get("mean_watts") is None]
+    for row in missing:
         if time.monotonic() - began > args.seconds:
             break
-        row.update(_metered(lists[row["distribution"]], row, device))
-        save()
+        if row["distribution"] in lists:
+            row.update(_metered(lists[row["distribution"]], row, device))
+            save()
     save()
     print(_render(record))
     return int(not record["rows"])

@@ -53,7 +53,7 @@ Record = dict[str, Any]
 TURNS = 15
 SHARE = 0.05  # of the points that may be tried, and how near the best one must come
 EXHAUSTIVE_RUNS = 3
-PARETO_GRAPHS = ("road1000", "rgg18")
+PARETO_GRAPHS = ("road1000", "grid1000")
 NOISE = 0.03
 RECHECKED = 8  # of the best of a whole space, which chance has put first
 
@@ -200,6 +200,7 @@ def _exhaustive(record: Record, device: Device, args: argparse.Namespace, save: 
         "found_ms": again[0].time_ms,
         "best_ms": best,
         "worst_ms": usable[-1].time_ms,
+        "search": [one.as_dict() for one in found.trials],
         "off": again[0].time_ms / best - 1.0,
         "rank": 1 + sum(one.time_ms < again[0].time_ms for one in usable),
         "seconds": time.monotonic() - began,
@@ -211,14 +212,14 @@ def _exhaustive(record: Record, device: Device, args: argparse.Namespace, save: 
     return [found]
 
 
-def _pareto(record: Record, device: Device, seconds: float, save: Any) -> list[Tuned]:
+def _pareto(record: Record, device: Device, args: argparse.Namespace, save: Any) -> list[Tuned]:
     tuned = []
-    for name in PARETO_GRAPHS:
+    for name in args.pareto_graphs:
         found = tune.run(
             find(name).graph,
             "bfs",
             objective="energy",
-            budget=seconds / len(PARETO_GRAPHS),
+            budget=args.pareto / len(args.pareto_graphs),
             device=device,
             name=name,
             store=False,
@@ -302,6 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--suite", type=float, default=45.0, metavar="SECONDS")
     parser.add_argument("--exhaustive", type=float, default=75.0, metavar="SECONDS")
     parser.add_argument("--pareto", type=float, default=44.0, metavar="SECONDS")
+    parser.add_argument("--pareto-graphs", nargs="+", default=list(PARETO_GRAPHS))
     parser.add_argument("--graph", default="kron16", help="of the exhaustive part")
     parser.add_argument("--jobs", type=int, default=1, help="processes that build its kernels")
     parser.add_argument("--warm", metavar="PLACE/JOBS", help=argparse.SUPPRESS)
@@ -343,7 +345,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.exhaustive > 0:
         tuned += _exhaustive(record, device, args, save)
     if args.pareto > 0:
-        tuned += _pareto(record, device, args.pareto, save)
+        tuned += _pareto(record, device, args, save)
     save()
     if args.entries is not None:
         told = {"schema": SCHEMA, "entries": [found.entry.record() for found in tuned]}

@@ -30,11 +30,11 @@ def own_folder(tmp_path, monkeypatch):
     database.shipped.cache_clear()
 
 
-def entry_for(graph, device, values, algorithm="bfs", **changes):
+def entry_for(graph, where, values, algorithm="bfs", **changes):
     told = {
         "algorithm": algorithm,
         "objective": "time",
-        "device": database.described(device),
+        "device": database.described(where),
         "features": features_of(graph),
         "values": values,
         "measured": {"time_ms": 1.0, "auto_ms": 2.0},

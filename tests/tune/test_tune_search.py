@@ -280,10 +280,10 @@ def test_the_front_has_what_nothing_beats_in_both():
 
 
 def test_a_gain_within_the_noise_is_none():
-    rng = np.random.default_rng(1)
-    auto = Trial({}, in_turn_ms=[list(1.0 + 0.2 * rng.random(9))])
-    same = Trial({"n": 1}, in_turn_ms=[list(0.99 + 0.2 * rng.random(9))])
-    better = Trial({"n": 2}, in_turn_ms=[list(0.5 + 0.1 * rng.random(9))])
+    times = np.array([1.0, 1.3, 0.9, 1.1, 1.2, 0.8, 1.0, 1.1, 0.95])
+    auto = Trial({}, in_turn_ms=[list(times)])
+    same = Trial({"n": 1}, in_turn_ms=[list(0.96 * times)])
+    better = Trial({"n": 2}, in_turn_ms=[list(0.5 * times)])
     wanted = tuning.Objective("time")
     assert tuning._is_noise(same, auto, wanted)
     assert not tuning._is_noise(better, auto, wanted)

@@ -32,7 +32,7 @@ FUNCTIONS = {
     **{
         f"generate.{name}": f"{size}, *, seed=0, weights=None"
         for name, size in {
-            "random": "n", "grid2d": "width", "grid3d": "width", "geometric": "n",
+            "random": "n", "grid2d": "width", "grid3d": "width", "mesh": "width", "geometric": "n",
             "road": "width", "path": "n", "star": "n", "complete": "n",
         }.items()
     },

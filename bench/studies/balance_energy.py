@@ -7,11 +7,6 @@ conclusions hold on this device. Static: an item or a fixed width of lanes each;
 width by the level, or groups, SIMD groups and a scan by size; dynamic: searches for the owner of
 every unit. Without a meter it prints times alone. First results are compared with
 ``numpy.repeat``.
-
-References
-----------
-F. Busato, N. Bombieri, "A performance, power, and energy efficiency analysis of load balancing
-techniques for GPUs", SIES 2017.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Triangles of four graphs against the bars: totals, vertices and edges, prepared and not.
+"""Triangles of five graphs against the bars: totals, vertices and edges, prepared and not.
 
 ``python -m bench.studies.triangles --device nvidia --output record.json``; ``--scale 12`` makes
 graphs small enough for a CPU. Counts are first compared with those of the preset "binary-search",
-and a graph that differs is not timed; joules are those of totals, with preparation. Seeds are
-taken in turn until the seconds are spent.
+and a graph that differs is not timed; joules are those of totals, with preparation. All graphs of a
+seed are drawn side by side; they and seeds are taken in turn until the seconds are spent.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import argparse
 import json
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import clgraph
-from clgraph import Triangles, generate
+from clgraph import Triangles, TrianglesConfig, generate
+from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.cli.searching import energy_of
 from clgraph.cli.text import table
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from clgraph import Device, Graph
+    from clgraph.algorithms.triangles.config import Intersection
 
 __all__ = ["main"]
 
@@ -41,8 +45,21 @@ BARS = {
     "rgg": {"total": 0.27, "edge": 0.6},
     "mesh": {"total": 0.085, "edge": 0.3},
     "road": {"total": 0.06, "edge": 0.11},
+    "kron+2": {"total": 9.0},
 }
 VERTEX_FACTOR = 1.5
+# What is timed beside "auto", where a graph is counted in that way at all.
+VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
+    (Bitmap(packed=False), ("total",)),
+    (Bitmap(byte_ranks=0), ("total",)),
+    (Bitmap(byte_ranks=32768), ("total",)),
+    (Bitmap(stream=8), ("total", "edge")),
+    (Bitmap(stream=2), ("total",)),
+    (Bitmap(pieces=8), ("total",)),
+    (Merge("row", width=4), ("total",)),
+    (Merge("row", span=2), PERS),
+    (Merge("row", span=4), PERS),
+)
 
 
 def makers(scale: int) -> dict[str, Callable[[int], Graph]]:
@@ -51,17 +68,18 @@ def makers(scale: int) -> dict[str, Callable[[int], Graph]]:
     mesh, road = side * 1500 // 1024, side * 2000 // 1024
     return {
         "road": lambda seed: generate.road(road, road, seed=seed),
-        "mesh": lambda seed: generate.grid2d(mesh, mesh),  # noqa: ARG005 (there is one)
+        "mesh": lambda seed: generate.mesh(mesh, mesh, seed=seed),
         "rgg": lambda seed: generate.geometric(1 << scale, seed=seed),
         "kron": lambda seed: generate.kron(scale, seed=seed),
+        "kron+2": lambda seed: generate.kron(scale + 2, seed=seed),
     }
 
 
-def differences(plan: Triangles) -> list[str]:
+def differences(plan: Triangles, pers: Sequence[str]) -> list[str]:
     """Names of the counts that are not those of the preset "binary-search"."""
     other = Triangles(plan.simple, config="binary-search", device=plan.device)
     wrong = []
-    for per in PERS:
+    for per in pers:
         found, expected = plan.run(per), other.run(per)  # type: ignore[arg-type]
         same = found.count == expected.count
         if found.values is not None and expected.values is not None:
@@ -71,25 +89,30 @@ def differences(plan: Triangles) -> list[str]:
     return wrong
 
 
-def times(plan: Triangles, per: Any) -> dict[str, float]:
-    """Median device milliseconds: with preparation, of the preparation, and without."""
+def times(plan: Triangles, per: Any) -> dict[str, Any]:
+    """Median device milliseconds: with preparation, of the preparation, without, and by step."""
     with_ms, of_ms, without_ms = [], [], []
+    parts: dict[str, list[float]] = {}
+    plan.run(per, prepare=True)
     for _ in range(REPEATS):
         anew = plan.run(per, prepare=True).stats
         with_ms.append(anew.kernel_ms)
         of_ms.append(anew.prepare_ms)
         without_ms.append(plan.run(per).stats.kernel_ms)
+        for name, spent_ms in anew.parts.items():
+            parts.setdefault(name, []).append(spent_ms)
     return {
         "with_ms": statistics.median(with_ms),
         "prepare_ms": statistics.median(of_ms),
         "without_ms": statistics.median(without_ms),
+        "parts_ms": {name: statistics.median(spent) for name, spent in parts.items()},
     }
 
 
-def measure(graph: Graph, device: Device, metered: bool) -> dict[str, Any]:
-    """Check and time one graph."""
-    plan = Triangles(graph, device=device, clean=True)
-    wrong = differences(plan)
+def measure(graph: Graph, device: Device, metered: bool, pers: Sequence[str]) -> dict[str, Any]:
+    """Check and time one graph: `pers` by the configuration "auto", then the variants' totals."""
+    plan = Triangles(graph, device=device)
+    wrong = differences(plan, pers)
     found: dict[str, Any] = {
         "n": plan.simple.n,
         "m": plan.simple.m,
@@ -97,11 +120,19 @@ def measure(graph: Graph, device: Device, metered: bool) -> dict[str, Any]:
         "config": str(plan.config),
         "probes": plan.run().stats.probes,
         "wrong": wrong,
+        "variants": {},
     }
     if not wrong:
-        found |= {per: times(plan, per) for per in PERS}
+        found |= {per: times(plan, per) for per in pers}
     if metered and not wrong:
         found["energy"] = energy_of(lambda: plan.run(prepare=True), device)
+    for way, asked in VARIANTS if not wrong else ():
+        if type(way) is not type(plan.config.intersect):
+            continue
+        other = Triangles(graph, config=TrianglesConfig(intersect=way), device=device)
+        for per in asked:
+            if per in pers and other.run(per).count == found["count"]:  # type: ignore[arg-type]
+                found["variants"][f"{label(way)} {per}"] = times(other, per)
     return found
 
 
@@ -114,11 +145,36 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
             rows.append([key, "WRONG: " + ", ".join(found["wrong"]), "", "", "", ""])
             continue
         for per in PERS:
+            if per not in found:
+                continue
             told = found[per]
             bar = BARS[kind].get(per, VERTEX_FACTOR * found["total"]["with_ms"])
             figures = [f"{told[name]:.3f}" for name in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, per, *figures, f"{bar:.3f}"])
+        for name, told in found["variants"].items():
+            figures = [f"{told[each]:.3f}" for each in ("with_ms", "prepare_ms", "without_ms")]
+            rows.append([key, name, *figures, ""])
     return rows
+
+
+def steps_of(graphs: dict[str, dict[str, Any]]) -> list[str]:
+    """Lines of the steps of each run and their milliseconds, and what passed between steps."""
+    lines = []
+    for key, found in graphs.items():
+        told = {per: found[per] for per in PERS if per in found} | found["variants"]
+        for name, run in told.items():
+            parts = run["parts_ms"]
+            rest = run["with_ms"] - sum(parts.values())
+            steps = [f"{step} {spent_ms:.4f}" for step, spent_ms in parts.items()]
+            lines.append(f"{key} {name}: {', '.join(steps)}, between {rest:.4f}")
+    return lines
+
+
+def label(way: Intersection) -> str:
+    """Tell what of a way is not default."""
+    given = {each.name: getattr(way, each.name) for each in fields(way)}  # type: ignore[arg-type]
+    said = [f"{name}={value}" for name, value in given.items() if value not in {None, "row"}]
+    return f"{way.way}({', '.join(said)})"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -127,6 +183,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--device")
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=75.0)
+    parser.add_argument("--graphs", help="names from road, mesh, rgg, kron, kron+2; default all")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of them")
+    parser.add_argument("--energy", action="store_true", help="meter joules, two seconds a graph")
+    parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
@@ -141,20 +201,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         "dirty": dirty,
         "scale": args.scale,
         "repeats": REPEATS,
+        "graphs_ready_s": {},
         "graphs": {},
         "left_out": [],
     }
-    for seed in SEEDS:
-        for name, make in makers(args.scale).items():
-            key = f"{name}/{seed}"
-            if time.perf_counter() - began > args.seconds:
-                record["left_out"].append(key)
-                continue
-            record["graphs"][key] = measure(make(seed), device, seed == SEEDS[0])
-            if args.output is not None:
-                args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if args.output is not None:
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+    wanted = makers(args.scale)
+    names = args.graphs.split(",") if args.graphs else list(wanted)
+    with ThreadPoolExecutor(len(names)) as pool:
+        for seed in SEEDS[: args.seeds]:
+            made = {name: pool.submit(wanted[name], seed) for name in names}
+            for name, future in made.items():
+                key = f"{name}/{seed}"
+                graph = future.result()
+                record["graphs_ready_s"][key] = time.perf_counter() - began
+                if time.perf_counter() - began > args.seconds:
+                    record["left_out"].append(key)
+                    continue
+                pers = ("total",) if name == "kron+2" else PERS
+                record["graphs"][key] = measure(graph, device, args.energy, pers)
+                record["seconds"] = time.perf_counter() - began
+                if args.output is not None:
+                    args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if args.parts:
+        print("\n".join(steps_of(record["graphs"])))
     columns = ["graph", "per", "with ms", "prepare ms", "without ms", "bar ms"]
     print(table(columns, rows_of(record["graphs"])))
+    print("seconds until graphs were there:", record["graphs_ready_s"])
     if record["left_out"]:
         print("no time for", ", ".join(record["left_out"]))
     return int(any(found["wrong"] for found in record["graphs"].values()))

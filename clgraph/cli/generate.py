@@ -25,6 +25,7 @@ KINDS: dict[str, dict[str, Callable[[str], float]]] = {
     "random": {"n": int, "mean_degree": float},
     "grid2d": SIZE,
     "grid3d": {**SIZE, "depth": int},
+    "mesh": SIZE,
     "geometric": {"n": int, "radius": float},
     "road": {**SIZE, "drop": float},
     "path": {"n": int},

@@ -24,32 +24,44 @@ RESIDENT_GROUPS_PER_UNIT = 4
 class SweepLog:
     """What was launched for one result.
 
+    Parameters
+    ----------
+    named : bool
+        Whether to keep the events of launches that have a name, for `parts`.
+
     Attributes
     ----------
     launches : int
         Kernel launches.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, named: bool = False) -> None:
         self.launches = 0
         self._first: cl.Event | None = None
         self._last: cl.Event | None = None
         self._known_ms = 0.0  # where there are no events
+        self._named: list[tuple[str, cl.Event]] | None = [] if named else None
+        self._known_parts: dict[str, float] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the time that the events tell, and not these."""
-        return self.__dict__ | {"_first": None, "_last": None, "_known_ms": self.kernel_ms}
+        """Copy and pickle the times that the events tell, and not these."""
+        known = {"_known_ms": self.kernel_ms, "_known_parts": self.parts}
+        return self.__dict__ | {"_first": None, "_last": None, "_named": None} | known
 
-    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
+    def add(self, first: cl.Event, last: cl.Event, launches: int = 1, name: str = "") -> None:
         """Note launches, the first and the last of which have these events."""
         self._first = self._first or first
         self._last = last
         self.launches += launches
+        if name and self._named is not None:
+            self._named.append((name, first))
 
     def add_all(self, other: SweepLog) -> None:
         """Note the launches of another log."""
         if other._first is not None and other._last is not None:
             self.add(other._first, other._last, other.launches)
+        if self._named is not None:
+            self._named += other._named or []
 
     def wait(self) -> None:
         """Wait for the last launch.
@@ -68,6 +80,17 @@ class SweepLog:
         if self._first is None or self._last is None:
             return self._known_ms
         return float(self._last.profile.end - self._first.profile.start) / 1e6
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Device milliseconds of the named launches, by name, in the order of their first."""
+        if self._named is None:
+            return self._known_parts
+        parts: dict[str, float] = {}
+        for name, event in self._named:
+            spent_ms = float(event.profile.end - event.profile.start) / 1e6
+            parts[name] = parts.get(name, 0.0) + spent_ms
+        return parts
 
 
 class Sweeper:
@@ -107,4 +130,4 @@ class Sweeper:
         """Enqueue a kernel over all items, or in a number of groups."""
         size = (self.groups if groups is None else groups) * self.group_size
         event = kernel.launch(size, self.group_size, *args)
-        log.add(event, event)
+        log.add(event, event, name=kernel.name)

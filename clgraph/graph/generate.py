@@ -26,6 +26,7 @@ __all__ = [
     "grid2d",
     "grid3d",
     "kron",
+    "mesh",
     "path",
     "random",
     "rmat",
@@ -175,6 +176,36 @@ def grid3d(
     height = width if height is None else whole("height", height)
     depth = height if depth is None else whole("depth", depth)
     return _lattice((depth, height, width), seed, weights)
+
+
+def mesh(
+    width: int, height: int | None = None, *, seed: int = 0, weights: WeightRange = None
+) -> Graph:
+    """Planar mesh of triangles: a grid with one diagonal, drawn at random, in each square.
+
+    Parameters
+    ----------
+    width, height : int
+        Size; a square without ``height``. Vertex (x, y) is number y * width + x.
+    seed, weights : int, (low, high)
+        As described for the module.
+
+    Returns
+    -------
+    Graph
+        Of 2 (width - 1) (height - 1) triangles, and a mean degree near 6.
+    """
+    grid = grid2d(width, height)
+    src, dst, _ = grid.listed_edges()
+    width = whole("width", width)
+    rng = _generator(seed)
+    corner = np.arange(grid.n, dtype=src.dtype).reshape(-1, width)[:-1, :-1].ravel()
+    falling = rng.random(len(corner)) < 0.5
+    tails = np.where(falling, corner, corner + 1)
+    heads = np.where(falling, corner + width + 1, corner + width)
+    return _undirected(
+        grid.n, np.concatenate([src, tails]), np.concatenate([dst, heads]), rng, weights
+    )
 
 
 def geometric(

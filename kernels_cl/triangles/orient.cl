@@ -4,12 +4,19 @@
 <%namespace name="scans" file="/group/lane_scan.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="packed" file="/rows/packed.mako"/>
 // Every edge turned from its end of the greater rank to that of the smaller one.
 //
 // By degree, rank 0 is the greatest hub, so that rows are short; degrees of 2,048 and more share a
 // rank's bucket with those within 1/128 of an octave. By id, the rank is the number. A row holds the
 // smaller ranks first, ascending (where edges lead to), and then the greater ones, in any order.
 //
+% if config.packed:
+// Rows are also packed, for what streams them: their ranks below 65,536 as 16-bit words in units of
+// eight, the last filled up with 0xffff. Row of vertex v: from unit indptr[v] / 8 + v on, which no two
+// rows share. Where a long row has DENSE_LEAST ranks below DENSE or more, these come first, as bits.
+//
+% endif
 // Race: ranks within a bucket go to whoever comes first, so they differ from run to run; what is
 // counted does not.
 
@@ -17,6 +24,9 @@ ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
 ${intersect.functions()}
+% if config.packed:
+${packed.declarations()}
+% endif
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
@@ -155,7 +165,11 @@ __kernel KERNEL void orient_short_rows(
     __global offset_t *begins,                  // [n] out
     __global uint *outs,                        // [n] out
     __global uint *degrees,                     // [n] out
-    __global uint *rows)                        // [m] out
+    __global uint *rows${"," if config.packed else ")"}                       // [m] out
+% if config.packed:
+    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ words
+    __global ushort *packed)                    // [8 (m / 8 + n + 1)] out
+% endif
 {
     ${lanes.setup()}
     __local uint kept[GROUP_LANES * SHORT_ROW];
@@ -167,12 +181,19 @@ __kernel KERNEL void orient_short_rows(
         const offset_t begin = indptr[v];
         const uint degree = (uint)(indptr[v + 1] - begin);
         uint below = 0u, above = 0u;
+% if config.packed:
+        const uint unit = PACKED_BEGIN(begin, v);
+        uint few = 0u;                          // ranks that are packed
+% endif
         for (uint k = 0u; k < degree; k += LANES) {
             const uint at = k + lane_id();
             const uint x = at < degree ? ranks[indices[begin + at]] : r;
             const lanemask_t low = lane_ballot(x < r), high = lane_ballot(x > r);
             if (x < r) smaller[below + lanemask_count(low & lane_mask_lt())] = x;
             if (x > r) rows[begin + degree - 1u - above - lanemask_count(high & lane_mask_lt())] = x;
+% if config.packed:
+            few += lanemask_count(lane_ballot(x < min(r, PACKED_RANKS)));
+% endif
             below += lanemask_count(low);
             above += lanemask_count(high);
         }
@@ -182,9 +203,18 @@ __kernel KERNEL void orient_short_rows(
             uint place = 0u;
             for (uint i = 0u; i < below; ++i) place += smaller[i] < x;
             rows[begin + place] = x;
+% if config.packed:
+            if (x < PACKED_RANKS) packed[(size_t)unit * PACKED_UNIT + place] = (ushort)x;
+% endif
         }
+% if config.packed:
+        packed_fill(packed + (size_t)unit * PACKED_UNIT, few, lane_id(), LANES);
+% endif
         lane_converge();
         if (lane_id() == 0u) {
+% if config.packed:
+            heads[r] = (uint2)(unit, few);
+% endif
             begins[r] = begin;
             outs[r] = below;
             degrees[r] = degree;
@@ -203,7 +233,11 @@ __kernel KERNEL void orient_long_rows(
     __global offset_t *begins,                  // [n] out
     __global uint *outs,                        // [n] out
     __global uint *degrees,                     // [n] out
-    __global uint *rows)                        // [m] out
+    __global uint *rows${"," if config.packed else ")"}                       // [m] out
+% if config.packed:
+    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ words
+    __global ushort *packed)                    // [8 (m / 8 + n + 1)] out
+% endif
 {
     ${lanes.setup()}
     __local uint bits[WORDS];
@@ -225,6 +259,11 @@ __kernel KERNEL void orient_long_rows(
         const offset_t begin = indptr[v];
         const uint degree = (uint)(indptr[v + 1] - begin);
         uint below = 0u;
+% if config.packed:
+        const uint unit = PACKED_BEGIN(begin, v);
+        __global ushort *const mine = packed + (size_t)unit * PACKED_UNIT;
+        uint dense = 0u, few = 0u;              // ranks that are bits, and those that are words
+% endif
         for (uint window = 0u; window == 0u || window < r; window += WINDOW) {
             for (uint k = lid; k < degree; k += GROUP_SIZE) {
                 const uint x = ranks[indices[begin + k]];
@@ -232,6 +271,14 @@ __kernel KERNEL void orient_long_rows(
                 if (x > r && window == 0u) rows[begin + degree - 1u - atomic_inc(&above)] = x;
             }
             group_barrier();
+% if config.packed:
+            if (window == 0u) {                 // PACKED_RANKS of them
+                uint low = 0u;
+                for (uint w = lane_id(); w < DENSE_WORDS; w += LANES) low += popcount(bits[w]);
+                low = lane_reduce_add(low);
+                dense = low >= DENSE_LEAST ? low : 0u;
+            }
+% endif
             // Each SIMD group has a stretch of words; lanes take them in turn.
             const uint words = r - window < WINDOW ? (r - window + 31u) / 32u : WORDS;
             const uint stretch = (words + GROUP_LANES - 1u) / GROUP_LANES;
@@ -253,12 +300,31 @@ __kernel KERNEL void orient_long_rows(
                 uint put = place + scanned - (uint)popcount(word);
                 place += lane_broadcast(scanned, LANES - 1u);
                 if (word) bits[at] = 0u;
-                for (; word; word &= word - 1u)
-                    rows[begin + put++] = window + at * 32u + (uint)popcount(~word & (word - 1u));
+% if config.packed:
+                const int as_bits = dense && window + at < DENSE_WORDS;
+                if (as_bits && at < word1) ((__global uint *)mine)[at] = word;
+% endif
+                for (; word; word &= word - 1u) {
+                    const uint x = window + at * 32u + (uint)popcount(~word & (word - 1u));
+% if config.packed:
+                    if (window == 0u && !as_bits) mine[put + (dense ? DENSE_PLACES - dense : 0u)] = (ushort)x;
+% endif
+                    rows[begin + put++] = x;
+                }
             }
             group_barrier();
+% if config.packed:
+            if (window == 0u) {
+                for (uint w = words + lid; dense && w < DENSE_WORDS; w += GROUP_SIZE) ((__global uint *)mine)[w] = 0u;
+                few = below - dense;
+                packed_fill(mine + (dense ? DENSE_PLACES : 0u), few, lid, GROUP_SIZE);
+            }
+% endif
         }
         if (lid == 0u) {
+% if config.packed:
+            heads[r] = (uint2)(unit, few | (dense ? PACKED_DENSE : 0u));
+% endif
             begins[r] = begin;
             outs[r] = below;
             degrees[r] = degree;

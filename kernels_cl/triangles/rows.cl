@@ -6,8 +6,12 @@
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
 // of a row has no x before it.
 //
-// Supports of edges grow at the place in the row of the greater end; `triangles_mirror` then copies
-// them to the other place, where the edge has triangles at all.
+// What is counted of x and of v goes to tallies of the row of u in local memory, so that vertices take
+// at most one global atomic for an edge that closes triangles.
+//
+// Supports of edges: each edge intersects whole rows, four places at a time, and its support is
+// stored at both of its places. That finds each triangle three times, and needs neither atomics nor
+// zeros to begin with, nor a pass that copies.
 //
 // Races: none that shows; sums are integers.
 
@@ -16,7 +20,9 @@ ${memory.vocabulary()}
 ${group.declarations()}
 #define INTERSECT_STEP()
 ${intersect.functions()}
+${intersect.block_functions("offset_t")}
 
+#define TALLIES ${config.tallies}u      // edges of a row counted in local memory
 #define SPAN ${config.span}u            // work-items of a row
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -25,12 +31,15 @@ void triangles_rows(
     __global const uint *restrict indices,      // [m] ascending in each row
     const uint first,                           // rows from `first` to `end`
     const uint end,
+% if config.width > 1:
+    const offset_t m,
+% endif
     const uint anew,                            // whether partial sums begin here
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
     __global ulong *found)                      // [n] in/out
 % elif config.per == "edge":
-    __global uint *found)                       // [m] in/out, places of smaller ends only
+    __global uint *found)                       // [m] out
 % elif config.per == "list":
     __global uint *cursor,                      // [1] in/out, 0 on entry
     const uint room,
@@ -39,6 +48,11 @@ void triangles_rows(
 {
     ${lanes.setup()}
     ulong total = 0ul;
+% if config.per == "vertex":
+    __local uint tallies[TALLIES * ${config.group_size}];
+    __local uint *const tally = tallies + get_local_id(0);
+    for (uint i = 0u; i < TALLIES; ++i) tally[i * ${config.group_size}u] = 0u;
+% endif
     const ulong slots = (ulong)(end - first) * SPAN;
 % if config.together:
     // A thread's rows lie side by side.
@@ -53,39 +67,52 @@ void triangles_rows(
         const uint degree = (uint)(indptr[u + 1] - row);
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
-        uint of_u = 0u;
+        uint of_u = 0u, tallied = 0u;
 % endif
-        for (uint k = (uint)(slot % SPAN) + 1u; k < degree; k += SPAN) {
+        for (uint k = (uint)(slot % SPAN)${" + 1u" if config.per != "edge" else ""}; k < degree; k += SPAN) {
             const uint v = a[k];
             if (v >= u) break;
             uint both = 0u;
             const offset_t other = indptr[v];
             const uint nb = (uint)(indptr[v + 1] - other);
             __global const uint *const b = indices + other;
+% if config.per == "edge":
+            both = common(indices, m, row, degree, other, nb);
+            found[row + k] = both;
+            const uint mirror = lower_bound(b, nb, u);
+            if (mirror < nb) found[other + mirror] = both;
+% elif config.per == "total" and config.width > 1:
+            both = common(indices, m, row, k, other, nb);
+% else:
             <%intersect:each_match way="merge" a="a" b="b" na="k" nb="nb" part="0u" parts="1u" args="i, j">
                 ++both;
 % if config.per == "vertex":
-                atom_inc(&found[a[${i}]]);
-% elif config.per == "edge":
-                atomic_inc(&found[row + ${i}]);
-                atomic_inc(&found[other + ${j}]);
+                if (${i} < TALLIES) {
+                    ++tally[${i} * ${config.group_size}u];
+                    tallied = max(tallied, ${i} + 1u);
+                } else atom_inc(&found[a[${i}]]);
 % elif config.per == "list":
                 const uint slot = atomic_inc(cursor);
                 if (slot < room) vstore3((uint3)(a[${i}], v, u), slot, found);
 % endif
             </%intersect:each_match>
+% endif
 % if config.per == "vertex":
-            if (both) {
-                atom_add(&found[v], (ulong)both);
-                of_u += both;
-            }
-% elif config.per == "edge":
-            if (both) atomic_add(&found[row + k], both);
+            if (both && k < TALLIES) {
+                tally[k * ${config.group_size}u] += both;
+                tallied = k + 1u;
+            } else if (both) atom_add(&found[v], (ulong)both);
+            of_u += both;
 % endif
             total += both;
         }
 % if config.per == "vertex":
         if (of_u) atom_add(&found[u], (ulong)of_u);
+        for (uint i = 0u; i < tallied; ++i) {
+            const uint met = tally[i * ${config.group_size}u];
+            if (met) atom_add(&found[a[i]], (ulong)met);
+            tally[i * ${config.group_size}u] = 0u;
+        }
 % endif
     }
     lane_converge();
@@ -93,28 +120,3 @@ void triangles_rows(
     const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
     if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
 }
-% if config.per == "edge":
-
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_mirror(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict indices,      // [m] ascending in each row
-    const uint first,                           // rows from `first` to `end`
-    const uint end,
-    __global uint *found)                       // [m] in/out, 0 at places of greater ends
-{
-    const ulong slots = (ulong)(end - first) * SPAN;
-    for (ulong slot = get_global_id(0); slot < slots; slot += get_global_size(0)) {
-        const uint u = first + (uint)(slot / SPAN);
-        const offset_t row_end = indptr[u + 1];
-        for (offset_t e = indptr[u] + slot % SPAN; e < row_end; e += SPAN) {
-            const uint v = indices[e];
-            if (v >= u) break;
-            const uint both = found[e];
-            if (!both) continue;
-            const offset_t other = indptr[v];
-            found[other + lower_bound(indices + other, (uint)(indptr[v + 1] - other), u)] = both;
-        }
-    }
-}
-% endif

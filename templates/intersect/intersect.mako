@@ -8,6 +8,11 @@
 ## Barriers         none
 ## Local memory     none
 ##
+## common(list, m, a, na, b, nb)
+##                  how many elements two stretches of one array of m elements have in common, from
+##                  the places a and b on; after block_functions(offset_t), at file scope. Four are
+##                  loaded at a time, and every one compared with every other: few long loads
+##
 ## merge            walks both lists; the first part does everything
 ## path             cuts the merge into `parts` stretches of the same number of steps: O. Green,
 ##                  R. McColl, D. Bader, "GPU merge path", ICS 2012
@@ -37,6 +42,58 @@ static inline uint path_cross(
         else high = middle;
     }
     return low;
+}
+</%def>
+
+<%def name="block_functions(offset_t)">
+// The four elements of a block of `list`, those outside [begin, end) replaced by what equals nothing.
+static inline uint4 block_of(
+    const __global uint *list, const ${offset_t} m, const ${offset_t} block,
+    const ${offset_t} begin, const ${offset_t} end, const uint nothing
+) {
+    const ${offset_t} at = 4 * block;
+    uint4 x;
+    if (at + 4 <= m) x = ((const __global uint4 *)list)[block];
+    else {
+        x.s0 = list[at];
+        x.s1 = at + 1 < m ? list[at + 1] : nothing;
+        x.s2 = at + 2 < m ? list[at + 2] : nothing;
+        x.s3 = nothing;
+    }
+    const ${offset_t} count = end - begin;
+    if (at - begin >= count) x.s0 = nothing;    // also where it is before: the difference wraps
+    if (at + 1 - begin >= count) x.s1 = nothing;
+    if (at + 2 - begin >= count) x.s2 = nothing;
+    if (at + 3 - begin >= count) x.s3 = nothing;
+    return x;
+}
+
+static inline uint common(
+    const __global uint *list, const ${offset_t} m,
+    const ${offset_t} a, const uint na, const ${offset_t} b, const uint nb
+) {
+    if (na == 0u || nb == 0u) return 0u;
+    const ${offset_t} a_end = a + na, b_end = b + nb;
+    ${offset_t} i = a / 4, j = b / 4;
+    uint4 x = block_of(list, m, i, a, a_end, 0xffffffffu), y = block_of(list, m, j, b, b_end, 0xfffffffeu);
+    uint both = 0u;
+    for (;;) {
+        both += (x.s0 == y.s0) + (x.s0 == y.s1) + (x.s0 == y.s2) + (x.s0 == y.s3);
+        both += (x.s1 == y.s0) + (x.s1 == y.s1) + (x.s1 == y.s2) + (x.s1 == y.s3);
+        both += (x.s2 == y.s0) + (x.s2 == y.s1) + (x.s2 == y.s2) + (x.s2 == y.s3);
+        both += (x.s3 == y.s0) + (x.s3 == y.s1) + (x.s3 == y.s2) + (x.s3 == y.s3);
+        // The one whose last element is less has met all that it can; the end is above everything.
+        const uint x_last = x.s3, y_last = y.s3;
+        if (x_last <= y_last) {
+            if (4 * ++i >= a_end) break;
+            x = block_of(list, m, i, a, a_end, 0xffffffffu);
+        }
+        if (y_last <= x_last) {
+            if (4 * ++j >= b_end) break;
+            y = block_of(list, m, j, b, b_end, 0xfffffffeu);
+        }
+    }
+    return both;
 }
 </%def>
 

@@ -19,6 +19,7 @@ MAKERS: dict[str, Callable[..., Graph]] = {
     "random-directed": lambda **options: generate.random(500, 6, directed=True, **options),
     "grid2d": lambda **options: generate.grid2d(13, 7, **options),
     "grid3d": lambda **options: generate.grid3d(5, 4, 3, **options),
+    "mesh": lambda **options: generate.mesh(13, 7, **options),
     "geometric": lambda **options: generate.geometric(400, **options),
     "road": lambda **options: generate.road(30, 20, **options),
     "path": lambda **options: generate.path(9, **options),
@@ -42,7 +43,7 @@ def test_generated_graphs_are_simple_and_seeded(name: str) -> None:
     assert (found.self_loops, found.parallel_edges) == (0, 0)
     assert graph.directed == (name in ("rmat", "random-directed"))
     assert same(graph, MAKERS[name](seed=0))
-    if name in ("kron", "rmat", "random", "random-directed", "geometric", "road"):
+    if name in ("kron", "rmat", "random", "random-directed", "mesh", "geometric", "road"):
         assert not same(graph, MAKERS[name](seed=1))
 
 

@@ -51,15 +51,31 @@ class Merge(Intersection):
     by : {"edge", "row"}
         Whether edges are listed and each is a work-item's (Leist et al.), or the few work-items of
         a row take its edges in turn, which needs no list; rows are then walked by number.
+    span : int, optional
+        Work-items of a row, 1 to 64, with "row".
+    width : {1, 4}, optional
+        Places that totals compare at a time, with "row"; supports of edges always take 4.
     """
 
     by: Literal["edge", "row"] = "edge"
+    span: int | None = None
+    width: Literal[1, 4] | None = None
     way: ClassVar[str] = "merge"
 
     def __post_init__(self) -> None:
         """Refuse what is not legal."""
         if self.by not in {"edge", "row"}:
             raise InvalidArgumentError(f"Merge.by={self.by!r} is neither 'edge' nor 'row'.")
+        _check("Merge.span", self.span, 1, 64)
+        if self.width not in {None, 1, 4}:
+            raise InvalidArgumentError(f"Merge.width={self.width!r} is neither 1 nor 4.")
+        if self.by != "row" and (self.span is not None or self.width is not None):
+            raise InvalidArgumentError("Merge.span and Merge.width are for by='row'.")
+
+    @property
+    def by_row(self) -> bool:
+        """Whether the graph's own rows are walked."""
+        return self.by == "row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +125,36 @@ class Bitmap(Intersection):
         Bits of a work-group's table, a power of two from 1,024 to 262,144.
     pieces : int, optional
         Parts that the work of each of the greatest hubs is cut in, 1 to 64.
+    packed : bool, optional
+        Whether totals stream rows of 16-bit ranks and of bits; default is on devices with lanes.
+    byte_ranks : int, optional
+        Owners before this rank have a byte for each rank in their table, a power of two up to
+        65,536 or 0; those after them a bit.
+    stream : int, optional
+        Work-items that walk one row side by side, a power of two up to 8.
     """
 
     bits: int | None = None
     pieces: int | None = None
+    packed: bool | None = None
+    byte_ranks: int | None = None
+    stream: int | None = None
     way: ClassVar[str] = "bitmap"
 
     def __post_init__(self) -> None:
         """Refuse what is not legal."""
         _check("Bitmap.bits", self.bits, 1024, 262144)
         _check("Bitmap.pieces", self.pieces, 1, 64)
-        if self.bits and self.bits & (self.bits - 1):
-            raise InvalidArgumentError(f"Bitmap.bits={self.bits} is not a power of two.")
+        _check("Bitmap.byte_ranks", self.byte_ranks, 0, 65536)
+        _check("Bitmap.stream", self.stream, 1, 8)
+        if self.byte_ranks and self.byte_ranks < 1024:
+            raise InvalidArgumentError(
+                f"Bitmap.byte_ranks={self.byte_ranks} is neither 0 nor at least 1,024."
+            )
+        for name in ("bits", "byte_ranks", "stream"):
+            value = getattr(self, name)
+            if value and value & (value - 1):
+                raise InvalidArgumentError(f"Bitmap.{name}={value} is not a power of two.")
 
 
 WAYS: dict[str, type[Intersection]] = {
@@ -192,7 +226,7 @@ class TrianglesConfig(Presets):
                 "cover=True intersects whole rows as the graph stores them; leave out "
                 "order='degree' and the bitmap."
             )
-        by_row = self.intersect == Merge("row")
+        by_row = isinstance(self.intersect, Merge) and self.intersect.by_row
         if by_row and (self.cover or self.order == "degree"):
             raise InvalidArgumentError(
                 "Merge(by='row') takes rows as the graph stores them; leave out cover and "
@@ -291,6 +325,7 @@ def resolve(
 
 
 def _order(config: TrianglesConfig, max_degree: int) -> Order:
-    by_id = config.cover or config.intersect == Merge("row")
-    flat = max_degree <= SKEWED_DEGREE and not isinstance(config.intersect, Bitmap)
+    way = config.intersect
+    by_id = config.cover or (isinstance(way, Merge) and way.by_row)
+    flat = max_degree <= SKEWED_DEGREE and not isinstance(way, Bitmap)
     return "id" if by_id or flat else "degree"

@@ -11,6 +11,7 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.algorithms.triangles.orient import ALIGNED, Orientation, StoredRows
 from clgraph.device import Memory, load, wait
+from clgraph.engine.resident import offsets_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,8 @@ FEW_NEIGHBOURS = 16  # stored edges of a vertex, on average, that one work-item 
 STREAM = 4  # lanes that walk one row side by side
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
-TALLIES, SMALL_TALLIES = 1024, 64
+TALLIES, SMALL_TALLIES, ROW_TALLIES = 1024, 64, 16
+PACKED_RANKS, BYTE_RANKS = 1 << 16, 1 << 14  # owners that packed rows and tables of bytes serve
 
 
 def _shared(config: Resolved, per: str) -> dict[str, Any]:
@@ -47,6 +49,8 @@ def _table_bytes(bits: int) -> int:
 
 class _Counting:
     """What the ways to count have in common: the partial sums, and how many groups there are."""
+
+    fills_all = False  # whether supports of edges are stored, not added to zeros
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         self.config = config
@@ -62,11 +66,11 @@ class _Counting:
         self._kernels: dict[Any, Kernel] = {}
         self.source_hashes: set[str] = set()
 
-    def launch(self, log: SweepLog, kernel: Kernel, *args: Argument) -> None:
-        """Enqueue a kernel on every group."""
+    def launch(self, log: SweepLog, kernel: Kernel, *args: Argument, step: str = "") -> None:
+        """Enqueue a kernel on every group, as a step of this name, or of the kernel's."""
         size = self.config.group_size
         event = kernel.launch(self.groups * size, size, *args)
-        log.add(event, event)
+        log.add(event, event, name=step or kernel.name)
         if self.slices > 1:
             wait(event)
 
@@ -98,29 +102,42 @@ class RowCounting(_Counting):
     longest: int | None = None
     probes: int | None = None
     vertices: tuple[Allocation, ...] = ()
+    fills_all = True
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         super().__init__(config, device, rows)
         self.intersections = rows.m // 2
+        given = config.intersect
+        span, width = (given.span, given.width) if isinstance(given, Merge) else (None, None)
         one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
-        self._options = {"span": 1 if one else STREAM, "together": device.traits.is_cpu}
+        self._span = span or (1 if one else STREAM)
+        self._width = width or 1
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
+        kernel = self.kernel(
+            "triangles/rows.cl",
+            "triangles_rows",
+            per,
+            span=self._span,
+            width=4 if per == "edge" else self._width,
+            together=self.device.traits.is_cpu,
+            tallies=ROW_TALLIES,
+        )
         graph = (self.rows.indptr, self.rows.indices)
-        kernel = self.kernel("triangles/rows.cl", "triangles_rows", per, **self._options)
+        m: tuple[Argument, ...] = ()
+        if per == "edge" or self._width > 1:
+            m = (offsets_dtype(self.rows.m).type(self.rows.m),)
         partial = self.new_sums()
         for first, end in self.ranges(0, self.rows.n):
-            self.launch(log, kernel, *graph, first, end, np.uint32(first == 0), partial, *out)
+            anew = np.uint32(first == 0)
+            self.launch(log, kernel, *graph, first, end, *m, anew, partial, *out)
         log.wait()
-        return int(partial.read().sum())
+        total = int(partial.read().sum())
+        return total // 3 if per == "edge" else total
 
-    def spread(self, log: SweepLog, found: Allocation) -> Allocation:
-        """Enqueue copying what was found of each edge to its other place."""
-        graph = (self.rows.indptr, self.rows.indices)
-        kernel = self.kernel("triangles/rows.cl", "triangles_mirror", "edge", **self._options)
-        for first, end in self.ranges(0, self.rows.n):
-            self.launch(log, kernel, *graph, first, end, found)
+    def spread(self, log: SweepLog, found: Allocation) -> Allocation:  # noqa: ARG002
+        """Give what was found of each edge, which lies at both of its places already."""
         return found
 
 
@@ -230,6 +247,10 @@ class OwnerCounting(_TurnedCounting):
             bits //= 2
         self._bits = bits
         self._pieces = given.pieces or PIECES
+        self._stream = min(given.stream or STREAM, config.lanes)
+        self._packed = bool(turned.packed) and given.packed is not False
+        room = min(1 << traits.local_bytes.bit_length() - 2, PACKED_RANKS)
+        self._byte_ranks = min(BYTE_RANKS if given.byte_ranks is None else given.byte_ranks, room)
         self.intersections = turned.m // 2
 
     @property
@@ -247,28 +268,34 @@ class OwnerCounting(_TurnedCounting):
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
         partial = self.new_sums()
-        for begin, stop, options in self._phases(first, end):
-            kernel = self.kernel("triangles/owners.cl", "triangles_owners", per, **options)
+        rows = (self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows)
+        for begin, stop, name, options in self._phases(per, first, end):
+            file = "packed" if "packed" in name else "owners"
+            kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
+            arrays = (*self.turned.packed, *rows) if file == "packed" else rows
             for one, other in self.ranges(begin, stop):
                 hubs = min(max(HUBS - int(one), 0), int(other - one))
                 items = int(other - one) + hubs * (self._pieces - 1)
                 event = self._next.clear()
-                log.add(event, event)
+                log.add(event, event, name="clear")
                 self.launch(
                     log,
                     kernel,
-                    *(self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows),
+                    *arrays,
                     *(one, np.uint32(items), np.uint32(hubs), np.uint32(self._pieces)),
                     *(np.uint32(one == first), self._next, partial, *out),
+                    step=f"{name} {options['unit']}" if file == "owners" else name,
                 )
         log.wait()
         return int(partial.read().sum())
 
-    def _phases(self, first: int, end: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """Give ranges of owners, and what their kernel is rendered with."""
+    def _phases(
+        self, per: str, first: int, end: int
+    ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+        """Give ranges of owners, their kernel's name, and what it is rendered with."""
         one_lane = self.config.lanes == 1
         common = {
-            "stream": min(STREAM, self.config.lanes),
+            "stream": self._stream,
             "width": ALIGNED if self.config.renamed and not one_lane else 1,
         }
         large = {
@@ -287,18 +314,26 @@ class OwnerCounting(_TurnedCounting):
             "chunk": CHUNK,
             "tallies": SMALL_TALLIES,
         }
-        split = end if one_lane else min(max(self._bits, first), end)
+        if per == "total" and self._packed:
+            for table, ranks in (("bytes", self._byte_ranks), ("bits", PACKED_RANKS)):
+                stop = min(ranks, end)
+                if first < stop:
+                    shape = {"table": table, "ranks": ranks, "stream": self._stream}
+                    yield first, stop, f"triangles_packed_{table}", shape
+                    first = stop
+        split = first if first >= self._bits else min(self._bits, end)
+        split = end if one_lane else split
         if first < split:
-            yield first, split, large
+            yield first, split, "triangles_owners", large
         if split < end:
-            yield max(split, first), end, small
+            yield split, end, "triangles_owners", small
 
 
 def counting_of(
     graph: Graph, config: Resolved, device: Device, progress: Progress | None
 ) -> RowCounting | EdgeCounting | OwnerCounting:
     """Give what counts in the configured way."""
-    if config.intersect == Merge("row"):
+    if isinstance(config.intersect, Merge) and config.intersect.by_row:
         return RowCounting(config, device, StoredRows(graph, device, progress))
     turned = Orientation.of(graph, config, device, progress)
     if isinstance(config.intersect, Bitmap):

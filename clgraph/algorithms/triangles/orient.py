@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +28,21 @@ WINDOW = 1 << 16
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1
+PACKED_UNIT = 8  # ranks of a load from packed rows
+SHAPE = ("group_size", "lanes", "wide_offsets", "renamed")
+
+
+def _packs(config: Resolved) -> bool:
+    """Whether rows are packed too: lanes stream those eight ranks at a time."""
+    return config.renamed and config.lanes > 1
 
 
 def _parameters(config: Resolved) -> dict[str, Any]:
     return {
-        "config": config,
+        "config": SimpleNamespace(
+            **{name: getattr(config, name) for name in SHAPE},
+            packed=_packs(config),
+        ),
         "BUCKETS": BUCKETS,
         "SHORT_ROW": SHORT_ROW_CPU if config.lanes == 1 else SHORT_ROW_LANES * config.lanes,
         "WINDOW": WINDOW,
@@ -89,6 +100,9 @@ class Orientation(StoredRows):
         Of each rank [n]: where its row begins in `rows`, edges to smaller ranks, and all edges.
     rows : Allocation
         uint32 [m], or up to the next multiple of 4 where ranks are not numbers.
+    packed : tuple of Allocation
+        Empty, or where the ranks below 65,536 of each row lie packed, and they: pairs of uint32
+        [n], and uint16.
     vertices : Allocation
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
     ready : bool
@@ -111,6 +125,7 @@ class Orientation(StoredRows):
         self._count = np.uint32(n)
         names = ["spread", "by_id"]
         self.rows, self.vertices, self._ranks = self.indices, self.outs, self.outs
+        self.packed: tuple[Allocation, ...] = ()
         if self.renamed:
             names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
             self.rows = memory.allocate("rows_by_rank", -(-graph.m // ALIGNED) * ALIGNED, np.uint32)
@@ -118,6 +133,12 @@ class Orientation(StoredRows):
             self._ranks = memory.allocate("ranks", n, np.uint32)
             self._control = memory.allocate("degree_buckets", CONTROL_WORDS, np.uint32)
             self._next = memory.allocate("next_row", 1, np.uint32)
+            if _packs(config):
+                words = PACKED_UNIT * (graph.m // PACKED_UNIT + n + 1)
+                self.packed = (
+                    memory.allocate("packed_heads", 2 * n, np.uint32),
+                    memory.allocate("packed_rows", words, np.uint16),
+                )
         self._kernels = {name: program.kernel(f"orient_{name}") for name in names}
         self._lanes = config.lanes
 
@@ -140,16 +161,17 @@ class Orientation(StoredRows):
         if not self.renamed:
             launch(log, kernels["by_id"], *graph, *rows)
             return
-        log.add(*(2 * (self._control.clear(),)))
-        log.add(*(2 * (self._next.clear(),)))
+        for cleared in (self._control.clear(), self._next.clear()):
+            log.add(cleared, cleared, name="clear")
         launch(log, kernels["histogram"], self.indptr, self._count, self._control)
         starts = kernels["starts"].launch(self._lanes, self._lanes, self._control)
-        log.add(starts, starts)
+        log.add(starts, starts, name="orient_starts")
         order = (self._ranks, self.vertices)
         launch(log, kernels["rank"], self.indptr, self._count, self._control, *order)
         sorting = (self._control, *order)
-        launch(log, kernels["long_rows"], *graph[:2], *sorting, self._next, *rows, self.rows)
-        launch(log, kernels["short_rows"], *graph, *sorting, *rows, self.rows)
+        filled = (self.rows, *self.packed)
+        launch(log, kernels["long_rows"], *graph[:2], *sorting, self._next, *rows, *filled)
+        launch(log, kernels["short_rows"], *graph, *sorting, *rows, *filled)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""
@@ -165,11 +187,7 @@ def faults(graph: Graph, device: Device, config: Resolved, log: SweepLog) -> tup
     """Count the self-loops and the repeated edges of a graph with vertices, on the device."""
     held = resident(graph, device)
     found = Memory(device).upload("faults", np.zeros(2, np.uint32))
-    plain = SimpleNamespace(
-        **{name: getattr(config, name) for name in ("group_size", "lanes", "wide_offsets")},
-        renamed=False,
-    )
-    program = load(device, "triangles/orient.cl", **{**_parameters(config), "config": plain})
+    program = load(device, "triangles/orient.cl", **_parameters(replace(config, order="id")))
     sweeper = Sweeper(device, graph.n, config.group_size)
     kernel = program.kernel("orient_check")
     sweeper.launch(log, kernel, held.indptr, held.indices, np.uint32(graph.n), found)

@@ -156,7 +156,7 @@ class Triangles:
         """
         self._check(per, max_triangles)
         start = time.perf_counter()
-        log, preparation = SweepLog(), SweepLog()
+        log, preparation = SweepLog(named=True), SweepLog(named=True)
         if not self.simple.m:
             values = _nothing(per, self.graph)
             return self._result(0, values, log, preparation, start)
@@ -215,7 +215,11 @@ class Triangles:
             count = run(log, "vertex", (found,))
             of_rank = found.read().astype(np.int64)
             return count, self._by_vertex(of_rank)
-        found = self._zeros(log, "triangles_of_place", m, np.uint32)
+        found = (
+            self._memory.allocate("triangles_of_place", m, np.uint32)
+            if self._counting.fills_all
+            else self._zeros(log, "triangles_of_place", m, np.uint32)
+        )
         count = run(log, "edge", (found,))
         supports = self._counting.spread(log, found)
         log.wait()
@@ -228,7 +232,7 @@ class Triangles:
     def _zeros(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
         array = self._memory.allocate(name, count, dtype)
         event = array.clear()
-        log.add(event, event)
+        log.add(event, event, name=f"clear {name}")
         return array
 
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ class TrianglesStats(Estimated):
     ) -> None:
         self.total_ms = total_ms
         self.prepare_ms = preparation.kernel_ms
-        self._kernel_ms = log.kernel_ms
+        self._log = log
         self.launches = log.launches
         self.intersections = intersections
         self.probes = probes
@@ -72,7 +72,12 @@ class TrianglesStats(Estimated):
     @property
     def kernel_ms(self) -> float:
         """Device time, as told above."""
-        return self._kernel_ms
+        return self._log.kernel_ms
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Milliseconds of each step on the device, by the name of its kernel."""
+        return self._log.parts
 
 
 class TrianglesResult:

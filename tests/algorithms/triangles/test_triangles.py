@@ -246,6 +246,32 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
 
 
+@pytest.mark.parametrize(
+    "way",
+    [Bitmap(byte_ranks=0), Bitmap(byte_ranks=1024, stream=8), Bitmap(packed=False, pieces=1)],
+    ids=["bits", "both", "unpacked"],
+)
+def test_packed_rows_count_the_same(way, device):
+    """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both."""
+    rng = np.random.default_rng(2)
+    clique = np.array(list(combinations(range(300), 2))).T
+    hubs = rng.integers(0, 300, (1, 4000)), rng.integers(300, 1500, (1, 4000))
+    sparse = rng.integers(1500, 67000, (2, 150_000))
+    far = rng.integers(66000, 67500, (2, 3000))
+    ends = np.concatenate([clique, np.concatenate(hubs), sparse, far], axis=1)
+    graph = undirected(*ends[:, ends[0] != ends[1]], n=67500)
+    expected = int(supports_of(simple(graph)).sum()) // 6
+    config = cg.TrianglesConfig(intersect=way, order="degree")
+    assert cg.Triangles(graph, config=config, device=device).run().count == expected
+
+
+@pytest.mark.parametrize("way", [Merge("row", 4), Merge("row", 2, 4)])
+def test_rows_by_blocks_and_spans(way, device):
+    """TC-08, TC-24: rows compared four places at a time, wherever they begin and end."""
+    check(mixed(), device, cg.TrianglesConfig(intersect=way))
+    check(cg.generate.mesh(9, 8, seed=3), device, cg.TrianglesConfig(intersect=way))
+
+
 def test_bitmap_probes_are_those_of_its_orientation(any_device):
     """Each row is streamed to every edge's middle vertex up to it: d (d - 1) / 2 of d edges."""
     graph = mixed()
@@ -339,7 +365,18 @@ def test_illegal_configurations_are_refused(wrong, message):
         cg.TrianglesConfig(**wrong)
 
 
-@pytest.mark.parametrize("make", [lambda: Bitmap(1000), lambda: Path(0), lambda: Merge("none")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Bitmap(1000),
+        lambda: Bitmap(stream=3),
+        lambda: Bitmap(byte_ranks=512),
+        lambda: Path(0),
+        lambda: Merge("none"),
+        lambda: Merge("row", width=2),
+        lambda: Merge("edge", span=2),
+    ],
+)
 def test_illegal_ways_are_refused(make):
     with pytest.raises(cg.InvalidArgumentError):
         make()
@@ -361,7 +398,7 @@ def test_a_configuration_reads_as_the_call_that_makes_it():
 
 
 def test_supports_stand_at_both_places_of_an_edge(device):
-    """TC-03: rows merged as they are stored prepare nothing and mirror what they found."""
+    """TC-03: rows merged as they are stored prepare nothing and store what they found twice."""
     graph = cg.generate.geometric(300, seed=3)
     plan = cg.Triangles(graph, config=cg.TrianglesConfig(intersect=Merge("row")), device=device)
     result = plan.run("edge", prepare=True)

@@ -1,0 +1,34 @@
+## packed: ascending rows of small numbers as 16-bit words, in units that one load takes.
+##
+## declarations()        at file scope
+## In scope              `traits`
+## Called by             packed_fill: the work-items that write a row, each with its number among them
+## Barriers              none
+## Local memory          none
+##
+## PACKED_UNIT           words of a unit, which is aligned and 16 bytes long
+## PACKED_RANKS          numbers below it are packed
+## PACKED_BEGIN(e, v)    unit where the row of v begins whose first edge is e; rows have room there for
+##                       as many words as edges
+## PACKED_DENSE          in a row's word count: the numbers below DENSE come first, as DENSE_WORDS
+##                       words of bits, which take the room of DENSE_PLACES; at least DENSE_LEAST
+## packed_fill(...)      writes what fills up the last unit; no number below PACKED_RANKS - 1 is it
+
+<%def name="declarations()">\
+#define PACKED_UNIT 8u
+#define PACKED_RANKS 65536u
+#define PACKED_BEGIN(e, v) ((uint)((e) / PACKED_UNIT) + (v))
+#define PACKED_DENSE 0x80000000u
+#define DENSE 1024u
+#define DENSE_WORDS (DENSE / 32u)
+#define DENSE_PLACES (DENSE / 16u)
+#define DENSE_UNITS (DENSE_PLACES / PACKED_UNIT)
+#define DENSE_LEAST DENSE_PLACES
+
+static inline void packed_fill(
+    __global ushort *restrict row, const uint count, const uint item, const uint items
+) {
+    const uint end = (count + PACKED_UNIT - 1u) / PACKED_UNIT * PACKED_UNIT;
+    for (uint k = count + item; k < end; k += items) row[k] = (ushort)0xffffu;
+}
+</%def>

@@ -7,11 +7,10 @@
 198
 """
 
-import importlib
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from clgraph.device import Device, device, devices
+from clgraph.device.choosing import device
 from clgraph.errors import (
     ClgraphError,
     DeviceMemoryError,
@@ -26,15 +25,7 @@ from clgraph.errors import (
     QueueOverflowError,
     VerificationError,
 )
-from clgraph.graph import (
-    Graph,
-    from_edges,
-    from_networkx,
-    from_pandas,
-    from_scipy,
-    generate,
-)
-from clgraph.graph.formats import read, write
+from clgraph.names import on_first_use
 
 if TYPE_CHECKING:
     from clgraph import energy, verify
@@ -73,7 +64,19 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.plan import Triangles
     from clgraph.algorithms.triangles.result import TrianglesResult
     from clgraph.cluster import DividedBFS, DividedSearches
+    from clgraph.device import Device, devices
     from clgraph.engine import balance, frontier, limits, pull, schedule
+    from clgraph.graph import (
+        Graph,
+        from_edges,
+        from_networkx,
+        from_pandas,
+        from_scipy,
+        generate,
+        read,
+        write,
+    )
+    from clgraph.version import __version__ as __version__
 
 __all__ = [
     "BFS",
@@ -162,8 +165,9 @@ __all__ = [
 # Without a handler Python writes warnings of any logger to standard error.
 logging.getLogger("clgraph").addHandler(logging.NullHandler())
 
-# Where the names are that are imported when they are first used: importing all of them takes longer
-# than importing NumPy does.
+# Where the names are that are imported when they are first used: programs use few of them, and all
+# together take longer than NumPy does. `device` alone is here from the start: it has the name of a
+# package, which would take its place.
 _HOMES = {
     "clgraph.algorithms.matching.config": ("MatchingConfig",),
     "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
@@ -198,11 +202,17 @@ _HOMES = {
     "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+    "clgraph.device.discovery": ("Device", "devices"),
+    "clgraph.graph.build": ("from_edges", "from_networkx", "from_pandas", "from_scipy"),
+    "clgraph.graph.formats.registry": ("read", "write"),
+    "clgraph.graph.graph": ("Graph",),
+    "clgraph.version": ("__version__",),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
     "energy": "clgraph.energy",
     "tune": "clgraph.tune",
+    "generate": "clgraph.graph.generate",
     "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",
     "method": "clgraph.algorithms.sssp.method",
@@ -211,28 +221,5 @@ _MODULES = {
         for name in ("balance", "frontier", "limits", "pull", "schedule")
     },
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name == "__version__":
-        return _version()
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = found
-    return found
-
-
-def _version() -> str:
-    metadata = importlib.import_module("importlib.metadata")
-    try:
-        return str(metadata.version("clgraph"))
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return "(not installed)"
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = on_first_use(__name__, _HOMES, _MODULES)

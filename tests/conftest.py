@@ -22,6 +22,9 @@ runtimes = importlib.import_module("runtimes")
 
 STARTED = time.time()
 NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
+# "generic" has the whole session meet PoCL as it is on processors that its LLVM does not know.
+TEST_PROCESSOR = "CLGRAPH_TEST_PROCESSOR"
+RENAMING = Path(__file__).resolve().parent / "renaming"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,10 +67,28 @@ def pytest_configure(config: pytest.Config) -> None:
     # The tests say themselves which device they mean and how much memory it has.
     for variable in ("CLGRAPH_DEVICE", "CLGRAPH_MEMORY_LIMIT"):
         os.environ.pop(variable, None)
+    if os.environ.get(TEST_PROCESSOR):
+        _rename_processor(os.environ[TEST_PROCESSOR])
+
+
+def _rename_processor(name: str) -> None:
+    """Have PoCL call the processor unknown, here and in the children that tests start."""
+    sys.path.insert(0, str(RENAMING))
+    renaming = importlib.import_module("renaming")
+    if name != renaming.UNKNOWN:
+        raise pytest.UsageError(f"{TEST_PROCESSOR} can only be {renaming.UNKNOWN!r}, not {name!r}")
+    paths = [str(RENAMING), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    renaming.rename_on_first_use()
+    if find_device("pocl").built_for is None:
+        raise pytest.UsageError(f"{TEST_PROCESSOR} needs PoCL 3.0: 'pip install clgraph[cpu]'")
 
 
 def pytest_report_header() -> list[str]:
-    return caches.described()
+    lines = caches.described()
+    if os.environ.get(TEST_PROCESSOR):
+        lines.append(f"PoCL calls the processor generic; built for {find_device('pocl').built_for}")
+    return lines
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -13,6 +13,7 @@ from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
 from clgraph.cluster.transport import Transport
+from clgraph.device.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.graph import as_graph
 
@@ -86,6 +87,7 @@ class DividedBFS:
     .. [2] H. Liu, H. H. Huang, "Enterprise: breadth-first graph traversal on GPUs", SC 2015.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -119,6 +121,7 @@ class DividedBFS:
         """What each device holds and runs."""
         return tuple(self._exchange.parts)
 
+    @asking
     def run(self, source: int, *, max_depth: int | None = None) -> DividedResult:
         """Search from one vertex.
 

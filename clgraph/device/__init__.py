@@ -1,15 +1,20 @@
 """OpenCL devices: which there are, what they can do, and how programs and data get onto them."""
 
-from clgraph.device.choosing import device
-from clgraph.device.discovery import Device, devices
-from clgraph.device.kernel import Kernel
-from clgraph.device.memory import Allocation, Memory
-from clgraph.device.mirror import Mirror, Pinned
-from clgraph.device.occupancy import resident_groups
-from clgraph.device.program import Program, load
-from clgraph.device.report import DiscoveryReport, discovery_report
-from clgraph.device.traits import DeviceTraits
-from clgraph.device.waiting import wait
+from typing import TYPE_CHECKING
+
+from clgraph.names import on_first_use
+
+if TYPE_CHECKING:
+    from clgraph.device.choosing import device
+    from clgraph.device.discovery import Device, devices
+    from clgraph.device.kernel import Kernel
+    from clgraph.device.memory import Allocation, Memory
+    from clgraph.device.mirror import Mirror, Pinned
+    from clgraph.device.occupancy import resident_groups
+    from clgraph.device.program import Program, load
+    from clgraph.device.report import DiscoveryReport, discovery_report
+    from clgraph.device.traits import DeviceTraits
+    from clgraph.device.waiting import wait
 
 __all__ = [
     "Allocation",
@@ -28,3 +33,18 @@ __all__ = [
     "resident_groups",
     "wait",
 ]
+
+_HOMES = {
+    "clgraph.device.choosing": ("device",),
+    "clgraph.device.discovery": ("Device", "devices"),
+    "clgraph.device.kernel": ("Kernel",),
+    "clgraph.device.memory": ("Allocation", "Memory"),
+    "clgraph.device.mirror": ("Mirror", "Pinned"),
+    "clgraph.device.occupancy": ("resident_groups",),
+    "clgraph.device.program": ("Program", "load"),
+    "clgraph.device.report": ("DiscoveryReport", "discovery_report"),
+    "clgraph.device.traits": ("DeviceTraits",),
+    "clgraph.device.waiting": ("wait",),
+}
+
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -145,7 +145,8 @@ def differences(values: Mapping[str, object]) -> str:
     ----------
     values : mapping of str to object
         Parameters by name. A configuration among them stands for its fields that do not have their
-        defaults; numbers, texts and switches for themselves; anything else is left out.
+        defaults, as its ``as_dict`` names them where it has one; numbers, texts and switches for
+        themselves; anything else is left out.
 
     Returns
     -------
@@ -161,16 +162,26 @@ def differences(values: Mapping[str, object]) -> str:
 def _differing(values: Mapping[str, object]) -> Iterator[str]:
     for name, value in values.items():
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            yield from _differing(dict(_changed_fields(value)))
+            yield from _differing(_changed(value))
         elif isinstance(value, bool | int | float | str) and name.islower():
             yield f"{name}={value}"
 
 
-def _changed_fields(config: DataclassInstance) -> Iterator[tuple[str, object]]:
+def _changed(config: DataclassInstance) -> dict[str, object]:
+    named: dict[str, object] | None = getattr(config, "as_dict", dict)()
+    if named:
+        return named
+    found: dict[str, object] = {}
     for field in dataclasses.fields(config):
         default, now = field.default, getattr(config, field.name)
-        if default is not dataclasses.MISSING and now != default:
-            yield field.name, now
+        if default is dataclasses.MISSING or now == default:
+            continue
+        if dataclasses.is_dataclass(now) and not isinstance(now, type):
+            found[field.name] = type(now).__name__
+            found.update({f"{field.name}.{name}": value for name, value in _changed(now).items()})
+        else:
+            found[field.name] = now
+    return found
 
 
 def build_error(

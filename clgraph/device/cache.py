@@ -13,7 +13,7 @@ from pathlib import Path
 
 from clgraph.device.folders import cache_root, is_private, private_folder, write_atomically
 
-__all__ = ["BinaryCache", "CachedBinary", "DamagedEntryError", "default_cache", "read_private"]
+__all__ = ["BinaryCache", "CachedBinary", "DamagedEntryError", "named_cache", "read_private"]
 
 log = logging.getLogger("clgraph")
 
@@ -43,16 +43,20 @@ class BinaryCache:
         Made with mode 0700 when first needed. If it cannot be made, belongs to someone else or
         others can write to it, the cache stays empty and says so once.
 
+    limit_bytes : int, optional
+        What it may grow to; default is 1 GiB.
+
     Notes
     -----
     An entry is ``<key>.json``, which names ``<sha256>.bin`` by the checksum of its
     contents: processes that build the same program at the same time cannot mix their halves.
-    Entries that are damaged or belong to another user are never used. When the folder passes 1 GiB
-    the oldest half goes.
+    Entries that are damaged or belong to another user are never used. When the folder passes its
+    limit the oldest half goes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limit_bytes: int | None = None) -> None:
         self.folder = folder
+        self._limit_bytes = FOLDER_LIMIT_BYTES if limit_bytes is None else limit_bytes
         self._ready: bool | None = None
 
     def load(self, key: str) -> CachedBinary | None:
@@ -122,13 +126,13 @@ class BinaryCache:
                     status = file.stat(follow_symlinks=False)
                     entries.append((status.st_mtime, status.st_size, file.path))
         total = sum(size for _, size, _ in entries)
-        if total <= FOLDER_LIMIT_BYTES:
+        if total <= self._limit_bytes:
             return
         log.info("the program cache %s has grown to %d bytes; the oldest go", self.folder, total)
         for _, size, name in sorted(entries):
             Path(name).unlink(missing_ok=True)
             total -= size
-            if total <= FOLDER_LIMIT_BYTES // 2:
+            if total <= self._limit_bytes // 2:
                 return
 
 
@@ -158,12 +162,12 @@ _caches: dict[Path, BinaryCache] = {}
 _caches_lock = threading.Lock()
 
 
-def default_cache() -> BinaryCache | None:
-    """Give the cache below ``cache_root()``; None for a user without a home folder."""
+def named_cache(name: str, limit_bytes: int | None = None) -> BinaryCache | None:
+    """Give a cache below ``cache_root()``; None for a user without a home folder."""
     try:
-        folder = cache_root() / "programs"
+        folder = cache_root() / name
     except OSError as error:
-        log.debug("no program cache: %s", error)
+        log.debug("no cache of %s: %s", name, error)
         return None
     with _caches_lock:
-        return _caches.setdefault(folder, BinaryCache(folder))
+        return _caches.setdefault(folder, BinaryCache(folder, limit_bytes))

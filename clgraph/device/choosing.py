@@ -7,11 +7,13 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from clgraph.device.discovery import POCL_PLATFORM, Device, devices
+from clgraph.device.lazy import discovery
 from clgraph.errors import ClgraphError, DeviceNotFoundError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from clgraph.device.discovery import Device
 
 __all__ = ["OTHER_DRIVERS", "device"]
 
@@ -61,7 +63,7 @@ def device(spec: str | Device | None = None) -> Device:
     Whether a device can build kernels is tried when it is first about to be chosen, see
     `clgraph.device.selftest`; one that is passed over is named in the log.
     """
-    if isinstance(spec, Device):
+    if isinstance(spec, discovery.Device):
         return spec
     origin = ""
     if spec is None:
@@ -90,7 +92,7 @@ def device(spec: str | Device | None = None) -> Device:
 
 def _fitting(wanted: str) -> Iterator[Device]:
     """Give the devices that a name fits, best first; those of a platform's name before others."""
-    everything = devices()
+    everything = discovery.devices()
     real = [found for found in everything if not found.is_simulator]
     if not wanted:
         yield from real
@@ -124,7 +126,7 @@ def _device_names(found: Device) -> tuple[str, ...]:
 
 def _is_processor_maker(wanted: str, found: Device) -> bool:
     """Whether a name only fits because PoCL calls its device after the processor it runs on."""
-    return wanted in PROCESSOR_MAKERS and POCL_PLATFORM in found.platform.casefold()
+    return wanted in PROCESSOR_MAKERS and discovery.POCL_PLATFORM in found.platform.casefold()
 
 
 def _cannot_build(fitting: Iterable[Device]) -> str:
@@ -137,7 +139,7 @@ def _cannot_build(fitting: Iterable[Device]) -> str:
 
 def _not_found(spec: str, origin: str) -> str:
     try:
-        everything = devices()
+        everything = discovery.devices()
     except ClgraphError as error:
         return str(error)
     if not everything:

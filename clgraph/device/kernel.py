@@ -135,17 +135,19 @@ class Kernel:
                 f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
             )
         last = self._last
-        for index, arg in enumerate(args):
+        # Most arguments are those of the launch before; scalars are found so by a look.
+        for index, (arg, before) in enumerate(zip(args, last, strict=True)):
+            if arg is before and arg is not None:
+                continue
             if isinstance(arg, Allocation):
-                if arg.token is not last[index]:
+                if arg.token is not before:
                     last[index] = None  # an exception may come before the driver has been told
                     self._handle.set_bytes(index, _address(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
-                if arg is not last[index]:
-                    last[index] = None
-                    self._handle.set_bytes(index, arg.tobytes())
-                    last[index] = arg
+                last[index] = None
+                self._handle.set_bytes(index, arg.tobytes())
+                last[index] = arg
             else:
                 self._set_other(index, arg)
 

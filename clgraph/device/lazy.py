@@ -10,7 +10,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
-__all__ = ["checked", "checks", "cl", "mako_lookup", "metadata"]
+__all__ = ["checked", "checks", "cl", "discovery", "mako_lookup", "metadata"]
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from mako import lookup as mako_lookup
 
-    from clgraph.device import checked, checks
+    from clgraph.device import checked, checks, discovery
 else:
     NO_CACHE = "PYOPENCL_NO_CACHE"
 
@@ -43,3 +43,4 @@ else:
     metadata = _OnFirstUse("importlib.metadata")
     checked = _OnFirstUse("clgraph.device.checked")
     checks = _OnFirstUse("clgraph.device.checks")
+    discovery = _OnFirstUse("clgraph.device.discovery")

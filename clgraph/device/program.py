@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.device import amd, nvidia
-from clgraph.device.builderror import build_error, differences, first_error
-from clgraph.device.cache import CachedBinary, default_cache
+from clgraph.device.asked import what_was_asked
+from clgraph.device.builderror import build_error, first_error
+from clgraph.device.cache import CachedBinary, named_cache
 from clgraph.device.forks import check_process
 from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
@@ -116,7 +117,7 @@ class Program:
         log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
         # Its cache goes by the text without comments, so another one is not found there.
         another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
-        built, _ = _from_source(self.device, another, self.label, "", keep=False)
+        built, _ = _from_source(self.device, another, self.label, keep=False)
         self._built = built
         return True
 
@@ -135,7 +136,6 @@ def load(
     /,
     *,
     folders: tuple[Path, ...] = (),
-    asked: object = None,
     **params: object,
 ) -> Program:
     """Render a kernel file for a device and build it, or take it from a cache.
@@ -148,8 +148,6 @@ def load(
         Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     folders : tuple of pathlib.Path
         Folders that are searched before ``kernels_cl/`` and ``templates/``.
-    asked : object, optional
-        The configuration as the user wrote it, for errors; default is the parameters themselves.
     **params : object
         What the file is rendered with, beside ``traits`` (the device's `DeviceTraits`) and
         ``check`` (True where ``CLGRAPH_CHECK=1`` asks for bounds checks). A name without a value is
@@ -168,16 +166,15 @@ def load(
 
     Notes
     -----
-    Rendering takes about a millisecond. Building takes 0.03 to 2 s once; afterwards the
-    binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps its own.
-    pyopencl's own cache, which unpickles what it finds, takes no part.
+    Rendered texts are kept, see `clgraph.device.renderings`. Building takes 0.03 to 2 s once;
+    afterwards the binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL keeps
+    its own. pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
-    config = differences(params if asked is None else {"config": asked})
-    return build(device, source, label=name, config=config)
+    return build(device, source, label=name)
 
 
-def build(device: Device, source: str, *, label: str, config: str = "") -> Program:
+def build(device: Device, source: str, *, label: str) -> Program:
     """Build OpenCL C for a device, or take it from a cache.
 
     Parameters
@@ -186,8 +183,8 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
         What to build for.
     source : str
         The whole text.
-    label, config : str
-        What errors call it, and what they say it was made from.
+    label : str
+        What errors call it.
 
     Returns
     -------
@@ -212,7 +209,7 @@ def build(device: Device, source: str, *, label: str, config: str = "") -> Progr
         if program is None:
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
-            program = _obtain(device, text, label, config)
+            program = _obtain(device, text, label)
             program.source, program.checked = source, rewritten
             _programs[place] = program
     return program
@@ -230,8 +227,8 @@ def _options(device: Device) -> tuple[str, ...]:
     return (*options, NO_OPTIMISING)
 
 
-def _obtain(device: Device, source: str, label: str, config: str) -> Program:
-    cache = default_cache() if _gains_from_disk(device) else None
+def _obtain(device: Device, source: str, label: str) -> Program:
+    cache = named_cache("programs") if _gains_from_disk(device) else None
     key = cache_key(device, source)
     cached = cache.load(key) if cache else None
     if cached is not None:
@@ -243,7 +240,7 @@ def _obtain(device: Device, source: str, label: str, config: str) -> Program:
             program = Program(device, label, source, built, cached)
             program.from_cache = True
             return program
-    built, fresh = _from_source(device, source, label, config, keep=cache is not None)
+    built, fresh = _from_source(device, source, label, keep=cache is not None)
     if cache and fresh.binary:
         about = {"label": label, "device": device.name, "driver": device.driver}
         cache.store(key, fresh, about)
@@ -260,14 +257,14 @@ def _gains_from_disk(device: Device) -> bool:
 
 
 def _from_source(
-    device: Device, source: str, label: str, config: str, *, keep: bool
+    device: Device, source: str, label: str, *, keep: bool
 ) -> tuple[cl.Program, CachedBinary]:
     handle = _raw_program()(device.context, source)
     try:
         _compile(device, handle)
     except cl.Error as error:
         text = _build_log(device, handle) or str(error)
-        raise build_error(device, label, config, source, _sha256(source), text) from error
+        raise build_error(device, label, what_was_asked(), source, _sha256(source), text) from error
     built = cl.Program(handle)
     tells = device.traits.graphics_ip is not None  # what kernels take is said in the binary
     binary = bytes(built.binaries[0]) if keep or tells else b""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import clgraph
 from clgraph.device.lazy import mako_lookup
+from clgraph.device.renderings import kept_rendering
 from clgraph.errors import ClgraphError, KernelBuildError
 
 if TYPE_CHECKING:
@@ -76,7 +77,19 @@ def render(name: str, params: Mapping[str, object], folders: tuple[Path, ...] = 
     ------
     KernelBuildError
         If the file is missing, is not a valid template, or uses a name that has no value.
+
+    Notes
+    -----
+    A text that was rendered before from the same comes from `clgraph.device.renderings`, and then
+    Mako is not even imported.
     """
+    if folders:  # of a user, or of a test: nobody knows when files in them change
+        return _rendered(name, params, folders)
+    roots = source_folders()
+    return kept_rendering(name, params, roots, lambda: _rendered(name, params, ()))
+
+
+def _rendered(name: str, params: Mapping[str, object], folders: tuple[Path, ...]) -> str:
     try:
         template = _lookup((*folders, *source_folders())).get_template(name)
         return str(template.render_unicode(**params))

@@ -44,6 +44,10 @@ STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stag
 _STATUS = STATE_WORDS["STATUS"]
 _ABORTED = STATE_WORDS["ABORTED"]
 _SEEN = slice(_ABORTED, COUNTERS_AT + len(COUNTERS))  # the words a look at the state reads
+# Places among these.
+_DEPTH, _REACHED, _EXPLORED, _REMARK = (
+    STATE_WORDS[name] - _SEEN.start for name in ("DEPTH", "REACHED", "EXPLORED", "REMARK")
+)
 
 
 class Outcome:
@@ -70,15 +74,15 @@ class Outcome:
         mode: str,
         events: tuple[cl.Event, cl.Event],
         launches: int,
-        words: Callable[[int], int],
+        words: list[int],
     ) -> None:
         self.mode = mode
         self.launches = launches
-        self.depth = words(STATE_WORDS["DEPTH"])
-        self.reached = words(STATE_WORDS["REACHED"])
-        self.explored = words(STATE_WORDS["EXPLORED"]) | words(STATE_WORDS["EXPLORED"] + 1) << 32
-        self.remark = words(STATE_WORDS["REMARK"])
-        self.counters = {name: words(COUNTERS_AT + k) for k, name in enumerate(COUNTERS)}
+        self.depth = words[_DEPTH]
+        self.reached = words[_REACHED]
+        self.explored = words[_EXPLORED] | words[_EXPLORED + 1] << 32
+        self.remark = words[_REMARK]
+        self.counters = dict(zip(COUNTERS, words[COUNTERS_AT - _SEEN.start :], strict=True))
         self._events = events
 
     def __getstate__(self) -> dict[str, Any]:
@@ -281,4 +285,4 @@ class Driver:
                 "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
                 "vertex is queued once and 100 percent suffice."
             )
-        return Outcome(mode, events, launches, self._word)
+        return Outcome(mode, events, launches, self._mirror.words.tolist())

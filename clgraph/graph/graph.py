@@ -13,6 +13,7 @@ from clgraph.graph.csr import CSR, Array, check_pointers
 from clgraph.graph.modules import module
 from clgraph.graph.reorder import vertex_order
 from clgraph.graph.statistics import GraphStatistics, graph_statistics
+from clgraph.graph.survey import survey
 
 __all__ = ["Graph"]
 
@@ -49,8 +50,10 @@ class Graph:
 
     Notes
     -----
-    O(n + m) checks on the host; an undirected graph costs one transpose more. C-contiguous int32
-    and int64 arrays are kept as views, never written to; change them afterwards and results are
+    O(n + m) checks on the host in one pass, in threads where there are many edges; that each edge
+    has its reverse follows from sums of random words, see `clgraph.graph.survey.survey`, and only
+    an error costs a transpose, to name the edge. C-contiguous int32 and int64 arrays are kept as
+    views, never written to; change them afterwards and results are
     undefined. Arrays handed out are read-only.
 
     Examples
@@ -72,14 +75,16 @@ class Graph:
         pointers = as_index_array(indptr, "indptr")
         heads = as_index_array(indices, "indices")
         check_pointers(pointers, len(heads))
-        _check_heads(pointers, heads)
         costs = None if weights is None else as_weight_array(weights, len(heads))
-        if csr.first_unsorted(pointers, heads) is not None:
+        found = survey(pointers, heads, costs, symmetry=not directed)
+        if found.least < 0 or found.greatest >= len(pointers) - 1:
+            raise _head_out_of_range(pointers, heads)
+        if not found.ascending:
             pointers, heads, costs = csr.sorted_rows(pointers, heads, costs)
         self._store(
             (pointers, heads, costs), bool(directed), as_label_array(labels, len(pointers) - 1)
         )
-        if not directed:
+        if found.symmetric is False:
             reverse = csr.transpose_csr(pointers, heads, costs)
             problem = csr.asymmetric_edge((pointers, heads, costs), reverse)
             if problem:
@@ -355,14 +360,11 @@ class Graph:
         return f"Graph(n={self.n}, m={self.m}, {kind}{weighted})"
 
 
-def _check_heads(indptr: Array, indices: Array) -> None:
+def _head_out_of_range(indptr: Array, indices: Array) -> InvalidGraphError:
     n = len(indptr) - 1
-    if not len(indices):
-        return
-    if int(indices.min()) < 0 or int(indices.max()) >= n:
-        edge = int(np.flatnonzero((indices < 0) | (indices >= n))[0])
-        row = int(np.searchsorted(indptr, edge, side="right")) - 1
-        raise InvalidGraphError(
-            f"indices[{edge}] in row {row} is {indices[edge]}; a graph of {n} vertices has heads "
-            f"0 to {n - 1}"
-        )
+    edge = int(np.flatnonzero((indices < 0) | (indices >= n))[0])
+    row = int(np.searchsorted(indptr, edge, side="right")) - 1
+    return InvalidGraphError(
+        f"indices[{edge}] in row {row} is {indices[edge]}; a graph of {n} vertices has heads "
+        f"0 to {n - 1}"
+    )

@@ -15,6 +15,7 @@ from runtimes import clean_environment, run_python
 
 import clgraph as cg
 from clgraph.device import Memory, builderror, cache, load, program, sources, wait
+from clgraph.device.asked import asking
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.errors import KernelBuildError
 
@@ -338,7 +339,7 @@ def test_processes_that_build_the_same_together(tmp_path):
         code = '''if True:
             import logging, clgraph as cg
             from clgraph.device.program import build
-            logging.basicConfig(level="INFO")
+            logging.basicConfig(level="WARNING")
             for n in range(3):
                 text = "kernel void f(global uint *a) { a[0] = %d; }" % n
                 build(cg.device("intel"), text, label="f.cl").kernel("f")
@@ -392,13 +393,19 @@ __kernel void broken(__global uint *a) {
 @pytest.mark.runtimes("pocl", "intel")
 def test_build_error_shows_the_rendered_lines(device, empty_cache, tmp_path):
     (tmp_path / "broken.cl").write_text(BROKEN)
+
+    @asking
+    def call(config):
+        assert config
+        load(device, "broken.cl", folders=(tmp_path,), lanes=32, group_size=64)
+
     with pytest.raises(KernelBuildError) as caught:
-        load(device, "broken.cl", folders=(tmp_path,), balance="item_per_vertex", group_size=64)
+        call(Wish(32, group_size=64))
     message = str(caught.value)
     first, *lines, last = message.splitlines()
     assert first == (
         f"broken.cl did not compile on {device.name} (driver {device.driver}) "
-        "with balance=item_per_vertex, group_size=64: "
+        "with group_size=64: "
         "use of undeclared identifier 'undeclared_thing' (line 5)"
     )
     assert lines == [
@@ -489,7 +496,10 @@ class Wish:
         ({}, ""),
         ({"config": Wish(32)}, ""),
         ({"config": Wish(32, group_size=64)}, "group_size=64"),
-        ({"config": Wish(32, Strategy(threshold=9), 64)}, "threshold=9, group_size=64"),
+        (
+            {"config": Wish(32, Strategy(threshold=9), 64)},
+            "balance=Strategy, balance.threshold=9, group_size=64",
+        ),
         ({"config": Wish(32, table={"a": 1}), "words": (1, 2), "UNREACHED": -1}, ""),
         ({"items": 1, "smallest": True}, "items=1, smallest=True"),
     ],
@@ -519,7 +529,7 @@ def test_a_build_error_of_a_search_names_what_the_user_asked_for(pocl, monkeypat
         with pytest.raises(KernelBuildError) as caught:
             plan(graph, config=config, device=pocl)
         first, *lines = str(caught.value).splitlines()
-        asked = "alpha=7" if plan is cg.BFS else "solo=False"
+        asked = "pull=edges, pull.alpha=7" if plan is cg.BFS else "schedule.solo=False"
         assert f"(driver {pocl.driver}) with {asked}: no luck (line 1)" in first
         assert len(lines) == 4
         with pytest.raises(KernelBuildError) as caught:

@@ -7,29 +7,19 @@ itself has it, before clgraph looks at the devices.
 import os
 
 import pytest
-from runtimes import INTEL, POCL, clean_environment, driver_library, run_python
+from runtimes import INTEL, POCL, ROOT, clean_environment, driver_library, run_python
 
 import clgraph as cg
 from clgraph.device import processor
 
-RENAME = """
-import ctypes, logging, os, sys
+RENAME = f"""
+import logging, sys
 import pyopencl as cl
 from clgraph.device import processor
 
-def rename(name):
-    device = next(p for p in cl.get_platforms() if "Portable" in p.name).get_devices()[0]
-    word = processor.WORD_BYTES
-    with processor._memory() as memory:
-        places = [place for place in range(device.int_ptr, device.int_ptr + 1024, word)
-                  if processor._text_at(memory, place - word).startswith(b"x86_64-")]
-    duplicate = ctypes.CDLL(None).strdup
-    duplicate.restype, duplicate.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-    (place,) = places
-    ctypes.c_void_p.from_address(place).value = duplicate(name.encode())
-    return device
-
-rename("generic")
+sys.path.insert(0, {str(ROOT / "tests" / "renaming")!r})
+import renaming
+assert renaming.rename(cl.get_platforms())
 logging.basicConfig(level="INFO", format="%(message)s")
 """
 SEARCH = """

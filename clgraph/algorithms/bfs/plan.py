@@ -15,6 +15,7 @@ from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device import device as find_device
 from clgraph.device import load
+from clgraph.device.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import Driver
@@ -80,6 +81,7 @@ class BFS:
     .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -123,7 +125,6 @@ class BFS:
             load(
                 self.device,
                 "bfs/bfs.cl",
-                asked=self._wanted,
                 **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
             )
             for names in together
@@ -171,6 +172,7 @@ class BFS:
             )
         return self._fallback
 
+    @asking
     def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
         """Search from one vertex.
 

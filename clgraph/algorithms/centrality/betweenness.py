@@ -15,6 +15,7 @@ from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
 from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
@@ -40,6 +41,7 @@ LIMITS: dict[str, dict[str, Any]] = {
 }
 
 
+@asking
 def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     sources: ArrayLike | int | None = None,
@@ -140,6 +142,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     return scores
 
 
+@asking
 def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     sources: ArrayLike | int | None = None,

@@ -10,6 +10,7 @@ from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["closeness_centrality", "harmonic_centrality"]
 
 
+@asking
 def closeness_centrality(
     graph: Graph,
     sources: ArrayLike | None = None,
@@ -91,6 +93,7 @@ def closeness_centrality(
     return closeness
 
 
+@asking
 def harmonic_centrality(
     graph: Graph,
     sources: ArrayLike | None = None,

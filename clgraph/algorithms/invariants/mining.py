@@ -17,6 +17,7 @@ from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
 from clgraph.algorithms.invariants.trace import Trace
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.progress import tell
 
@@ -74,6 +75,7 @@ class InvariantMiner:
            Computers 69(4), 2020.
     """
 
+    @asking
     def __init__(
         self,
         templates: str | Sequence[str | Template] = "I",
@@ -104,6 +106,7 @@ class InvariantMiner:
         if inference and any(family.kind == NUMERIC for family in self.families):
             self._finder = RangeFinder(self.device, self._sweepers[0].width)
 
+    @asking
     def run(
         self,
         trace: Any,

@@ -18,6 +18,7 @@ from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import real, whole
 
@@ -77,6 +78,7 @@ class SubgraphMatching:
            Bioinformatics 32(14), 2016.
     """
 
+    @asking
     def __init__(
         self,
         target: Any,
@@ -97,6 +99,7 @@ class SubgraphMatching:
             codes = self._labels.codes
             self._phases = Phases(self.target, codes, self.config, self._memory, progress)
 
+    @asking
     def run(  # noqa: PLR0913 - all but one by keyword
         self,
         query: Any,

@@ -10,6 +10,7 @@ from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher, narrow
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
@@ -30,6 +31,7 @@ __all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]
 WEIGHTED_BLOCK = 256  # rows of distances in host memory
 
 
+@asking
 def apsp(
     graph: Graph,
     sources: ArrayLike | None = None,

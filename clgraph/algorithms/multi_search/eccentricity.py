@@ -12,6 +12,7 @@ from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
@@ -33,6 +34,7 @@ FEW = 4  # candidates so few that batches gain nothing
 BATCH = 1024
 
 
+@asking
 def eccentricity(
     graph: Graph,
     sources: ArrayLike | None = None,

@@ -15,6 +15,7 @@ from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
 from clgraph.device import Memory, resident_groups
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.device.program import build
 from clgraph.device.sources import render
 from clgraph.engine.resident import resident
@@ -122,6 +123,7 @@ class MultiSearch:
     [[0, 1, 2, 3, 4], [3, 2, 1, 0, 1]]
     """
 
+    @asking
     def __init__(  # noqa: PLR0913 - one argument a snippet
         self,
         graph: Graph,
@@ -213,8 +215,7 @@ class MultiSearch:
                 "status_words": STATUS_WORDS,
             },
         )
-        about = f"group_size={config.group_size}, threshold={config.threshold}"
-        program = build(self.device, source, label="multi_search/multi_search.cl", config=about)
+        program = build(self.device, source, label="multi_search/multi_search.cl")
         self.source_hash = program.source_hash
         self._source = program.source
         self._kernel = program.kernel("multi_search")
@@ -249,6 +250,7 @@ class MultiSearch:
             stamps=not self.config.queued,
         )
 
+    @asking
     def run(
         self,
         sources: ArrayLike | Sequence[int],

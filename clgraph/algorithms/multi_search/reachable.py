@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.graph import as_graph
 from clgraph.progress import part_of
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["reachable"]
 
 
+@asking
 def reachable(
     graph: Graph,
     sources: ArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clgraph.algorithms.scc.plan import scc
+from clgraph.device.asked import asking
 from clgraph.engine.arguments import vertex_number
 from clgraph.graph import Graph, as_graph, from_edges
 from clgraph.graph.csr import row_ids
@@ -57,6 +58,7 @@ class Condensation(Graph):
         return rebuild, ((self.indptr, self.indices, None),)
 
 
+@asking
 def condensation(
     graph: Graph,
     *,

@@ -19,6 +19,7 @@ from clgraph.algorithms.scc.signatures import MOST_EDGES, Signatures
 from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError
@@ -104,6 +105,7 @@ class SCC:
            algorithms", Journal of the ACM 67, 2020.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -173,6 +175,7 @@ class SCC:
         log.warning("%s Strong components are found by colouring instead.", why)
         return None
 
+    @asking
     def run(self, *, verify: bool = False) -> SCCResult:
         """Find the components.
 

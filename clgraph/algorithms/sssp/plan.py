@@ -33,6 +33,7 @@ from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device import device as find_device
 from clgraph.device import load
+from clgraph.device.asked import asking
 from clgraph.engine.arguments import vertex_number, vertex_numbers
 from clgraph.engine.driver import Driver
 from clgraph.engine.resident import resident
@@ -109,6 +110,7 @@ class SSSP:
            Journal of Algorithms 49, 2003.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -150,7 +152,6 @@ class SSSP:
             load(
                 self.device,
                 "sssp/sssp.cl",
-                asked=self._wanted,
                 **kernel_parameters(
                     config,
                     keys,
@@ -167,6 +168,7 @@ class SSSP:
         self._mirror: Mirror | None = None
         self._driver = Driver(self.device, kernels, config)
 
+    @asking
     def run(
         self,
         source: int | Sequence[int],

@@ -15,6 +15,7 @@ from clgraph.algorithms.triangles.orient import faults
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.asked import asking
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph, from_edges
@@ -80,6 +81,7 @@ class Triangles:
            WEA 2005.
     """
 
+    @asking
     def __init__(
         self,
         graph: Graph,
@@ -118,6 +120,7 @@ class Triangles:
             self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
 
+    @asking
     def run(
         self,
         per: Per = "total",

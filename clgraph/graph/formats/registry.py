@@ -1,16 +1,16 @@
 """Reading and writing graphs in the format that a file's name or head calls for."""
 
+import importlib
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
-from clgraph.graph.formats import csv, dimacs9, edges, gap, koblenz, metis, mtx, npz, snap
 from clgraph.graph.formats.files import Limits, Progress, Source
 from clgraph.graph.formats.writing import written
 from clgraph.graph.graph import Graph
@@ -22,13 +22,6 @@ __all__ = ["FORMATS", "Format", "format_of", "read", "write"]
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _SNIFFED_BYTES = 4096
 _REPORTED_BYTES = 1 << 24
-
-
-class Reader(Protocol):
-    """Reads a graph from an open file."""
-
-    def __call__(self, source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
-        """Read the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +36,48 @@ class Format:
         Endings of file names that mean it.
     title : str
         What people call it.
-    read : callable
-        ``read(source, directed=..., weighted=...)`` gives a Graph.
-    write : callable
-        ``write(graph)`` gives an iterator of pieces of the file.
+    module : str
+        Where it is read and written, below ``clgraph.graph.formats``; imported on first use.
+    variant : str
+        What its functions there have behind their names.
     """
 
     name: str
     extensions: tuple[str, ...]
     title: str
-    read: Reader
-    write: Callable[[Graph], Iterator[bytes]]
+    module: str
+    variant: str = ""
+
+    def read(self, source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
+        """Read a graph from an open file."""
+        graph: Graph = self._function("read")(source, directed=directed, weighted=weighted)
+        return graph
+
+    def write(self, graph: Graph) -> Iterator[bytes]:
+        """Give a graph as the pieces of a file."""
+        pieces: Iterator[bytes] = self._function("write")(graph)
+        return pieces
+
+    def _function(self, does: str) -> Any:
+        module = importlib.import_module(f"clgraph.graph.formats.{self.module}")
+        return getattr(module, does + self.variant)
 
 
 FORMATS = {
     entry.name: entry
     for entry in (
-        Format("mtx", (".mtx",), "Matrix Market", mtx.read, mtx.write),
-        Format("snap", (".txt", ".snap"), "SNAP edge list", snap.read, snap.write),
-        Format("dimacs9", (".gr",), "DIMACS 9 shortest paths", dimacs9.read, dimacs9.write),
-        Format("metis", (".graph", ".metis"), "METIS, DIMACS 10", metis.read, metis.write),
-        Format("koblenz", (".konect",), "Koblenz network collection", koblenz.read, koblenz.write),
-        Format("edges", (".edges",), "Network Repository", edges.read, edges.write),
-        Format("csv", (".csv", ".tsv"), "table of edges", csv.read, csv.write),
-        Format("npz", (".npz",), "NumPy archive", npz.read, npz.write),
-        Format("el", (".el",), "GAP edge list", gap.read_el, gap.write_el),
-        Format("wel", (".wel",), "GAP weighted edge list", gap.read_wel, gap.write_wel),
-        Format("sg", (".sg",), "GAP serialised graph", gap.read_sg, gap.write_sg),
-        Format("wsg", (".wsg",), "GAP serialised weighted graph", gap.read_wsg, gap.write_wsg),
+        Format("mtx", (".mtx",), "Matrix Market", "mtx"),
+        Format("snap", (".txt", ".snap"), "SNAP edge list", "snap"),
+        Format("dimacs9", (".gr",), "DIMACS 9 shortest paths", "dimacs9"),
+        Format("metis", (".graph", ".metis"), "METIS, DIMACS 10", "metis"),
+        Format("koblenz", (".konect",), "Koblenz network collection", "koblenz"),
+        Format("edges", (".edges",), "Network Repository", "edges"),
+        Format("csv", (".csv", ".tsv"), "table of edges", "csv"),
+        Format("npz", (".npz",), "NumPy archive", "npz"),
+        Format("el", (".el",), "GAP edge list", "gap", "_el"),
+        Format("wel", (".wel",), "GAP weighted edge list", "gap", "_wel"),
+        Format("sg", (".sg",), "GAP serialised graph", "gap", "_sg"),
+        Format("wsg", (".wsg",), "GAP serialised weighted graph", "gap", "_wsg"),
     )
 }
 

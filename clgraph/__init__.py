@@ -275,6 +275,7 @@ _HOMES = {
 _MODULES = {
     "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
+    "tune": "clgraph.tune",
     "generate": "clgraph.graph.generate",
     "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",

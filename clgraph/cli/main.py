@@ -27,6 +27,7 @@ from clgraph.cli import (
     scc,
     sssp,
     triangles,
+    tune,
 )
 from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
@@ -65,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     bench.COMMAND,
     microbench.COMMAND,
     profile.COMMAND,
+    tune.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

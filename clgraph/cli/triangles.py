@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
+from clgraph.cli.setting import is_tuned
 from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
@@ -48,7 +49,8 @@ def _run(args: argparse.Namespace) -> Record:
         )
     import clgraph
 
-    clgraph.TrianglesConfig.of(args.config)  # before the file is read
+    if not is_tuned(args.config):
+        clgraph.TrianglesConfig.of(args.config)  # before the file is read
     device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     began = time.perf_counter()

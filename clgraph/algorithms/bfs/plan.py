@@ -91,7 +91,7 @@ class BFS(SearchPlan):
     ) -> None:
         super().__init__(as_graph(graph), device)
         self.with_predecessors = bool(predecessors)
-        self._wanted = BFSConfig.of(config)
+        self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
         self.config = resolve(
             self._wanted.completed(self.graph, self.device.traits),
             self.device.traits,
@@ -212,6 +212,7 @@ class BFS(SearchPlan):
                 unreached=UNREACHED,
             )
         stats = BFSStats(found, outcome, turn.total_ms, self.config, counted)
+        stats.ran_on(self.device, self.groups)
         return BFSResult(found, outcome, stats, source)
 
 

@@ -155,6 +155,8 @@ class ConnectedComponents(Plan):
             config=self.config,
             device_bytes=self.device_bytes,
         )
+        stats.vertices = n
+        stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Estimated, Work
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentStats", "ComponentsResult"]
 
 
-class ComponentStats:
+class ComponentStats(Estimated):
     """Times, counts and configuration of one decomposition.
 
     Attributes
@@ -44,6 +45,8 @@ class ComponentStats:
     device_bytes : int
         Device memory of the plan: the graph and its transpose, where this plan was the first to
         want them there, and all state.
+    vertices : int
+        Of the graph, noted by the plan.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -68,7 +71,14 @@ class ComponentStats:
         self.method = method
         self.steps = steps or []
         self.device_bytes = device_bytes
+        self.vertices = 0
         self.energy: Any = None
+
+    def _work(self) -> Work | None:
+        if self.method != "hooking":
+            return None  # how often steps look at an edge is not counted
+        n = float(self.vertices)
+        return Work(n, float(self.edges_traversed), n, 8.0, 4.0 * n)
 
     @property
     def launches(self) -> int:

@@ -113,7 +113,7 @@ class SCC(Plan):
     ) -> None:
         super().__init__(as_graph(graph), device)
         check_size(self.graph)
-        self.config = SCCConfig.of(config)
+        self.config = SCCConfig.on(config, "scc", self.graph, self.device)
         stepwise = self.config.trim or self.config.forward_backward
         self.method = self.config.finish or (
             "hooking"
@@ -216,6 +216,8 @@ class SCC(Plan):
             steps=steps,
             device_bytes=self.device_bytes,
         )
+        stats.vertices = self.graph.n
+        stats.ran_on(self.device)
         result = SCCResult(labels, self.graph.n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=True)

@@ -118,8 +118,8 @@ class SSSP(SearchPlan):
     ) -> None:
         super().__init__(as_graph(graph, weighted=True), device)
         self.with_predecessors = bool(predecessors)
-        self._wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
+        self._wanted = SSSPConfig.on(config, "sssp", self.graph, self.device)
         self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
         decided, keys = self.config, self._weights.keys
         parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
@@ -241,6 +241,7 @@ class SSSP(SearchPlan):
             stats = TunedStats(found, outcome, turn.total_ms, self.config, control_ms)
         else:
             stats = PathStats(found, outcome, turn.total_ms, self.config)
+        stats.ran_on(self.device, self.groups)
         return SSSPResult(found, stats, given, end)
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Work
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.findings import Findings
 from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
@@ -53,6 +54,11 @@ class PathFindings(Findings):
         """Edges out of each frontier, int64 [stages]."""
         return self.levels[:, 1].astype(np.int64)
 
+    @property
+    def vertices(self) -> int:
+        """Of the graph."""
+        return int(self._graph.degrees.size)
+
     @cached_property
     def edges_of_reached(self) -> int:
         """Out-edges of the vertices with a distance."""
@@ -76,6 +82,11 @@ class PathStats(TraversalStats):
         self._paths = found
         self.levels = outcome.depth
         self.relaxations = outcome.explored
+
+    def _work(self) -> Work:
+        edges, n = float(self.relaxations), self._paths.vertices
+        # One edge in eight brings a shorter path, which an atomic stores.
+        return Work(float(n), edges, edges / 8, float(self.levels), 4.0 * n)
 
     @property
     def config(self) -> ResolvedPaths:

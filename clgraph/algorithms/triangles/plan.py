@@ -93,11 +93,11 @@ class Triangles:
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self._wanted = TrianglesConfig.of(config)
         self.device = find_device(device)
         before = self.device.ledger.used_bytes
         simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
         self.simple = simple
+        self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
         self.config = resolve(
             self._wanted,
             self.device.traits,
@@ -319,16 +319,18 @@ class Triangles:
         start: float,
     ) -> TrianglesResult:
         counting = self._counting if self.simple.m else None
+        origin = self._wanted.origin
         stats = TrianglesStats(
             log,
             preparation,
             1e3 * (time.perf_counter() - start),
-            config=self.config,
+            config=str(self.config) + (f" ({origin})" if origin else ""),
             intersections=counting.intersections if counting else 0,
             probes=counting.probes if counting else 0,
             longest=counting.longest if counting else None,
             device_bytes=self._device_bytes,
         )
+        stats.ran_on(self.device)
         return TrianglesResult(count, values, stats)
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
-__all__ = ["as_stored", "simple_graph"]
+__all__ = ["as_stored", "cleaned", "simple_graph"]
 
 
 def simple_graph(
@@ -46,10 +46,7 @@ def simple_graph(
         If it is not such a graph and is not to be cleaned.
     """
     if clean:
-        tails, heads, _ = graph.listed_edges()
-        return from_edges(
-            tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
-        )
+        return cleaned(graph)
     if graph.directed:
         raise InvalidGraphError(
             "trusses, cores and triangles need an undirected graph; pass graph.symmetrized(), or "
@@ -72,6 +69,14 @@ def simple_graph(
                 "count as corners or twice; pass clean=True."
             )
     return graph
+
+
+def cleaned(graph: Graph) -> Graph:
+    """Give the graph with every edge both ways and once, and no self-loops."""
+    tails, heads, _ = graph.listed_edges()
+    return from_edges(
+        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
+    )
 
 
 def as_stored(values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:

@@ -4,7 +4,9 @@
 ## Note          two reciprocals in a row are none, so each is guarded by a predicate that is true.
 ##               `volatile` binds the OpenCL compiler only. The assembler behind it improves what it can
 ##               prove, so chains are such that it can prove nothing: each step needs the one before,
-##               by a register whose value only the kernel's arguments tell.
+##               by a register whose value only the kernel's arguments tell. A multiply-add of three
+##               registers waits for the register file where lanes read two a cycle, so the usual one
+##               has one: c comes out of a uniform register or the constant bank.
 <%!
     # Steps of an operation, taken in turn, with | between them; {a}, {b} and {c} are registers of one chain, p its predicate.
     STEPS = {
@@ -32,7 +34,8 @@
         "add_float": "add.rn.f32 {a},{a},{b};",
         "sub_float": "sub.rn.f32 {a},{a},{b};",
         "mul_float": "mul.rn.f32 {a},{a},{b};",
-        "fma_float": "fma.rn.f32 {a},{a},{b},{c};",
+        "fma_float": "fma.rn.f32 {a},{a},{c},{a};",
+        "fma_three_registers": "fma.rn.f32 {a},{a},{b},{c};",
         "div_exact": "div.rn.f32 {a},{b},{a};",
         "div_exact_flushed": "div.rn.ftz.f32 {a},{b},{a};",
         "div_fast": "div.approx.f32 {a},{b},{a};",
@@ -53,7 +56,7 @@
         for ending, letter in (("long", "l"), ("double", "d")):
             if operation.endswith(ending):
                 return letter
-        floats = ("float", "exact", "flushed", "fast", "sin", "cos", "exp2", "log2", "rsqrt", "rcp")
+        floats = ("float", "registers", "exact", "flushed", "fast", "sin", "cos", "exp2", "log2", "rsqrt", "rcp")
         return "f" if operation.endswith(floats) else "r"
 
     def quoted(instructions):

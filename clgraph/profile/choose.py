@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Suggestion", "suggested_balancer"]
 
 EVEN = 0.95
-ROWS_DIFFER = 0.25
+ROWS_DIFFER = 0.35
 
 
 @dataclass(frozen=True, slots=True)

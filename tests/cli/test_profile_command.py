@@ -12,7 +12,7 @@ from clgraph.profile.quality import Weights
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("profile") / "kron.mtx"
-    cg.write(cg.generate.kron(6, seed=1), path)
+    cg.write(cg.generate.kron(6, seed=1, weights=(1, 9)), path)
     return str(path)
 
 

@@ -244,7 +244,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):  # noqa: ARG002
-        if tag not in {"meta", "rect", "path", "circle"}:
+        if tag not in {"meta", "rect", "path"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag):

@@ -4,7 +4,6 @@
 ##                    "lists": items are edges, and the other two of each of its triangles are listed
 ##                    "rows": items are edges, whose triangles are found by looking the neighbours of
 ##                    the end of the shorter row up in the other's row
-## arguments()        of the kernel
 ## declarations()     at file scope: entries of queues are items, whose row is what has to be visited
 ## visit(count, alone)   a round's body: takes one from each survivor for each thing it loses;
 ##                    `alone`: in a round of one group
@@ -20,23 +19,6 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="solo" file="/grid/solo.mako"/>
-
-<%def name="arguments()">
-% if incident == "rows":
-    __global const ${row_type} *restrict begins,    // [vertices + 1]
-    __global uint *lengths,                         // [vertices] in/out: of rows
-    __global uint *indices,                         // [m] in/out, ascending in each row
-    __global uint *edges,                           // [m] in/out: numbers of the edges there
-    __global const uint2 *restrict ends,            // [n]
-    const uint vertices,
-% elif incident == "lists":
-    __global const offset_t *restrict indptr,       // [n + 1]
-    __global const uint2 *restrict sides,           // [indptr[n]] the other two edges of each triangle
-% else:
-    __global const offset_t *restrict indptr,       // [n + 1]
-    __global const uint *restrict indices,          // [m]
-% endif
-</%def>
 
 <%def name="declarations()">
 typedef uint entry_t;

@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -60,30 +61,8 @@ ${intersect.functions()}
 ${incidence.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void truss_peel(
-    ${incidence.arguments()}
-    const uint n,                                   // items
-    const uint first_level,                         // items with counts up to a level are below it
-    const uint last_level,
-    const uint offset,                              // of an item's number from the level it goes at
-    const uint quorum,                              // with fewer items left nothing will be left
-    const uint recounting,                          // 0 never, 1 always, 2 where it is cheaper
-    const uint dropping,                            // 2: rows may be dropped; 1: what another run left is given, and may only be dropped at first
-    __global uint *counts,                          // [n] in/out
-    __global uchar *status,                         // [n] in/out
-    __global uint *numbers,                         // [n] out, where removed
-    __global uint *queue_even,                      // [n + slack]
-    __global uint *queue_odd,                       // [n + slack]
-    __global uint *left_even,                       // [n + slack] those that are left, if listed
-    __global uint *left_odd,                        // [n + slack]
-    volatile __global uint *control,                // what deciders keep, see clgraph
-    __global uint4 *history,                        // [1 + capacity] out: level, removed, stage, clock
-    const uint capacity,
-    volatile __global uint *state,                  // see stage.mako
-    const uint launch,
-    const uint flags,
-    const uint patience,
-    const uint spin_limit,
-    const ulong budget)
+${signature.parameters()}\
+${stage.parameters()}\
 {
     ${lanes.setup()}
     if (launch == 0 && get_global_id(0) == 0) history[0].w = device_clock_ns();
@@ -97,7 +76,11 @@ void truss_peel(
     // A run that goes on from what another left first forgets the stamps of that: after an empty
     // FIND, since whatever begins is in the first kernel, where there are several.
     const int resumed = dropping == 1u;
-    const stage_t first_stage = {0, 0, FIND, 0, 0, 0, 0, NO_LIST, resumed ? 0u : n, 1u, first_level};
+    stage_t first_stage = stage_first(FIND);
+    first_stage.tile = NO_LIST;
+    first_stage.length = resumed ? 0u : n;
+    first_stage.hubs = 1u;
+    first_stage.level = first_level;
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}

@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
 from clgraph.device.lazy import cl
 from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.plan import Table
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
@@ -48,6 +49,27 @@ STATE_BYTES = 4 + 4 + 1 + 4 * 4
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
 # Rounds that look at so few elements are one group's; not measured yet.
 FEW_EDGES = 4096
+ROWS_TYPE = "row_type"  # whatever rows are numbered by
+ROWS = {
+    "rows": (
+        (ROWS_TYPE, "begins", "[vertices + 1]", "read"),
+        ("uint", "lengths", "[vertices] in/out: of rows", "write"),
+        ("uint", "indices", "[m] in/out, ascending in each row", "write"),
+        ("uint", "edges", "[m] in/out: numbers of the edges there", "write"),
+        ("uint2", "ends", "[n]", "read"),
+        ("uint", "vertices", "", "value"),
+    ),
+    "lists": (
+        ("offset_t", "indptr", "[n + 1]", "read"),
+        ("uint2", "sides", "[indptr[n]] the other two edges of each triangle", "read"),
+    ),
+    "neighbours": (
+        ("offset_t", "indptr", "[n + 1]", "read"),
+        ("uint", "indices", "[m]", "read"),
+    ),
+}
+# Of a stage: which queue and which list, how much; the stamp and whether it counts; the level.
+PAYLOAD = {"queue": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -74,6 +96,21 @@ class Incidence:
     total: int
     reset: Callable[[SweepLog], object] | None = None
     row_type: str = "uint"
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
+        """The kernel's first arguments: type, name, note and access of each."""
+        named = [
+            (self.row_type if kind == ROWS_TYPE else kind, *others)
+            for kind, *others in ROWS[self.kind]
+        ]
+        return tuple(named)  # type: ignore[arg-type]
+
+    @property
+    def bound(self) -> dict[str, Argument]:
+        """The same by name."""
+        names = (name for _, name, *_ in ROWS[self.kind])
+        return dict(zip(names, self.arguments, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +187,15 @@ class Peeling:
         resolved = resolve_stages(config, traits, incidence.total, entry="vertex", alone=True)
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
         single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
-        self._driver, program = compile_stages(
+        table = self._table(incidence, items, offset, RECOUNT[config.removal])
+        self._stages = compile_stages(
             device,
             "truss/peel.cl",
             STAGES,
             resolved,
-            STAGES[0],
+            table,
+            first=STAGES[0],
+            payload=PAYLOAD,
             incident=incidence.kind,
             single_group=single_group,
             few_edges=FEW_EDGES,
@@ -165,17 +205,37 @@ class Peeling:
             round_work=ROUND_WORK[traits.is_cpu],
             edge_work=EDGE_WORK[incidence.kind],
         )
-        self.source_hash = program.source_hash
-        self._recount = np.uint32(RECOUNT[config.removal])
-        self._offset = np.uint32(offset)
-        self.counts = memory.allocate("counts", items, np.uint32)
-        self.status = memory.allocate("status", items, np.uint8)
-        self.numbers = memory.allocate("numbers", items, np.uint32)
-        room = items + QUEUE_SLACK
-        names = ("queue_even", "queue_odd", "left_even", "left_odd")
-        self._queues = tuple(memory.allocate(name, room, np.uint32) for name in names)
-        self._control = memory.allocate("peeling_control", CONTROL_WORDS, np.uint32)
-        self._history = memory.allocate("peeling_rounds", 4 * (1 + HISTORY_CAPACITY), np.uint32)
+        self.source_hash: str = self._stages.program.source_hash
+        table.allocate(memory)
+        self.counts, self.status = table["counts"], table["status"]
+        self.numbers = table["numbers"]
+        self._control, self._history = table["control"], table["history"]
+
+    @staticmethod
+    def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
+        """Declare what the kernel takes."""
+        table = Table()
+        for row in incidence.rows:
+            table.given(*row)
+        table.number("uint", "n", items, "items")
+        note = "items with counts up to a level are below it"
+        table.given("uint", "first_level", note)
+        table.given("uint", "last_level")
+        table.number("uint", "offset", offset, "of an item's number from the level it goes at")
+        table.given("uint", "quorum", "with fewer items left nothing will be left")
+        table.number("uint", "recounting", recounting, "0 never, 1 always, 2 where it is cheaper")
+        note = "2: rows may be dropped; 1: only what another run left, at first"
+        table.given("uint", "dropping", note)
+        table.array("uint", "counts", items, "[n] in/out")
+        table.array("uchar", "status", items, "[n] in/out")
+        table.array("uint", "numbers", items, "[n] out, where removed")
+        for name in ("queue_even", "queue_odd", "left_even", "left_odd"):
+            table.array("uint", name, items + QUEUE_SLACK, "[n + slack]")
+        table.array("uint", "control", CONTROL_WORDS, "what deciders keep, see clgraph", "shared")
+        note = "[1 + capacity] out: level, removed, stage, clock"
+        table.array("uint4", "history", 1 + HISTORY_CAPACITY, note)
+        table.number("uint", "capacity", HISTORY_CAPACITY)
+        return table
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
         """Enqueue what puts all items back."""
@@ -234,16 +294,15 @@ class Peeling:
             tell(progress, self.items - now, self.items, "peeling")
 
         prepare()
-        outcome = self._driver.run(
-            *self.incidence.arguments,
-            np.uint32(self.items),
-            *map(np.uint32, levels),
-            self._offset,
-            np.uint32(quorum),
-            self._recount,
-            np.uint32(1 if resumed else 2),
-            *(self.counts, self.status, self.numbers, *self._queues, self._control),
-            *(self._history, np.uint32(HISTORY_CAPACITY)),
+        first, last = levels
+        outcome = self._stages.run(
+            {
+                **self.incidence.bound,
+                "first_level": np.uint32(first),
+                "last_level": np.uint32(last),
+                "quorum": np.uint32(quorum),
+                "dropping": np.uint32(1 if resumed else 2),
+            },
             between=between if progress else None,
             restart=prepare,
         )

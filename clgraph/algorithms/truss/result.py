@@ -124,14 +124,14 @@ class DenseSubgraph(Graph):
         Which one.
     mask : bool array [edges of the original graph]
         Which of its stored edges are in this one.
-    vertices : int array [n]
+    original : int array [n]
         The vertices of the original graph that these are; ``labels`` are their labels there, or
         these numbers where it has none.
     """
 
     k: int
     mask: NDArray[np.bool_]
-    vertices: NDArray[Any]
+    original: NDArray[Any]
 
     @property
     def max_k(self) -> int:
@@ -183,12 +183,12 @@ class DenseSubgraph(Graph):
     ) -> DenseSubgraph:
         """Give the graph of CSR arrays that are known to be right, and its attributes."""
         made = cast("DenseSubgraph", cls.trusted(arrays, directed=False, labels=labels))
-        made.mask, made.vertices, made.k = more
+        made.mask, made.original, made.k = more
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the host arrays; device copies stay behind."""
-        more = (self.mask, self.vertices, self.k)
+        more = (self.mask, self.original, self.k)
         rebuild = partial(DenseSubgraph.made, labels=self.labels, more=more)
         return rebuild, ((self.indptr, self.indices, self.weights),)
 

@@ -411,7 +411,7 @@ def test_labels_weights_and_copies(pocl):
     )
     truss = cg.k_truss(weighted, 3, device=pocl)
     assert truss.labels.tolist() == ["a", "b", "c"]
-    assert truss.vertices.tolist() == [0, 1, 2]
+    assert truss.original.tolist() == [0, 1, 2]
     assert truss.weights.tolist() == [5, 6, 5, 7, 6, 7]
     copy = pickle.loads(pickle.dumps(truss))  # noqa: S301
     assert (copy.k, copy.labels.tolist(), copy.m) == (3, ["a", "b", "c"], 6)

@@ -16,14 +16,18 @@ from clgraph.cli import (
     convert,
     devices,
     doctor,
+    dynamic,
     generate,
     info,
+    ktruss,
     match,
     microbench,
     mine,
+    profile,
     scc,
     sssp,
     triangles,
+    tune,
 )
 from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
@@ -53,12 +57,16 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
     triangles.COMMAND,
+    dynamic.COMMAND,
+    ktruss.COMMAND,
     match.COMMAND,
     mine.COMMAND,
     convert.COMMAND,
     generate.COMMAND,
     bench.COMMAND,
     microbench.COMMAND,
+    profile.COMMAND,
+    tune.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -12,6 +12,7 @@ from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation
 from clgraph.device.native import KernelHandle, NativeError
+from clgraph.device.observing import observer
 from clgraph.device.occupancy import largest_group
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from clgraph.device.checks import Checks
     from clgraph.device.discovery import Device
     from clgraph.device.nvidia import KernelUse
+    from clgraph.device.program import Program
 
     Argument: TypeAlias = Allocation | np.generic | cl.Buffer | cl.LocalMemory
 
@@ -46,6 +48,8 @@ class Kernel:
         Largest work-group that it can be launched with, by what the driver or the registers say.
     checks : Checks or None
         Bounds of its arrays, where its program is a checked one: each launch is then waited for.
+    program : Program or None
+        What it is an entry point of.
     """
 
     def __init__(self, device: Device, program: int, name: str, use: KernelUse | None) -> None:
@@ -53,6 +57,7 @@ class Kernel:
         self.name = name
         self.device = device
         self.checks: Checks | None = None
+        self.program: Program | None = None
         self.use = use
         self.registers = use.registers if use else None
         self.spill_bytes = use.spill_bytes if use else None
@@ -97,6 +102,13 @@ class Kernel:
         Some 3 us on a CPU runtime and 14 us or more on an H200. An argument that is the
         same object as in the launch before is not handed over again.
         """
+        watching = observer()
+        if watching is not None:
+            return watching.launch(self, global_size, group_size, args)
+        return self.launch_unobserved(global_size, group_size, *args)
+
+    def launch_unobserved(self, global_size: int, group_size: int, *args: Argument) -> cl.Event:
+        """Launch it as `launch` does, without telling who is watching."""
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "

@@ -17,6 +17,7 @@ import numpy as np
 
 from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
+from clgraph.device.observing import copied
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
 from clgraph.progress import Progress, tell
@@ -214,9 +215,8 @@ class Allocation:
         for first in range(0, count, step):
             piece = array[first : first + step]
             offset = first * self.dtype.itemsize
-            finish_copy(
-                cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
-            )
+            event = cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
+            finish_copy(copied(event, piece.nbytes))
         return array
 
     def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
@@ -245,9 +245,8 @@ class Allocation:
         for first in range(0, source.size, step):
             piece = source[first : first + step]
             offset = first * self.dtype.itemsize
-            finish_copy(
-                cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
-            )
+            event = cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
+            finish_copy(copied(event, piece.nbytes))
             tell(
                 progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
             )

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
+from clgraph.device.observing import copied
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -96,10 +97,11 @@ class Mirror:
 
     def enqueue(self) -> cl.Event:
         """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""
-        return cl.enqueue_copy(
+        event = cl.enqueue_copy(
             self._queue,
             self.words,
             self._source.buffer,
             src_offset=self._offset,
             is_blocking=False,
         )
+        return copied(event, self.words.nbytes)

@@ -53,6 +53,10 @@ class UnitLimits:
 UNITS: tuple[tuple[tuple[int, int], UnitLimits], ...] = (
     ((3, 0), UnitLimits(2048, 16, 48 << 10, 0)),
     ((5, 0), UnitLimits(2048, 32, 64 << 10, 0)),
+    ((5, 2), UnitLimits(2048, 32, 96 << 10, 0)),
+    ((5, 3), UnitLimits(2048, 32, 64 << 10, 0)),
+    ((6, 1), UnitLimits(2048, 32, 96 << 10, 0)),
+    ((6, 2), UnitLimits(2048, 32, 64 << 10, 0)),
     ((7, 0), UnitLimits(2048, 32, 96 << 10, 0)),
     ((7, 5), UnitLimits(1024, 16, 64 << 10, 0)),
     ((8, 0), UnitLimits(2048, 32, 163 << 10, 1 << 10)),

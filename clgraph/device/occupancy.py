@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.device.kernel import Kernel
     from clgraph.device.traits import DeviceTraits
 
-__all__ = ["groups_per_unit", "largest_group", "resident_groups"]
+__all__ = ["group_limits", "groups_per_unit", "largest_group", "resident_groups"]
 
 LANES_PER_WARP = 32
 PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
@@ -44,18 +44,36 @@ def groups_per_unit(
     int
         0 if not even one fits.
     """
+    return min(group_limits(capability, registers, group_size, local_bytes).values())
+
+
+def group_limits(
+    capability: tuple[int, int], registers: int | None, group_size: int, local_bytes: int
+) -> dict[str, int]:
+    """Compute how many work-groups each resource of an NVIDIA multiprocessor would allow.
+
+    Parameters
+    ----------
+    capability, registers, group_size, local_bytes
+        As `groups_per_unit`; without `registers` these are left out.
+
+    Returns
+    -------
+    dict of str to int
+        By "slots", "threads", "registers" and "local memory", the last where groups take some.
+    """
     unit = unit_limits(capability)
     warps = -(-group_size // LANES_PER_WARP)
-    by_threads = unit.threads // (warps * LANES_PER_WARP)
-    # A warp lives in one partition, so each partition rounds down on its own.
-    per_warp = -(-max(registers, 1) * LANES_PER_WARP // REGISTER_GRANULE) * REGISTER_GRANULE
-    warps_that_fit = unit.registers // PARTITIONS_PER_UNIT // per_warp * PARTITIONS_PER_UNIT
-    by_registers = warps_that_fit // warps
-    limits = [unit.groups, by_threads, by_registers]
+    limits = {"slots": unit.groups, "threads": unit.threads // (warps * LANES_PER_WARP)}
+    if registers is not None:
+        # A warp lives in one partition, so each partition rounds down on its own.
+        per_warp = -(-max(registers, 1) * LANES_PER_WARP // REGISTER_GRANULE) * REGISTER_GRANULE
+        warps_that_fit = unit.registers // PARTITIONS_PER_UNIT // per_warp * PARTITIONS_PER_UNIT
+        limits["registers"] = warps_that_fit // warps
     taken = -(-local_bytes // LOCAL_GRANULE_BYTES) * LOCAL_GRANULE_BYTES + unit.reserved_bytes
     if taken:
-        limits.append(unit.local_bytes // taken)
-    return min(limits)
+        limits["local memory"] = unit.local_bytes // taken
+    return limits
 
 
 def largest_group(capability: tuple[int, int], registers: int, limit: int) -> int:

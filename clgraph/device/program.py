@@ -105,6 +105,7 @@ class Program:
                     f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
                 ) from error
             kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
+        kernel.program = self
         if self.checked is not None:
             kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
         return kernel
@@ -117,7 +118,7 @@ class Program:
         log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
         # Its cache goes by the text without comments, so another one is not found there.
         another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
-        built, _ = _from_source(self.device, another, self.label, keep=False)
+        built, _ = _from_source(self.device, another, self.label, _options(self.device), keep=False)
         self._built = built
         return True
 
@@ -174,7 +175,7 @@ def load(
     return build(device, source, label=name)
 
 
-def build(device: Device, source: str, *, label: str) -> Program:
+def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()) -> Program:
     """Build OpenCL C for a device, or take it from a cache.
 
     Parameters
@@ -185,11 +186,13 @@ def build(device: Device, source: str, *, label: str) -> Program:
         The whole text.
     label : str
         What errors call it.
+    more : tuple of str
+        Options for the compiler beside those of the device.
 
     Returns
     -------
     Program
-        The same object for the same device and source.
+        The same object for the same device, source and options.
 
     Raises
     ------
@@ -203,13 +206,14 @@ def build(device: Device, source: str, *, label: str) -> Program:
     """
     check_process()
     check = _checking()
-    place = (device, _options(device), source, check)
+    options = (*_options(device), *more)
+    place = (device, options, source, check)
     with _building:
         program = _programs.get(place)
         if program is None:
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
-            program = _obtain(device, text, label)
+            program = _obtain(device, text, label, options)
             program.source, program.checked = source, rewritten
             _programs[place] = program
     return program
@@ -227,20 +231,20 @@ def _options(device: Device) -> tuple[str, ...]:
     return (*options, NO_OPTIMISING)
 
 
-def _obtain(device: Device, source: str, label: str) -> Program:
+def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -> Program:
     cache = named_cache("programs") if _gains_from_disk(device) else None
-    key = cache_key(device, source)
+    key = cache_key(device, source, options)
     cached = cache.load(key) if cache else None
     if cached is not None:
         try:
-            built = _from_binary(device, cached.binary)
+            built = _from_binary(device, cached.binary, options)
         except cl.Error as error:
             log.warning("%s: the driver refuses its cached binary: %s", label, error)
         else:
             program = Program(device, label, source, built, cached)
             program.from_cache = True
             return program
-    built, fresh = _from_source(device, source, label, keep=cache is not None)
+    built, fresh = _from_source(device, source, label, options, keep=cache is not None)
     if cache and fresh.binary:
         about = {"label": label, "device": device.name, "driver": device.driver}
         cache.store(key, fresh, about)
@@ -257,11 +261,11 @@ def _gains_from_disk(device: Device) -> bool:
 
 
 def _from_source(
-    device: Device, source: str, label: str, *, keep: bool
+    device: Device, source: str, label: str, options: tuple[str, ...], *, keep: bool
 ) -> tuple[cl.Program, CachedBinary]:
     handle = _raw_program()(device.context, source)
     try:
-        _compile(device, handle)
+        _compile(device, handle, options)
     except cl.Error as error:
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, what_was_asked(), source, _sha256(source), text) from error
@@ -270,15 +274,15 @@ def _from_source(
     binary = bytes(built.binaries[0]) if keep or tells else b""
     text = _build_log(device, handle)
     if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
-        text = _assembler_log(device, binary or bytes(built.binaries[0]))
+        text = _assembler_log(device, binary or bytes(built.binaries[0]), options)
     return built, CachedBinary(binary, text)
 
 
-def _assembler_log(device: Device, binary: bytes) -> str:
+def _assembler_log(device: Device, binary: bytes, options: tuple[str, ...]) -> str:
     """Have a binary assembled again that NVIDIA's driver took from its own cache, for the log."""
     try:
         handle = _raw_program()(device.context, [device.cl], [nvidia.unlike_any_other(binary)])
-        _compile(device, handle)
+        _compile(device, handle, options)
     except cl.Error as error:
         log.debug("no figures about a kernel from the assembler: %s", error)
         return ""
@@ -295,14 +299,14 @@ def try_building(device: Device, source: str) -> None:
     """
     handle = _raw_program()(device.context, source)
     try:
-        _compile(device, handle)
+        _compile(device, handle, _options(device))
     except cl.Error as error:
         raise KernelBuildError(first_error(_build_log(device, handle) or str(error))) from error
 
 
-def _from_binary(device: Device, binary: bytes) -> cl.Program:
+def _from_binary(device: Device, binary: bytes, options: tuple[str, ...]) -> cl.Program:
     handle = _raw_program()(device.context, [device.cl], [binary])
-    _compile(device, handle)
+    _compile(device, handle, options)
     return cl.Program(handle)
 
 
@@ -314,11 +318,10 @@ def _raw_program() -> type[cl._cl._Program]:
     return raw
 
 
-def _compile(device: Device, handle: cl._cl._Program) -> None:
+def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:
     check_linker(device.platform, is_cpu=device.traits.is_cpu)
-    options = " ".join(_options(device)).encode()
     # The public build() turns every remark of a compiler into a Python warning.
-    operator.methodcaller("_build", options, [device.cl])(handle)
+    operator.methodcaller("_build", " ".join(options).encode(), [device.cl])(handle)
 
 
 def _build_log(device: Device, handle: cl._cl._Program) -> str:
@@ -329,11 +332,11 @@ def _build_log(device: Device, handle: cl._cl._Program) -> str:
     return str(text or "").strip("\0\n ")
 
 
-def cache_key(device: Device, source: str) -> str:
+def cache_key(device: Device, source: str, options: tuple[str, ...] | None = None) -> str:
     """Give the name under which a program is kept, which no other device or driver has."""
     parts = [
         source,
-        *_options(device),
+        *(_options(device) if options is None else options),
         device.name,
         device.vendor,
         device.platform,

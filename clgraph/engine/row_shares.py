@@ -68,6 +68,7 @@ class RowShares:
     ) -> None:
         traits = device.traits
         self.group_size = group_size(traits)
+        self._lanes = traits.lanes
         self.pieced_groups = 0
         degrees = np.diff(indptr)
         if traits.lanes == 1:
@@ -85,44 +86,35 @@ class RowShares:
         classes = np.searchsorted(longest, degrees).astype(np.uint8)
         long_rows = np.flatnonzero(degrees > piece)
         if len(long_rows):
-            teams, classes = [*teams, teams[-1]], classes.copy()
+            teams = [*teams, teams[-1]]
             classes[long_rows] = len(teams) - 1
         order = np.argsort(len(teams) - classes, kind="stable").astype(np.uint32)
-        counts = np.bincount(classes, minlength=len(teams))[::-1]
+        counts = np.bincount(classes, minlength=len(teams))[::-1].copy()
         teams = teams[::-1]
-        parts = np.empty(0, np.uint32)
-        piece_begins = np.zeros(1, np.uint32)
+        pieces: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
         if len(long_rows):
-            cuts = -(-degrees[long_rows] // piece)
-            piece_begins = np.concatenate([[0], np.cumsum(cuts)]).astype(np.uint32)
-            parts = (np.arange(cuts.sum()) - np.repeat(piece_begins[:-1], cuts)).astype(np.uint32)
-            order = np.concatenate([np.repeat(long_rows, cuts).astype(np.uint32), order])
-            # The rows themselves follow their pieces in `order`; their class is the pieces'.
-            order = np.delete(order, np.arange(len(parts), len(parts) + len(long_rows)))
-            counts = counts.copy()
-            counts[0] = len(parts)
+            cuts, *pieces_found = _cut(degrees[long_rows], piece)
+            pieces = (pieces_found[0], pieces_found[1])
+            # Rows that are cut, which come first, make way for their pieces.
+            rows = np.repeat(long_rows, cuts).astype(np.uint32)
+            order = np.concatenate([rows, order[len(long_rows) :]])
+            counts[0] = len(rows)
             self.pieced_groups = -(-len(long_rows) * columns // self.group_size)
         kept = counts > 0
-        kept[0] |= bool(len(long_rows))
         teams = [team for team, keep in zip(teams, kept, strict=True) if keep]
         counts = counts[kept]
         groups = [-(-int(c) // (self.group_size // t)) for c, t in zip(counts, teams, strict=True)]
-        ordered = len(teams) > 1 or bool(len(long_rows))
         begins = np.zeros((len(teams) + 1, 2), np.uint32)
         begins[1:, 0], begins[1:, 1] = np.cumsum(groups), np.cumsum(counts)
         self.groups = int(begins[-1, 0])
-        self._render(
-            ranges=False,
-            columns=columns,
-            teams=teams,
-            ordered=ordered,
-            pieced=len(long_rows),
-            piece=piece,
-        )
+        ordered = len(teams) > 1 or pieces is not None
+        rendered = {"teams": teams, "ordered": ordered, "pieced": len(long_rows), "piece": piece}
+        self._render(ranges=False, columns=columns, **rendered)
         arrays: list[Allocation] = [memory.upload("row_shares", begins.ravel())]
         if ordered:
             arrays.append(memory.upload("row_order", order))
-        if len(long_rows):
+        if pieces is not None:
+            parts, piece_begins = pieces
             arrays.append(memory.upload("piece_parts", parts))
             arrays.append(memory.upload("piece_begins", piece_begins))
             arrays.append(memory.allocate("piece_sums", len(parts) * columns, real))
@@ -133,6 +125,7 @@ class RowShares:
             "ranges": ranges,
             "columns": columns,
             "group_size": self.group_size,
+            "lanes": self._lanes,
             "teams": [],
             "ordered": False,
             "pieced": 0,
@@ -144,6 +137,16 @@ class RowShares:
 def most_columns(device: Device) -> int:
     """Give how many sums can be taken at once in every row."""
     return 8 if device.traits.lanes == 1 else min(device.traits.lanes, 16)
+
+
+def _cut(
+    degrees: NDArray[Any], piece: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Give the pieces of rows: how many each has, their numbers in their rows, where rows begin."""
+    cuts = -(-degrees.astype(np.int64) // piece)
+    begins = np.concatenate([[0], np.cumsum(cuts)])
+    parts = np.arange(begins[-1]) - np.repeat(begins[:-1], cuts)
+    return cuts, parts.astype(np.uint32), begins.astype(np.uint32)
 
 
 def _teams(lanes: int, size: int) -> tuple[list[int], list[float]]:

@@ -118,7 +118,7 @@ if (share_class == ${index}u) {
 
 ## The sum over a team, on its first member at least.
 <%def name="within(type, team)">
-% if team > traits.lanes:
+% if team > shares["lanes"]:
     share_sum = group_reduce_add(share_sum);
 % else:
 % for step in (1 << bit for bit in reversed(range(team.bit_length() - 1))):

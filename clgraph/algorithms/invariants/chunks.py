@@ -16,6 +16,7 @@ from clgraph.device import Memory, Pinned
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
 from clgraph.device.native import wait_for_event
+from clgraph.device.observing import copied
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ class Staging:
             words = place.array[:count]
             fill(words)
             event = cl.enqueue_copy(queue, target, words, dst_offset=offset, is_blocking=False)
+            copied(event, words.nbytes)
             queue.flush()
             return event
         finally:
@@ -289,9 +291,10 @@ class Chunks:
             offset = variable * span.padded * ELEMENT_BYTES
             if pinned:
                 row = rows.values[variable, span.begin : span.begin + span.padded]
-                sent.events.append(
-                    cl.enqueue_copy(queue, buffer.buffer, row, dst_offset=offset, is_blocking=False)
+                event = cl.enqueue_copy(
+                    queue, buffer.buffer, row, dst_offset=offset, is_blocking=False
                 )
+                sent.events.append(copied(event, row.nbytes))
                 continue
             for begin in range(0, span.padded, STAGED):
                 place = offset + begin * ELEMENT_BYTES

@@ -12,6 +12,7 @@ from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.device import Memory, load, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
+from clgraph.device.observing import copied
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Scratch:
         self._sent = cl.enqueue_copy(
             self._memory.device.queue, self._held.buffer, table, is_blocking=False
         )
+        copied(self._sent, table.nbytes)
         return self._held
 
     def close(self) -> None:

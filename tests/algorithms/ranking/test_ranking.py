@@ -62,7 +62,8 @@ def by_matrix(graph, *, alpha=0.85, p=None, to=None, vanish=False, iterations=30
     return x
 
 
-@pytest.mark.parametrize("name", named_graphs())
+@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.parametrize("name", ["kron", "star", "drains"])
 def test_a_few_iterations(device, name):
     graph = named_graphs()[name]
     result = cg.pagerank(graph, tol=0, max_iter=5, device=device)
@@ -87,17 +88,17 @@ def test_pagerank(device, name):
 def test_many_personalizations_are_each_what_they_are_alone(device, name):
     graph = named_graphs()[name]
     rng = np.random.default_rng(4)
-    shares = rng.random((19, graph.n))  # more than are taken at once
+    shares = rng.random((18, graph.n))  # more than are taken at once
     shares[0] = 0
     shares[0, 1] = 2
     plan = cg.PageRank(graph, device=device)
     together = plan.run(personalization=shares, verify=True, **TIGHT)
-    for row in range(len(shares)):
+    for row in (0, 1, 9, 17):
         expected = by_matrix(graph, p=shares[row])
         np.testing.assert_allclose(together.ranks[row], expected, atol=1e-10)
     alone = plan.run(personalization=dict(enumerate(shares[5])), **TIGHT)
     np.testing.assert_allclose(alone.ranks, together.ranks[5], atol=1e-12)
-    assert together.iterations.shape == (19,)
+    assert together.iterations.shape == (18,)
     assert alone.iterations == together.iterations[5]
     elsewhere = plan.run(dangling=shares[2], nstart=shares[3], verify=True, **TIGHT)
     np.testing.assert_allclose(elsewhere.ranks, by_matrix(graph, to=shares[2]), atol=1e-10)
@@ -217,7 +218,7 @@ def test_rows_in_pieces(device, columns):
         np.testing.assert_allclose(columns_found.errors, changed, rtol=1e-12)
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
 def test_classes_of_rows(device):
     """Every row is in one class, and its team is as wide as its length asks for."""
     degrees = np.array([0, 1, 4, 5, 9, 40, 70, 3000, 200_000, 2, 70_000])
@@ -238,7 +239,8 @@ def test_classes_of_rows(device):
     assert order[: len(parts)].tolist() == [8, 8, 8, 8, 10, 10]
     for index, team in enumerate(teams[1:], 1):
         for row in order[slots[index] : slots[index + 1]]:
-            assert team == max(teams) or degrees[row] <= 32 * team
+            most = 4 if team < device.traits.lanes else 32
+            assert team == max(teams) or degrees[row] <= most * team
     narrow = order[slots[-2] :]
     assert set(narrow.tolist()) >= {0, 1, 2, 9}
 

@@ -1,0 +1,334 @@
+"""The peeling engine: removes items by levels of their counts, whatever items and counts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
+from clgraph.device.lazy import cl
+from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.plan import Table
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.truss.config import PeelingConfig
+    from clgraph.device import Allocation, Device, Memory
+    from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]
+
+STAGES = ("FIND", "PEEL", "CLEAR", "COUNT", "COMPACT", "WRAP", "ROWS")
+STAMPS = 250  # rounds that a byte tells apart, beside alive and gone; even
+# What deciders keep between stages, in words; pairs are of 64 bits.
+CONTROL = {
+    "LEFT_ITEMS": 0,
+    "LISTED": 1,
+    "FRONTIER": 2,
+    "ROUNDS": 3,
+    "LEAST": 4,
+    "LAST_LEVEL": 5,
+    "LEFT_EDGES": 6,
+    "PENDING_EDGES": 8,
+    "VISITED": 10,
+}
+CONTROL_WORDS = 12
+NO_LEVEL = 2**32 - 2  # above every level
+HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
+# Device bytes of an item: its count, its number, its stamp, two queues and two lists.
+STATE_BYTES = 4 + 4 + 1 + 4 * 4
+# What a look at a row's element costs, in edges of a launch's budget.
+EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
+# Rounds that look at so few elements are one group's; not measured yet.
+FEW_EDGES = 4096
+ROWS_TYPE = "row_type"  # whatever rows are numbered by
+ROWS = {
+    "rows": (
+        (ROWS_TYPE, "begins", "[vertices + 1]", "read"),
+        ("uint", "lengths", "[vertices] in/out: of rows", "write"),
+        ("uint", "indices", "[m] in/out, ascending in each row", "write"),
+        ("uint", "edges", "[m] in/out: numbers of the edges there", "write"),
+        ("uint2", "ends", "[n]", "read"),
+        ("uint", "vertices", "", "value"),
+    ),
+    "lists": (
+        ("offset_t", "indptr", "[n + 1]", "read"),
+        ("uint2", "sides", "[indptr[n]] the other two edges of each triangle", "read"),
+    ),
+    "neighbours": (
+        ("offset_t", "indptr", "[n + 1]", "read"),
+        ("uint", "indices", "[m]", "read"),
+    ),
+}
+# Of a stage: which queue and which list, how much; the stamp and whether it counts; the level.
+PAYLOAD = {"queue": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
+RECOUNT = {"subtract": 0, "recount": 1, None: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Incidence:
+    """What items are part of, as the kernel is rendered for and given it.
+
+    Attributes
+    ----------
+    kind : {"neighbours", "lists", "rows"}
+        See ``kernels_cl/truss/incidence.mako``.
+    arguments : tuple
+        The kernel's first.
+    total : int
+        Lengths of the rows of all items together.
+    reset : callable, optional
+        Enqueues what undoes a run's changes of these arrays.
+    row_type : str
+        What rows are numbered by.
+    """
+
+    kind: str
+    arguments: tuple[Argument, ...]
+    total: int
+    reset: Callable[[SweepLog], object] | None = None
+    row_type: str = "uint"
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
+        """The kernel's first arguments: type, name, note and access of each."""
+        named = [
+            (self.row_type if kind == ROWS_TYPE else kind, *others)
+            for kind, *others in ROWS[self.kind]
+        ]
+        return tuple(named)  # type: ignore[arg-type]
+
+    @property
+    def bound(self) -> dict[str, Argument]:
+        """The same by name."""
+        names = (name for _, name, *_ in ROWS[self.kind])
+        return dict(zip(names, self.arguments, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Peeled:
+    """What a run of the engine left behind.
+
+    Attributes
+    ----------
+    left : int
+        Items that were not removed; 0 where that was known before the last went.
+    level : int
+        At which the last stage was.
+    visited : int
+        Elements of rows that rounds looked at.
+    rounds : structured array
+        For each round that removed items, as far as they are kept: ``level``, ``removed`` and
+        ``milliseconds`` since the one before (NaN where the device has no clock).
+    lost : int
+        Stages that were too many to be kept.
+    mode : str
+        "persistent" or "stepped".
+    """
+
+    left: int
+    level: int
+    visited: int
+    rounds: NDArray[Any]
+    lost: int
+    mode: str
+
+
+def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) -> None:
+    """Enqueue a copy of a whole array on the device."""
+    event = cl.enqueue_copy(
+        device.queue,
+        target.buffer,
+        source.buffer,
+        byte_count=min(source.size_bytes, target.size_bytes),
+    )
+    log.add(event, event)
+
+
+class Peeling:
+    """The peeling kernel, compiled for one incidence and device.
+
+    Parameters
+    ----------
+    config : PeelingConfig
+        What was asked for.
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from; `STATE_BYTES` per item.
+    items : int
+        How many, at least one.
+    incidence : Incidence
+        What they are part of; another of the same kind and sizes may take its place.
+    offset : int
+        Of an item's number from the level at which it goes.
+    """
+
+    def __init__(
+        self,
+        config: PeelingConfig,
+        device: Device,
+        memory: Memory,
+        items: int,
+        incidence: Incidence,
+        offset: int,
+    ) -> None:
+        self.items = items
+        self._device, self.incidence = device, incidence
+        traits = device.traits
+        resolved = resolve_stages(config, traits, incidence.total, entry="vertex", alone=True)
+        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
+        single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
+        table = self._table(incidence, items, offset, RECOUNT[config.removal])
+        self._stages = compile_stages(
+            device,
+            "truss/peel.cl",
+            STAGES,
+            resolved,
+            table,
+            first=STAGES[0],
+            payload=PAYLOAD,
+            incident=incidence.kind,
+            single_group=single_group,
+            few_edges=FEW_EDGES,
+            STAMPS=STAMPS,
+            control=CONTROL,
+            row_type=incidence.row_type,
+            round_work=ROUND_WORK[traits.is_cpu],
+            edge_work=EDGE_WORK[incidence.kind],
+        )
+        self.source_hash: str = self._stages.program.source_hash
+        table.allocate(memory)
+        self.counts, self.status = table["counts"], table["status"]
+        self.numbers = table["numbers"]
+        self._control, self._history = table["control"], table["history"]
+
+    @staticmethod
+    def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
+        """Declare what the kernel takes."""
+        table = Table()
+        for row in incidence.rows:
+            table.given(*row)
+        table.number("uint", "n", items, "items")
+        note = "items with counts up to a level are below it"
+        table.given("uint", "first_level", note)
+        table.given("uint", "last_level")
+        table.number("uint", "offset", offset, "of an item's number from the level it goes at")
+        table.given("uint", "quorum", "with fewer items left nothing will be left")
+        table.number("uint", "recounting", recounting, "0 never, 1 always, 2 where it is cheaper")
+        note = "2: rows may be dropped; 1: only what another run left, at first"
+        table.given("uint", "dropping", note)
+        table.array("uint", "counts", items, "[n] in/out")
+        table.array("uchar", "status", items, "[n] in/out")
+        table.array("uint", "numbers", items, "[n] out, where removed")
+        for name in ("queue_even", "queue_odd", "left_even", "left_odd"):
+            table.array("uint", name, items + QUEUE_SLACK, "[n + slack]")
+        table.array("uint", "control", CONTROL_WORDS, "what deciders keep, see clgraph", "shared")
+        note = "[1 + capacity] out: level, removed, stage, clock"
+        table.array("uint4", "history", 1 + HISTORY_CAPACITY, note)
+        table.number("uint", "capacity", HISTORY_CAPACITY)
+        return table
+
+    def begin(self, log: SweepLog, counts: Allocation) -> None:
+        """Enqueue what puts all items back."""
+        copy(log, self._device, counts, self.counts)
+        for array in (self.status, self.numbers):
+            event = array.clear()
+            log.add(event, event)
+        if self.incidence.reset:
+            self.incidence.reset(log)
+
+    def run(
+        self,
+        log: SweepLog,
+        restore: Callable[[], object],
+        *,
+        left: int,
+        levels: tuple[int, int] = (0, NO_LEVEL),
+        quorum: int = 0,
+        resumed: bool = False,
+        progress: Progress | None = None,
+    ) -> Peeled:
+        """Remove items, level by level.
+
+        Parameters
+        ----------
+        log : SweepLog
+            Where launches are noted.
+        restore : callable
+            Enqueues what puts counts and status where the run begins; called first, and again
+            should it begin anew.
+        left : int
+            Items that are there then.
+        levels : (int, int)
+            The first and the last.
+        quorum : int
+            With fewer items left, none would be left in the end: the run ends.
+        resumed : bool
+            Whether what another run left is restored, and will be again: rows then lose only what
+            that run removed.
+        progress : callable or True, optional
+            Told how many items have gone, between launches.
+        """
+
+        def prepare() -> None:
+            restore()
+            control = np.zeros(CONTROL_WORDS, np.uint32)
+            control[CONTROL["LEFT_ITEMS"]] = left
+            control[CONTROL["LISTED"]] = self.items
+            control[CONTROL["LEAST"]] = 2**32 - 1
+            total = np.array([self.incidence.total], np.uint64).view(np.uint32)
+            control[CONTROL["LEFT_EDGES"] :][:2] = total
+            self._control.write(control)
+
+        def between() -> None:
+            now = int(self._control.read(1)[0])
+            tell(progress, self.items - now, self.items, "peeling")
+
+        prepare()
+        first, last = levels
+        outcome = self._stages.run(
+            {
+                **self.incidence.bound,
+                "first_level": np.uint32(first),
+                "last_level": np.uint32(last),
+                "quorum": np.uint32(quorum),
+                "dropping": np.uint32(1 if resumed else 2),
+            },
+            between=between if progress else None,
+            restart=prepare,
+        )
+        log.add(*outcome.events, outcome.launches)
+        control = self._control.read()
+        stages = int(control[CONTROL["ROUNDS"]])
+        visited = int(control[CONTROL["VISITED"] :][:2].view(np.uint64)[0])
+        stay = int(control[CONTROL["LEFT_ITEMS"]])
+        return Peeled(
+            left=0 if stay < quorum else stay,
+            level=int(control[CONTROL["LAST_LEVEL"]]),
+            visited=visited,
+            rounds=self._rounds(stages),
+            lost=max(stages - HISTORY_CAPACITY, 0),
+            mode=outcome.mode,
+        )
+
+    def _rounds(self, stages: int) -> NDArray[Any]:
+        """Read what the kernel noted of its rounds."""
+        kept = min(stages, HISTORY_CAPACITY)
+        noted = self._history.read(4 * (1 + kept)).reshape(-1, 4)
+        removing = np.flatnonzero(noted[1:, 1] > 0) + 1
+        kind = [("level", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]
+        rounds = np.zeros(len(removing), kind)
+        rounds["level"], rounds["removed"] = noted[removing, 0], noted[removing, 1]
+        clock = noted[np.concatenate([[0], removing]), 3]
+        took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
+        rounds["milliseconds"] = took if noted[1:, 3].any() else np.nan
+        return rounds

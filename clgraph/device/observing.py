@@ -1,0 +1,66 @@
+"""Somebody who watches what is launched and copied: the one place where a profiler looks in."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+from clgraph.errors import ClgraphError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clgraph.device.kernel import Argument, Kernel
+    from clgraph.device.lazy import cl
+
+__all__ = ["Observer", "copied", "observed_by", "observer"]
+
+
+class Observer(Protocol):
+    """What is told of every launch and every copy while it watches."""
+
+    def launch(
+        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
+    ) -> cl.Event:
+        """Launch a kernel, or what stands for it, by `Kernel.launch_unobserved`."""
+
+    def copied(self, event: cl.Event, size_bytes: int) -> None:
+        """Take note of a copy between host and device that was enqueued."""
+
+
+_observer: Observer | None = None
+_watching = threading.Lock()
+
+
+def observer() -> Observer | None:
+    """Give who is watching, None where nobody is."""
+    return _observer
+
+
+def copied(event: cl.Event, size_bytes: int) -> cl.Event:
+    """Tell who is watching of a copy between host and device; give its event back."""
+    watching = _observer
+    if watching is not None:
+        watching.copied(event, size_bytes)
+    return event
+
+
+@contextlib.contextmanager
+def observed_by(watching: Observer) -> Iterator[None]:
+    """Have every launch and copy of this process observed.
+
+    Raises
+    ------
+    ClgraphError
+        If somebody is watching already.
+    """
+    global _observer  # noqa: PLW0603 - the process has one
+    if not _watching.acquire(blocking=False):
+        raise ClgraphError("a profile is being taken already; wait until it has ended.")
+    try:
+        _observer = watching
+        yield
+    finally:
+        _observer = None
+        _watching.release()

@@ -1,0 +1,425 @@
+"""Watching launches: as they are, for the timeline, or instrumented ones in their stead."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load, resident_groups, wait
+from clgraph.device.lazy import cl
+from clgraph.device.memory import Allocation, finish_copy
+from clgraph.device.program import build
+from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
+from clgraph.profile.instrument import (
+    HEADER,
+    RECORD_WORDS,
+    SITE_WORDS,
+    SPREAD,
+    Instrumented,
+    Mask,
+    flavour_of,
+    instrumented,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from clgraph.device import Device, Kernel
+    from clgraph.device.kernel import Argument
+    from clgraph.profile.instrument import Flavour
+
+__all__ = ["Counting", "Launch", "Place", "Timeline", "empty_barrier_cycles"]
+
+MOST_RECORDS = 1 << 20
+TRACED_ITEMS = 1 << 12
+TRACED_WORDS = 1 << 22
+TRACED_ACCESSES = 1 << 20
+LEAST_REGISTERS, REGISTER_STEP = 32, 8
+WORD_BYTES = 8
+BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A kernel: its file, its name, and the beginning of its source's hash."""
+
+    label: str
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch as it was: sizes, and nanoseconds on the device's clock."""
+
+    place: Place
+    global_size: int
+    group_size: int
+    dynamic_bytes: int
+    queued: int
+    start: int
+    end: int
+
+
+def place_of(kernel: Kernel) -> Place:
+    """Say which kernel this is."""
+    program = kernel.program
+    return (
+        Place(program.label, kernel.name, program.source_hash[:8])
+        if program
+        else Place("", kernel.name, "")
+    )
+
+
+class Timeline:
+    """Watches launches and copies and changes nothing.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Whose launches count; default all.
+
+    Attributes
+    ----------
+    kernels : dict of Place to Kernel
+        What was launched.
+    arguments : dict of Place to int
+        Bytes of the buffers that each kernel was last given.
+    """
+
+    def __init__(self, device: Device | None = None) -> None:
+        self._device = device
+        self.kernels: dict[Place, Kernel] = {}
+        self.arguments: dict[Place, int] = {}
+        self._buffers: dict[int, int] = {}
+        self._launches: list[tuple[Place, int, int, int, cl.Event]] = []
+        self._copies: list[tuple[int, cl.Event]] = []
+
+    def launch(
+        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
+    ) -> cl.Event:
+        """Launch it, and take note."""
+        event = kernel.launch_unobserved(global_size, group_size, *args)
+        if self._device is not None and kernel.device != self._device:
+            return event
+        place = place_of(kernel)
+        self.kernels[place] = kernel
+        sizes = {id(arg.token): arg.size_bytes for arg in args if isinstance(arg, Allocation)}
+        self._buffers.update(sizes)
+        self.arguments[place] = max(sum(sizes.values()), self.arguments.get(place, 0))
+        dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
+        self._launches.append((place, global_size, group_size, dynamic, event))
+        return event
+
+    def copied(self, event: cl.Event, size_bytes: int) -> None:
+        """Take note."""
+        self._copies.append((size_bytes, event))
+
+    def launches(self) -> list[Launch]:
+        """Give the launches in the order of their starts, after they have ended."""
+        wait(event for *_, event in self._launches)
+        return sorted(
+            (
+                Launch(
+                    *(place, items, size, dynamic),
+                    *(event.profile.queued, event.profile.start, event.profile.end),
+                )
+                for place, items, size, dynamic, event in self._launches
+            ),
+            key=lambda launch: launch.start,
+        )
+
+    def copies(self) -> list[tuple[int, int, int]]:
+        """Give bytes, start and end of the copies, after they have ended."""
+        wait(event for _, event in self._copies)
+        return [(size, event.profile.start, event.profile.end) for size, event in self._copies]
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes of all buffers that kernels were given."""
+        return sum(self._buffers.values())
+
+
+@dataclass(slots=True)
+class _Twin:
+    """The instrumented kernel that stands for a plain one."""
+
+    kernel: Kernel
+    source: Instrumented
+    # Device memory of the counters, grown where a launch needs more.
+    table: Allocation | None = None
+
+
+@dataclass(slots=True)
+class Counted:
+    """What a pass found about one kernel."""
+
+    residency: Residency = field(default_factory=Residency)
+    totals: Totals | None = None
+    per_group: list[float] = field(default_factory=list)
+    times_ns: int = 0
+
+
+class Counting:
+    """Launches instrumented kernels in the place of plain ones, and reads what they counted.
+
+    Parameters
+    ----------
+    mask : Mask
+        What to count.
+    device : Device, optional
+        Whose launches; default all.
+    lanes : int, optional
+        Work-items that a trace takes for a SIMD group; default those of the device.
+    flavour : {"counters", "trace"}, optional
+        How to observe; default is what suits the device.
+
+    Attributes
+    ----------
+    found : dict of Place to Counted
+        By kernel.
+    left_plain : dict of Place to str
+        Kernels that were launched as they are, and why.
+    """
+
+    def __init__(
+        self,
+        mask: Mask,
+        device: Device | None = None,
+        lanes: int | None = None,
+        flavour: Flavour | None = None,
+    ) -> None:
+        self._mask = mask
+        self._flavour = flavour
+        self._device = device
+        self._lanes = lanes
+        self._twins: dict[tuple[str, str, int], _Twin] = {}
+        self.left_plain: dict[Place, str] = {}
+        self.found: dict[Place, Counted] = {}
+
+    def launch(
+        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
+    ) -> cl.Event:
+        """Launch what stands for it, and read its counters."""
+        foreign = self._device is not None and kernel.device != self._device
+        if foreign or kernel.program is None:
+            return kernel.launch_unobserved(global_size, group_size, *args)
+        twin = self._twin(kernel)
+        dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
+        resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
+        if (
+            resident
+            < global_size // group_size
+            <= resident_groups(kernel.device, kernel, group_size, dynamic)
+        ):
+            # Its work-groups may wait for one another, and not all of them would be there.
+            self.left_plain[place_of(kernel)] = (
+                f"an instrumented {kernel.name} has room for {resident} work-groups only"
+            )
+            return kernel.launch_unobserved(global_size, group_size, *args)
+        counted = self.found.setdefault(place_of(kernel), Counted())
+        layout = _Layout.of(twin.source, self._mask, global_size // group_size, group_size)
+        table = self._table(twin, kernel.device, layout)
+        event = twin.kernel.launch_unobserved(global_size, group_size, *args, table)
+        wait(event)
+        counted.times_ns += int(event.profile.end - event.profile.start)
+        self._read(twin, table, layout, counted)
+        return event
+
+    def copied(self, event: cl.Event, size_bytes: int) -> None:
+        """Take no note: copies are those of the timeline."""
+
+    def release(self) -> None:
+        """Free the counters' memory."""
+        for twin in self._twins.values():
+            if twin.table is not None:
+                twin.table.release()
+        self._twins.clear()
+
+    def _twin(self, kernel: Kernel) -> _Twin:
+        """Give what stands for a kernel: the same for every object of the same entry point.
+
+        Primitives make a kernel for each launch, so that neither the object nor its address says
+        which one it is.
+        """
+        program = kernel.program
+        assert program is not None  # noqa: S101 - looked at by `launch`
+        device = kernel.device
+        key = (program.source_hash, kernel.name, device.queue.int_ptr)
+        twin = self._twins.get(key)
+        if twin is None:
+            source = instrumented(program.source, self._mask, device.traits, self._flavour)
+            built = build(
+                device,
+                source.text,
+                label=program.label,
+                more=_as_many_registers(kernel),
+            )
+            twin = _Twin(built.kernel(kernel.name, device), source)
+            self._twins[key] = twin
+        return twin
+
+    def _table(self, twin: _Twin, device: Device, layout: _Layout) -> Allocation:
+        if twin.table is None or twin.table.count < layout.words:
+            if twin.table is not None:
+                twin.table.release()
+            twin.table = Memory(device).allocate("counters", layout.words, np.uint64)
+        # What comes after the counters and records is only read where it was written.
+        zero = np.zeros(1, np.uint32)
+        wait(
+            cl.enqueue_fill_buffer(
+                device.queue, twin.table.buffer, zero, 0, WORD_BYTES * layout.accesses_at
+            )
+        )
+        twin.table.write(layout.header())
+        return twin.table
+
+    def _read(self, twin: _Twin, table: Allocation, layout: _Layout, counted: Counted) -> None:
+        words = table.read(layout.accesses_at)
+        records = words[layout.records_at :][: layout.records * RECORD_WORDS]
+        if self._mask & (Mask.TIME | Mask.SYNC):
+            missing = max(layout.groups * layout.per_group - layout.records, 0)
+            counted.residency.add(records, layout.per_group, missing)
+            if self._mask & Mask.SYNC and twin.source.flavour == "counters":
+                at_sites = decoded_counters(words[HEADER:], records, twin.source.sites)
+                counted.residency.barriers += float(at_sites.where("barrier")[:, 0].sum())
+        if not self._mask & (Mask.DIV | Mask.GMEM | Mask.LMEM):
+            return
+        sites = twin.source.sites
+        if twin.source.flavour == "counters":
+            totals = decoded_counters(words[HEADER:], records, sites)
+        else:
+            counts = words[HEADER:][: layout.items * len(sites)].reshape(-1, len(sites))
+            taken = min(int(words[3]), layout.accesses)
+            entries = _read_from(twin.kernel.device, table, layout.accesses_at, 2 * taken).reshape(
+                -1, 2
+            )
+            totals = decoded_trace(
+                counts,
+                entries,
+                sites,
+                group_size=layout.group_size,
+                groups=layout.groups,
+                lanes=self._lanes_of(twin.kernel, layout.group_size),
+            )
+        if counted.totals is None:
+            counted.totals = totals
+        else:
+            counted.totals.add(totals)
+
+    def _lanes_of(self, kernel: Kernel, group_size: int) -> int:
+        """Say how many work-items count as a SIMD group: those of the device, else 32 at most."""
+        own = kernel.device.traits.lanes
+        return min(self._lanes or (own if own > 1 else 32), group_size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where what is in the table of one launch."""
+
+    words: int
+    step: int
+    items: int
+    records: int
+    records_at: int
+    accesses: int
+    accesses_at: int
+    groups: int
+    group_size: int
+    per_group: int
+
+    @classmethod
+    def of(cls, source: Instrumented, mask: Mask, groups: int, group_size: int) -> _Layout:
+        """Lay out a table for a launch."""
+        sites = max(len(source.sites), 1)
+        step, items, accesses = 1, 0, 0
+        if source.flavour == "counters":
+            per_group = -(-group_size // 32)
+            counters = SPREAD * sites * SITE_WORDS
+            records = min(groups * per_group, MOST_RECORDS)
+        else:
+            per_group = 1
+            counting = bool(mask & (Mask.DIV | Mask.GMEM | Mask.LMEM))
+            most = max(min(TRACED_ITEMS, TRACED_WORDS // sites) // group_size, 1)
+            step = -(-groups // most)
+            items = -(-groups // step) * group_size if counting else 0
+            counters = items * sites
+            records = min(groups, MOST_RECORDS)
+            accesses = TRACED_ACCESSES if mask & (Mask.GMEM | Mask.LMEM) else 0
+        records_at = HEADER + counters
+        accesses_at = records_at + records * RECORD_WORDS
+        return cls(
+            words=accesses_at + 2 * accesses,
+            step=step,
+            items=items,
+            records=records,
+            records_at=records_at,
+            accesses=accesses,
+            accesses_at=accesses_at,
+            groups=groups,
+            group_size=group_size,
+            per_group=per_group,
+        )
+
+    def header(self) -> Any:
+        """Give the first words of the table."""
+        words = np.zeros(HEADER, np.uint64)
+        words[:7] = (
+            self.step,
+            self.items,
+            self.accesses,
+            0,
+            self.records_at,
+            self.records,
+            self.accesses_at,
+        )
+        return words
+
+
+def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
+    """Keep the compiler to the registers of the plain kernel, so that as many groups are resident.
+
+    Otherwise a kernel whose work-groups wait for one another might wait for ever.
+    """
+    if kernel.device.traits.memory_ops != "ptx" or kernel.registers is None:
+        return ()
+    rounded = -(-kernel.registers // REGISTER_STEP) * REGISTER_STEP
+    return (f"-cl-nv-maxrregcount={max(rounded, LEAST_REGISTERS)}",)
+
+
+@functools.cache
+def empty_barrier_cycles(device: Device) -> float:
+    """Measure what a barrier costs at which nobody waits, in cycles; 0 where there is no clock."""
+    kernel = load(device, "profile/barriers.cl").kernel("barriers")
+    watching = Counting(Mask.TIME | Mask.SYNC, device)
+    size = device.traits.group_of(BARRIER_GROUP)
+    event = watching.launch(kernel, size, size, (np.uint32(BARRIER_ROUNDS),))
+    wait(event)
+    (found,) = watching.found.values()
+    watching.release()
+    residency = found.residency
+    return residency.waited / residency.barriers if residency.barriers else 0.0
+
+
+def _read_from(device: Device, table: Allocation, first: int, count: int) -> Any:
+    """Copy words from the middle of a table."""
+    words = np.empty(count, np.uint64)
+    if count:
+        offset = WORD_BYTES * first
+        finish_copy(
+            cl.enqueue_copy(device.queue, words, table.buffer, src_offset=offset, is_blocking=False)
+        )
+    return words
+
+
+def total_ns(launches: Iterable[Launch]) -> int:
+    """Add up what launches took."""
+    return sum(launch.end - launch.start for launch in launches)
+
+
+def uses_counters(device: Device) -> bool:
+    """Tell whether lanes are counted while they run."""
+    return flavour_of(device.traits) == "counters"

@@ -1,0 +1,75 @@
+"""Profiles on an NVIDIA card: exact counters, unchanged programs, results and resident groups."""
+
+import numpy as np
+import pytest
+from runtimes import gpu_or_none
+
+import clgraph as cg
+from bench.studies import cases, patterns
+from clgraph.device import load
+from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.static import static_facts
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def card():
+    return gpu_or_none()
+
+
+@pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)
+def test_counters_of_known_patterns_are_exact(pattern, card):
+    found = patterns.judged(patterns.counted(pattern, card))
+    for name, value in pattern.expected.items():
+        assert found[name] == value
+
+
+@pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)
+def test_lanes_that_count_and_traces_agree(pattern, card):
+    lanes = patterns.counted(pattern, card)
+    traced = patterns.counted(pattern, card, flavour="trace")
+    assert lanes.sites == traced.sites
+    np.testing.assert_array_equal(lanes.counts, traced.counts)
+
+
+def test_a_program_is_the_same_after_a_profile(card):
+    graph = cg.generate.kron(10, seed=1)
+    before = cg.ConnectedComponents(graph, device=card)
+    binary = load(card, "profile/patterns.cl", type="uint").binary()
+    cg.profile(before, device=card, repeats=1)
+    assert load(card, "profile/patterns.cl", type="uint").binary() == binary
+    source = load(card, "profile/patterns.cl", type="uint").source
+    assert instrumented(source, Mask.NONE, card.traits).text == source
+
+
+@pytest.mark.parametrize("make", [cg.BFS, cg.SCC, cg.ConnectedComponents])
+def test_every_criterion_has_a_value_on_a_card(make, card):
+    report = cg.profile(make(cg.generate.kron(14, seed=1), device=card), device=card, repeats=2)
+    for name in (
+        "OCC",
+        "HSync",
+        "DSync",
+        "TDiv",
+        "LB_W",
+        "LB_SM",
+        "Gran_L1",
+        "Gran_L2",
+        "CI",
+        "DT",
+    ):
+        assert 0.0 <= report.criteria[name].value <= 1.0
+    assert report.prediction.time_s > 0
+    assert report.kernels[0].static.registers > 0
+
+
+def test_the_mix_of_marked_blocks(card):
+    kernel = load(card, "profile/patterns.cl", type="uint").kernel("patterns_divergent")
+    mix = static_facts(kernel).mix
+    assert max(block.get("integer", 0) for block in mix.values()) >= 10
+
+
+def test_case_studies(card):
+    for name in cases.STUDIES:
+        rows = cases.studied(name, card, 22, repeats=3)
+        assert rows[-1]["speedup"] > 1

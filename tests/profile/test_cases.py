@@ -1,0 +1,62 @@
+"""The case studies: three versions each that give the same, and what a profile says of them."""
+
+import pytest
+
+from bench.studies import cases
+from bench.studies.profiles import priced
+
+SCALE = 12
+
+
+@pytest.mark.parametrize("name", cases.STUDIES)
+@pytest.mark.runtimes("pocl", "intel")
+def test_every_version_gives_the_same_plain_and_profiled(name, device):
+    rows = cases.studied(name, device, SCALE, repeats=2)
+    assert len(rows) == 3
+    assert rows[0]["speedup"] == 1.0
+    assert all(row["time_s"] > 0 for row in rows)
+    assert all(row["changes"] for row in rows[1:])
+    assert cases.shown(rows).count("\n") == 3
+
+
+def criteria(rows, version, name):
+    return rows[version]["report"]["criteria"][name]["value"]
+
+
+@pytest.mark.runtimes("pocl+lanes32")
+def test_each_version_mends_what_it_is_for(device):
+    reduction = cases.studied("reduction", device, SCALE, repeats=1)
+    assert criteria(reduction, 2, "Gran_L1") > criteria(reduction, 0, "Gran_L1")
+    transpose = cases.studied("transpose", device, SCALE, repeats=1)
+    assert criteria(transpose, 1, "SMem_eff") > criteria(transpose, 0, "SMem_eff")
+    assert criteria(transpose, 2, "SMem_eff") == 1.0
+    assert criteria(transpose, 2, "Gran_L1") == 1.0
+    levels = cases.studied("bfs", device, SCALE, repeats=1)
+    assert criteria(levels, 1, "HSync") == 1.0 > criteria(levels, 0, "HSync")
+    assert criteria(levels, 2, "Gran_L2") > criteria(levels, 1, "Gran_L2")
+
+
+def test_the_versions_are_wrong_where_the_check_says_so(pocl):
+    version = cases.STUDIES["reduction"](pocl, SCALE)[0]
+    with pytest.raises(cases.VerificationError):
+        version.check()  # before the first run
+
+
+def test_prices_of_synthetic_times_are_found():
+    rows = [
+        {
+            "kernel": f"k{k % 5}",
+            "bounds_s": {"stream": 1e-3 * (1 + k % 3), "random": 1e-3 * (1 + k % 4)},
+            "launches": 1 + k % 7,
+            "measured_s": 0.0,
+            "predicted_s": 1.0,
+        }
+        for k in range(40)
+    ]
+    for row in rows:
+        bounds = row["bounds_s"]
+        row["measured_s"] = 2 * bounds["stream"] + 0.5 * bounds["random"] + 3e-6 * row["launches"]
+    found = priced(rows)
+    assert found["prices"]["stream"] == pytest.approx(2.0, rel=1e-3)
+    assert found["prices"]["random"] == pytest.approx(0.5, rel=1e-3)
+    assert max(abs(error) for error in found["left_out"]) < 1e-2

@@ -1,0 +1,63 @@
+"""The rule that chooses a balancer by criteria, and the corpus that weights are fitted on."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+import clgraph as cg
+from bench.studies import balancer_choice
+from clgraph.profile import corpus
+from clgraph.profile.choose import suggested_balancer
+from clgraph.profile.criteria import Criterion
+from clgraph.profile.quality import PUBLISHED
+
+
+def criteria(divergence, balance):
+    return {"TDiv": Criterion("TDiv", divergence, "why"), "LB_W": Criterion("LB_W", balance)}
+
+
+@pytest.mark.parametrize(
+    ("divergence", "balance", "balancer"),
+    [
+        (1.0, 1.0, "item_thread"),
+        (0.7, 1.0, "warp_search"),
+        (0.4, 1.0, "warp_search"),
+        (0.3, 0.5, "cws"),
+        (0.1, None, "cws"),
+        (None, 0.5, None),
+    ],
+)
+def test_which_balancer_criteria_point_to(divergence, balance, balancer):
+    found = suggested_balancer(criteria(divergence, balance))
+    assert found.balancer == balancer
+    assert found.reason
+
+
+@pytest.mark.runtimes("pocl+lanes32")
+def test_choices_against_the_recorded_best(device, monkeypatch):
+    graph = SimpleNamespace(graph=cg.generate.kron(10, seed=1))
+    monkeypatch.setattr(balancer_choice.suite_graphs, "find", lambda _: graph)
+    times = balancer_choice.recorded_times(json.loads(balancer_choice.RECORD.read_text()))
+    assert min(len(found) for found in times.values()) == 10
+    (row,) = balancer_choice.choices({"kron20": times["kron20"]}, device, small=True)
+    assert row["TDiv"] < 0.35
+    assert row["chosen"] == row["best"] == "cws"
+    assert row["item_thread_slower"] > 10 * row["slower"]
+
+
+def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(corpus, "BALANCERS", ("item_thread", "multi_phase"))
+    monkeypatch.setattr(corpus, "PRESETS", ())
+    monkeypatch.setattr(corpus, "_SHAPES", ("even", "one large"))
+    assert corpus.device_weights(pocl) is None
+    told = []
+    found = corpus.calibrate(pocl, scale=8, progress=lambda *what: told.append(what))
+    assert sum(found.weights.values.values()) == pytest.approx(585)
+    assert min(found.weights.values.values()) >= 0
+    assert set(found.weights.values) == set(PUBLISHED.values)
+    assert found.left_out_error >= 0
+    assert set(found.spearman) == {"expansion of even items", "expansion of one large items"}
+    assert corpus.device_weights(pocl) == found.weights
+    assert told[-1][0] == told[-1][1]

@@ -29,7 +29,7 @@ from clgraph.names import on_first_use
 from clgraph.profile import profile
 
 if TYPE_CHECKING:
-    from clgraph import energy, verify
+    from clgraph import dynamic, energy, verify
     from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
@@ -64,8 +65,25 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.algorithms.triangles.plan import Triangles
     from clgraph.algorithms.triangles.result import TrianglesResult
+    from clgraph.algorithms.truss.calls import (
+        core_numbers,
+        k_core,
+        k_truss,
+        max_truss,
+        truss_numbers,
+    )
+    from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
+    from clgraph.algorithms.truss.cores import Cores
+    from clgraph.algorithms.truss.plan import Truss
+    from clgraph.algorithms.truss.result import (
+        CoresResult,
+        DenseSubgraph,
+        TrussNumbers,
+        TrussResult,
+    )
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.engine import balance, frontier, limits, pull, schedule
     from clgraph.graph import (
         Graph,
@@ -77,6 +95,8 @@ if TYPE_CHECKING:
         read,
         write,
     )
+    from clgraph.interop.tables.building import from_csv, from_igraph
+    from clgraph.interop.tables.frames import NamedPaths
     from clgraph.version import __version__ as __version__
 
 __all__ = [
@@ -89,11 +109,16 @@ __all__ = [
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
+    "Cores",
+    "CoresConfig",
+    "CoresResult",
+    "DenseSubgraph",
     "Device",
     "DeviceMemoryError",
     "DeviceNotFoundError",
     "DividedBFS",
     "DividedSearches",
+    "DynamicGraph",
     "Graph",
     "GraphFormatError",
     "InvalidArgumentError",
@@ -107,6 +132,7 @@ __all__ = [
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
+    "NamedPaths",
     "NegativeCycleError",
     "OutOfBoundsError",
     "QueueOverflowError",
@@ -114,11 +140,17 @@ __all__ = [
     "SCCResult",
     "SSSPConfig",
     "SSSPResult",
+    "SpMV",
+    "SpMVResult",
     "State",
     "SubgraphMatching",
     "Triangles",
     "TrianglesConfig",
     "TrianglesResult",
+    "Truss",
+    "TrussConfig",
+    "TrussNumbers",
+    "TrussResult",
     "VerificationError",
     "apsp",
     "apsp_blocks",
@@ -130,13 +162,17 @@ __all__ = [
     "closeness_centrality",
     "condensation",
     "connected_components",
+    "core_numbers",
     "device",
     "devices",
     "diameter",
+    "dynamic",
     "eccentricity",
     "edge_betweenness_centrality",
     "energy",
+    "from_csv",
     "from_edges",
+    "from_igraph",
     "from_networkx",
     "from_pandas",
     "from_scipy",
@@ -144,8 +180,11 @@ __all__ = [
     "generate",
     "harmonic_centrality",
     "invariants",
+    "k_core",
+    "k_truss",
     "limits",
     "local_clustering",
+    "max_truss",
     "method",
     "mine_invariants",
     "profile",
@@ -154,12 +193,14 @@ __all__ = [
     "read",
     "scc",
     "schedule",
+    "spmv",
     "sssp",
     "subgraph_matching",
     "transitivity",
     "triangle_blocks",
     "triangle_count",
     "triangles",
+    "truss_numbers",
     "verify",
     "write",
 ]
@@ -193,6 +234,7 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (
         "average_clustering",
@@ -203,16 +245,37 @@ _HOMES = {
     "clgraph.algorithms.triangles.calls": ("triangle_blocks", "triangle_count", "triangles"),
     "clgraph.algorithms.triangles.plan": ("Triangles",),
     "clgraph.algorithms.triangles.result": ("TrianglesResult",),
+    "clgraph.algorithms.truss.calls": (
+        "core_numbers",
+        "k_core",
+        "k_truss",
+        "max_truss",
+        "truss_numbers",
+    ),
+    "clgraph.algorithms.truss.config": ("CoresConfig", "TrussConfig"),
+    "clgraph.algorithms.truss.cores": ("Cores",),
+    "clgraph.algorithms.truss.plan": ("Truss",),
+    "clgraph.algorithms.truss.result": (
+        "CoresResult",
+        "DenseSubgraph",
+        "TrussNumbers",
+        "TrussResult",
+    ),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
+    "clgraph.interop.tables.building": ("from_csv", "from_igraph"),
+    "clgraph.interop.tables.frames": ("NamedPaths",),
     "clgraph.device.discovery": ("Device", "devices"),
     "clgraph.graph.build": ("from_edges", "from_networkx", "from_pandas", "from_scipy"),
     "clgraph.graph.formats.registry": ("read", "write"),
     "clgraph.graph.graph": ("Graph",),
     "clgraph.version": ("__version__",),
+    "clgraph.dynamic.graph": ("DynamicGraph",),
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
+    "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
+    "tune": "clgraph.tune",
     "generate": "clgraph.graph.generate",
     "invariants": "clgraph.algorithms.invariants",
     "verify": "clgraph.verify",

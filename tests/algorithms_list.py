@@ -104,6 +104,18 @@ ALGORITHMS = {
     "triangles": Algorithm(
         plan(cg.Triangles, clean=True), lambda p, _: p.run("vertex"), lambda r: r.values
     ),
+    "spmv": Algorithm(
+        plan(cg.SpMV),
+        lambda p, source: p.run(np.arange(p.n) % 7 + source % 2),
+        lambda r: r.values,
+    ),
+    "truss": Algorithm(plan(cg.Truss, clean=True), whole, lambda r: r.numbers),
+    "truss-rows": Algorithm(
+        plan(cg.Truss, clean=True, config="rows"),
+        lambda p, _: p.run(greatest=True),
+        lambda r: r.mask,
+    ),
+    "cores": Algorithm(plan(cg.Cores, clean=True), whole, lambda r: r.numbers),
     "matching": Algorithm(
         lambda graph, device: cg.SubgraphMatching(graph.symmetrized(), device=device),
         lambda p, source: p.run(cg.generate.path(2 + source % 2), k=20),

@@ -19,6 +19,8 @@ from clgraph.errors import DeviceNotFoundError
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
 runtimes = importlib.import_module("runtimes")
+# Before any test imports networkx, which looks for backends then.
+importlib.import_module("entry_points").provide()
 
 STARTED = time.time()
 NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"

@@ -20,6 +20,12 @@ ALGORITHM_WORDS = re.compile(
     r"|breadth.first|shortest.path|strongly.connected|delta.stepping|\bdistances\b",
     re.IGNORECASE,
 )
+# Whether a group or a SIMD group has a single work-item is the vocabulary's to ask.
+DEVICE_QUESTIONS = re.compile(
+    r"\b(group_size|lanes)\s*(?:[=!]=|[<>]=?)\s*1\b|\b1\s*(?:[=!]=|[<>]=?)\s*\S*\b(group_size|lanes)\b"
+    r"|\btraits\b"
+)
+ASK_THE_DEVICE = ("lanes", "memory", "grid")  # folders of templates/ that may
 KERNEL_TEXT = re.compile(r"__(kernel|global|local)\s+\w|\bget_(global|local|group)_(id|size)\s*\(")
 MACHINE_PATHS = re.compile(r"(^|[^\w.])/(work|farm|root|home/\w+)/|index[-]url")
 
@@ -43,6 +49,83 @@ def test_kernels_name_no_device():
 
 def test_templates_name_no_algorithm():
     assert hits(files_under("templates", ".cl", ".mako"), ALGORITHM_WORDS) == []
+
+
+def test_only_the_vocabulary_asks_about_the_device():
+    files = files_under("kernels_cl", ".cl", ".mako") + [
+        path
+        for path in files_under("templates", ".cl", ".mako")
+        if path.relative_to(ROOT / "templates").parts[0] not in ASK_THE_DEVICE
+    ]
+    assert hits(files, DEVICE_QUESTIONS) == []
+
+
+@pytest.mark.parametrize("folder", ["kernels_cl", "templates"])
+def test_no_def_leaves_a_brace_to_its_caller(folder):
+    assert [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files_under(folder, ".cl", ".mako")
+        for name, body in defs(path.read_text(encoding="utf-8"))
+        if unclosed(body)
+    ] == []
+
+
+def defs(text: str) -> list[tuple[str, str]]:
+    """Name and body of every def, each without the defs within it."""
+    found, stack = [], []
+    for line in text.splitlines():
+        opening = re.match(r"\s*<%def name=\"(\w+)", line)
+        if opening:
+            stack.append((opening[1], [line.partition(">")[2].partition("</%def>")[0]]))
+        elif stack and "</%def>" not in line:
+            stack[-1][1].append(line)
+        if "</%def>" in line:
+            name, lines = stack.pop()
+            found.append((name, "\n".join(lines)))
+    assert not stack
+    return found
+
+
+def unclosed(body: str) -> bool:
+    """Whether braces are left open or closed too often, whichever branches are rendered.
+
+    A brace under a condition without an alternative is closed under the same condition.
+    """
+    for left_out in (r"<%!?\s.*?%>", r"\$\{(?:[^{}]|\{[^{}]*\})*\}", r"(//|^\s*##)[^\n]*"):
+        body = re.sub(left_out, "", body, flags=re.MULTILINE | re.DOTALL)
+    open_at = {"": 0}  # by the condition under which lines are rendered
+    branches: list[tuple[str, list[int]]] = []  # of each `% if` around: what opens
+    for line in body.splitlines():
+        control = re.match(r"\s*%\s*(if|elif|else|endif)\b(.*)", line)
+        if control is None:
+            opened = line.count("{") - line.count("}")
+            if branches:
+                branches[-1][1][-1] += opened
+            else:
+                open_at[""] += opened
+        elif control[1] == "if":
+            branches.append((control[2].strip(), [0]))
+        elif control[1] == "endif":
+            condition, opens = branches.pop()
+            alike = len(set(opens)) == 1
+            if alike and len(opens) > 1:
+                if branches:
+                    branches[-1][1][-1] += opens[0]
+                else:
+                    open_at[""] += opens[0]
+            elif any(opens):
+                open_at[condition] = open_at.get(condition, 0) + sum(opens)
+        else:
+            branches[-1][1].append(0)
+    return any(open_at.values())
+
+
+def test_a_brace_left_open_is_seen():
+    left = "if (a) {\n% if b:\nc;\n% endif\n} else {\n"
+    assert unclosed(left)
+    assert not unclosed(left + "}")
+    assert not unclosed("% if b:\n{\n% endif\nc;\n% if b:\n}\n% endif")
+    assert unclosed("% if b:\n{\n% endif\nc;\n% if d:\n}\n% endif")
 
 
 def test_python_holds_no_kernel_text():
@@ -77,6 +160,10 @@ def is_text(path: Path) -> bool:
         (DEVICE_WORDS, "uint x = sub_group_reduce_add(y);"),
         (ALGORITHM_WORDS, "## the queue of bfs"),
         (ALGORITHM_WORDS, "distances[v] = next_level;"),
+        (DEVICE_QUESTIONS, "% if config.group_size == 1:"),
+        (DEVICE_QUESTIONS, "${'a' if context['config'].lanes > 1 else 'b'}"),
+        (DEVICE_QUESTIONS, "return 1 < config.lanes"),
+        (DEVICE_QUESTIONS, "% if traits.fp64:"),
         (KERNEL_TEXT, '    source = "__kernel void f() {}"'),
         (MACHINE_PATHS, "data = '" + "/".join(["", "home", "me", "graphs"]) + "'"),
     ],
@@ -89,7 +176,8 @@ def test_the_patterns_catch_what_they_are_for(words, line):
     ("words", "line"),
     [
         (DEVICE_WORDS, "const uint mine = lane_ballot(wanted);"),
-        (DEVICE_WORDS, "% if traits.lanes > 1:"),
+        (DEVICE_QUESTIONS, "% if config.group_size > config.lanes:"),
+        (DEVICE_QUESTIONS, "if (lanes_left >= 16u)"),
         (MACHINE_PATHS, "https://example.org/work/of/others"),
     ],
 )

@@ -35,7 +35,7 @@ EXAMPLES = [
     pytest.param(example, id=f"{page.stem}-{number}")
     for page in PAGES[2:]
     # Others have tests that compare what is printed.
-    if page.stem not in {"multi-search", "matching", "triangles"}
+    if page.stem not in {"multi-search", "matching", "triangles", "dynamic"}
     for number, example in enumerate(blocks(page, "python"))
 ]
 

@@ -80,7 +80,10 @@ def test_wheel_holds_kernels_templates_and_nothing_foreign(wheel):
         assert of_checkout
         assert of_checkout <= set(names)
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"clgraph"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "clgraph",
+        "_clgraph_networkx_info.py",
+    }
     assert not [name for name in names if name.endswith(".pyc")]
 
 
@@ -94,6 +97,19 @@ def test_search_runs_from_the_installed_wheel(installed, tmp_path):
 
 def test_command_of_the_installed_wheel(installed, tmp_path):
     assert "devices" in run(installed.parent / "clgraph", "--help", cwd=tmp_path)
+
+
+BACKEND = """
+import networkx as nx
+graph = nx.path_graph(4)
+nx.config.backends.clgraph.device = "pocl"
+print(nx.diameter(graph, backend="clgraph"), nx.utils.backends.backend_info["clgraph"]["project"])
+"""
+
+
+def test_networkx_finds_the_backend_of_the_installed_wheel(installed, tmp_path):
+    said = run(installed, "-c", BACKEND, cwd=tmp_path, CLGRAPH_CACHE_DIR=str(tmp_path / "cache"))
+    assert said == "3 clgraph\n"
 
 
 def interpreter(version: str) -> str:

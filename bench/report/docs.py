@@ -42,6 +42,8 @@ TITLES = {
     "components": "Connected components",
     "multi-search": "Many searches at once",
     "triangles": "Triangles of every vertex, edges turned anew",
+    "truss": "Truss numbers of every edge, triangles counted each time",
+    "cores": "Core numbers of every vertex",
     "expansion": "Load balancing alone: the owner of every edge",
 }
 

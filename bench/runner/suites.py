@@ -58,6 +58,8 @@ QUICK = (
     Case("components", "road500", shows="long diameter, one component"),
     Case("multi-search", "rmat14", shows="256 searches of a directed graph"),
     Case("triangles", "kron16", shows="skewed degrees: tables of bits"),
+    Case("truss", "rgg16", shows="local edges: few triangles an edge, few rounds"),
+    Case("cores", "kron16", shows="skewed degrees: peeling by degree"),
 )
 
 # Sizes that a processor searches in milliseconds, beside the libraries that people use there.
@@ -79,6 +81,10 @@ PROCESSORS = (
     Case("triangles", "kron18", shows="skewed degrees: tables of bits"),
     Case("triangles", "rgg18", shows="local edges: rows of middling length merged"),
     Case("triangles", "road1000", shows="degree two: rows merged as they are stored"),
+    Case("truss", "email-enron", shows="real messages: hundreds of rounds"),
+    Case("truss", "rgg18", shows="local edges: few triangles an edge, few rounds"),
+    Case("cores", "kron18", shows="skewed degrees: peeling by degree"),
+    Case("cores", "road1000", shows="degree two: chains are peeled vertex by vertex"),
 )
 
 ALL = ("all",)
@@ -121,6 +127,15 @@ _MEASURED = (
     Case("triangles", "rgg", shows="local edges: rows of middling length merged"),
     Case("triangles", "mesh", shows="planar mesh without triangles"),
     Case("triangles", "road", shows="degree two: rows merged as they are stored"),
+    Case("truss", "kron20", shows="skewed degrees: thousands of rounds"),
+    Case("truss", "rgg", shows="local edges: few triangles an edge, few rounds"),
+    Case("truss", "mesh", shows="planar mesh: peeled from its rim"),
+    Case("truss", "soc-slashdot0902", shows="real social graph"),
+    Case("truss", "dblp-2010", shows="real co-authors: large cliques"),
+    Case("truss", "email-enron", shows="real messages: hundreds of rounds"),
+    Case("cores", "kron20", shows="skewed degrees: peeling by degree"),
+    Case("cores", "rgg", shows="local edges: even degrees"),
+    Case("cores", "road", shows="degree two: chains are peeled vertex by vertex"),
 )
 
 

@@ -303,6 +303,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=150.0, help="to stop after")
     parser.add_argument("--window", type=float, default=2.0, help="of the meter, in seconds")
     parser.add_argument("--scale", type=int, default=18, help="log2 of the graphs' vertices")
+    parser.add_argument(
+        "--no-unseen", dest="unseen", action="store_false", help="leave out kernels of the library"
+    )
     parser.add_argument("--store", action="store_true", help="keep it for cg.energy.model")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--html", type=Path)
@@ -321,7 +324,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 break
             _measure(record, entry, device, protocol, occasion)
         _save(record, args, began)
-        if occasion == 0:
+        if occasion == 0 and args.unseen:
             record["unseen"] = unseen(
                 device, args.scale, args.window, began + UNSEEN_UNTIL * args.seconds
             )

@@ -16,8 +16,10 @@ from clgraph.cli import (
     convert,
     devices,
     doctor,
+    dynamic,
     generate,
     info,
+    ktruss,
     match,
     microbench,
     mine,
@@ -25,6 +27,7 @@ from clgraph.cli import (
     scc,
     sssp,
     triangles,
+    tune,
 )
 from clgraph.cli.text import as_json, printable, version_of
 from clgraph.errors import (
@@ -54,6 +57,8 @@ COMMANDS: tuple[Command, ...] = (
     scc.COMPONENTS_COMMAND,
     centrality.COMMAND,
     triangles.COMMAND,
+    dynamic.COMMAND,
+    ktruss.COMMAND,
     match.COMMAND,
     mine.COMMAND,
     convert.COMMAND,
@@ -61,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     bench.COMMAND,
     microbench.COMMAND,
     profile.COMMAND,
+    tune.COMMAND,
 )
 
 INTERNAL_ERROR, BAD_INPUT, DEVICE_TROUBLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TypeVar
 
+from clgraph.engine.presets import TUNED
 from clgraph.engine.strategy import parsed, paths
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from clgraph.engine.presets import Configuration
     from clgraph.engine.strategy import Strategy
 
-__all__ = ["add_setting", "wanted"]
+__all__ = ["add_setting", "is_tuned", "wanted"]
 
 AnyConfig = TypeVar("AnyConfig", bound="Configuration")
 
@@ -43,12 +45,23 @@ def _listed(kind: type[Strategy]) -> Iterator[str]:
             yield f"  {path:27} {values}{note}"
 
 
-def wanted(kind: type[AnyConfig], preset: str | None, settings: list[str]) -> AnyConfig:
-    """Give a preset with parameters set.
+def is_tuned(preset: str | None) -> bool:
+    """Whether a preset is the name for what was tuned."""
+    return preset is not None and preset.partition(":")[0] == TUNED
+
+
+def wanted(kind: type[AnyConfig], preset: str | None, settings: list[str]) -> AnyConfig | str:
+    """Give a preset with parameters set, or the name for what was tuned, which a plan looks up.
 
     Raises
     ------
     InvalidArgumentError
         If there is no such preset or parameter, or they do not go together.
     """
+    if preset is not None and is_tuned(preset):
+        if settings:
+            raise InvalidArgumentError(
+                "--set changes presets, and --config tuned takes an entry as it is; leave one out."
+            )
+        return preset
     return kind.of(preset).with_values(dict(parsed(kind, text) for text in settings))

@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace) -> Record:
     return record
 
 
-def _config_of(args: argparse.Namespace) -> SSSPConfig:
+def _config_of(args: argparse.Namespace) -> SSSPConfig | str:
     settings, preset = list(args.set), args.config
     tuned = tuned_settings(args)
     if tuned:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
+from clgraph.cli.setting import is_tuned
 from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from clgraph import Graph, TrianglesResult
     from clgraph.algorithms.triangles.plan import Per, Triangles
 
-__all__ = ["COMMAND"]
+__all__ = ["COMMAND", "write_edges"]
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +49,8 @@ def _run(args: argparse.Namespace) -> Record:
         )
     import clgraph
 
-    clgraph.TrianglesConfig.of(args.config)  # before the file is read
+    if not is_tuned(args.config):
+        clgraph.TrianglesConfig.of(args.config)  # before the file is read
     device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     began = time.perf_counter()
@@ -95,20 +97,36 @@ def _cluster(plan: Triangles, result: TrianglesResult, record: Record) -> Any:
 
 def _write(path: str, graph: Graph, per: str, columns: dict[str, Any]) -> None:
     """Write a row per vertex, or per stored edge with its ends first."""
-    import numpy as np
-
-    names = list(columns)
     if per == "vertex":
+        names = list(columns)
         searching.write_columns(path, graph, columns, names, vertex_labels=graph.labels)
         return
+    write_edges(path, graph, columns)
+
+
+def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
+    """Write a row for each stored edge: its ends, and a number or several.
+
+    Parameters
+    ----------
+    path : str
+        A name that ends in ``.npz`` or ``.csv``.
+    graph : Graph
+        Whose edges they are.
+    columns : dict of integer arrays [m]
+        By name.
+    """
+    import numpy as np
+
     tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
     if path.endswith(".npz"):
         with open(path, "wb") as file:  # noqa: PTH123 (the name is the user's)
             np.savez_compressed(file, tails=tails, heads=graph.indices, **columns)
         return
     ids = searching.vertex_names(graph)
-    rows = np.column_stack([ids[tails], ids[graph.indices], columns["triangles"]])
-    np.savetxt(path, rows, fmt="%s", delimiter=",", header="tail,head,triangles", comments="")
+    rows = np.column_stack([ids[tails], ids[graph.indices], *columns.values()])
+    header = ",".join(["tail", "head", *columns])
+    np.savetxt(path, rows, fmt="%s", delimiter=",", header=header, comments="")
 
 
 def _render(record: Record) -> str:

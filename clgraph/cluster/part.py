@@ -13,7 +13,13 @@ from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, WORD_COUNT
+from clgraph.engine.state import (
+    QUEUE_PAYLOAD,
+    SLOT_WORDS,
+    STATE_WORDS,
+    WORD_COUNT,
+    stage_fields,
+)
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 
 if TYPE_CHECKING:
@@ -133,6 +139,7 @@ class Part:
             counts_hubs=self._division.gamma is not None,
             state_words=STATE_WORDS | PART_WORDS,
             slot_words=SLOT_WORDS,
+            stage_fields=stage_fields(QUEUE_PAYLOAD),
         )
         kernel = program.kernel(name, self.device)
         groups = resident_groups(self.device, kernel, config.group_size)

@@ -63,6 +63,7 @@ class DividedFindings:
 
     def __init__(self, graph: Graph, parts: Sequence[Part], *, tree: bool) -> None:
         self._graph = graph
+        self.names = graph.labels
         self._parts: Sequence[Part] = parts
         self._tree = tree
 

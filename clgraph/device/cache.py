@@ -13,7 +13,7 @@ from pathlib import Path
 
 from clgraph.device.folders import cache_root, is_private, private_folder, write_atomically
 
-__all__ = ["BinaryCache", "CachedBinary", "named_cache"]
+__all__ = ["BinaryCache", "CachedBinary", "DamagedEntryError", "named_cache", "read_private"]
 
 log = logging.getLogger("clgraph")
 
@@ -106,13 +106,13 @@ class BinaryCache:
         return self._ready
 
     def _read(self, path: Path, key: str) -> CachedBinary:
-        description = json.loads(_read_private(path, DESCRIPTION_LIMIT_BYTES))
+        description = json.loads(read_private(path, DESCRIPTION_LIMIT_BYTES))
         if not isinstance(description, dict) or description.get("key") != key:
             raise DamagedEntryError("its description belongs to something else")
         digest, build_log = description.get("sha256"), description.get("build_log")
         if not isinstance(digest, str) or not isinstance(build_log, str) or not digest.isalnum():
             raise DamagedEntryError("its description is incomplete")
-        binary = _read_private(self.folder / f"{digest}.bin", BINARY_LIMIT_BYTES)
+        binary = read_private(self.folder / f"{digest}.bin", BINARY_LIMIT_BYTES)
         if hashlib.sha256(binary).hexdigest() != digest:
             raise DamagedEntryError("the checksum of its binary is wrong")
         return CachedBinary(binary, build_log)
@@ -136,8 +136,16 @@ class BinaryCache:
                 return
 
 
-def _read_private(path: Path, limit_bytes: int) -> bytes:
-    """Read a file that this user owns and nobody else can write to; links are refused."""
+def read_private(path: Path, limit_bytes: int) -> bytes:
+    """Read a file that this user owns and nobody else can write to; links are refused.
+
+    Raises
+    ------
+    DamagedEntryError
+        If it is somebody else's, or larger than `limit_bytes`.
+    OSError
+        If it cannot be read.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with os.fdopen(os.open(path, flags), "rb") as stream:
         status = os.fstat(stream.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import threading
 from dataclasses import dataclass
 from typing import Literal
@@ -179,6 +180,9 @@ class Device:
     def __hash__(self) -> int:
         """Agree with equality."""
         return hash(self._key)
+
+    def _repr_html_(self) -> str:
+        return str(importlib.import_module("clgraph.interop.html").of_device(self))
 
     def __repr__(self) -> str:
         """Show index, name, platform and mode."""

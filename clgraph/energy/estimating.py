@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clgraph.energy.model import Counts
     from clgraph.profile.microbenchmarks import Result
 
-__all__ = ["estimate", "fit_record", "model", "sample_of", "traversal_counts"]
+__all__ = ["estimate", "fit_record", "model", "sample_of", "traversal_counts", "why_none"]
 
 HOW = "run 'clgraph microbench --store' on a device that has a power meter"
 INDEX_BYTES = 4
@@ -97,7 +97,14 @@ def _model_of(device: Device) -> EnergyModel | None:
         return None
 
 
-def traversal_counts(
+def why_none(device: Device) -> str | None:
+    """Say why a device has no energy model; None where it has one."""
+    if _model_of(device) is not None:
+        return None
+    return f"{device.name} with driver {device.driver} has no energy model; {HOW}."
+
+
+def traversal_counts(  # noqa: PLR0913 - all but one by keyword
     device: Device,
     *,
     seconds: float,
@@ -107,6 +114,7 @@ def traversal_counts(
     state_bytes: float,
     atomics: float = 0.0,
     barriers: float = 0.0,
+    units: int | None = None,
 ) -> dict[str, float]:
     """Say what a traversal did in terms of the energy model.
 
@@ -122,6 +130,8 @@ def traversal_counts(
         Size of the array that each edge looks into: whether the common cache holds it.
     atomics, barriers : float
         Atomic operations, and barriers of all work-groups.
+    units : int, optional
+        Compute units that had work; default is all.
 
     Returns
     -------
@@ -139,7 +149,7 @@ def traversal_counts(
     )
     return {
         "seconds": seconds,
-        "unit_seconds": kernel_seconds * device.traits.compute_units,
+        "unit_seconds": kernel_seconds * (units or device.traits.compute_units),
         "memory_bytes": INDEX_BYTES * (edges + 3.0 * vertices),
         reads: edges,
         writes: atomics,

@@ -98,7 +98,8 @@ class Resolved:
         The strategies that run, with every number; `pull` is None where no level does.
     chunks : Chunks
         How balancers of the whole grid cut a frontier.
-    lanes, group_size, groups, synchronisation, membership, solo, distribution, kernels, held
+    lanes, group_size, groups, synchronisation, membership, solo, distribution, kernels,
+    group_resident
         How it is launched; see `clgraph.engine.schedule`.
     entry, buffer, wide
         See `Mechanics`.
@@ -124,7 +125,7 @@ class Resolved:
         Words of a bitmap that a work-item alone takes together.
     solo_patience : int
         Work of one group alone after which others that wait are sent away.
-    held_levels, held_crowd, held_uneven : int
+    resident_levels, resident_overfull, resident_uneven : int
         Levels after which groups that hold their frontiers meet; and how many vertices of one
         group, or how many times the mean, are too many.
 
@@ -148,7 +149,7 @@ class Resolved:
     solo: bool
     distribution: str
     kernels: str
-    held: bool
+    group_resident: bool
     entry: str
     buffer: int
     word_bits: int
@@ -170,9 +171,9 @@ class Resolved:
     counts: bool
     pull_tile: int = 16
     solo_patience: int = 1 << 15
-    held_levels: int = 1 << 12
-    held_crowd: int = 128
-    held_uneven: int = 3
+    resident_levels: int = 1 << 12
+    resident_overfull: int = 128
+    resident_uneven: int = 3
 
     @property
     def exact(self) -> bool:
@@ -359,7 +360,7 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         and (alone or group_size > 3),
         "distribution": distribution,
         "kernels": kernels,
-        "held": held,
+        "group_resident": held,
         "entry": entry,
         "buffer": mechanics.buffer or (ALONE_BUFFER if alone else max(2 * lanes, ONE_LANE_BUFFER)),
         "word_bits": 64 if alone else 32,

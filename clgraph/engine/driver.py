@@ -45,8 +45,8 @@ _STATUS = STATE_WORDS["STATUS"]
 _ABORTED = STATE_WORDS["ABORTED"]
 _SEEN = slice(_ABORTED, COUNTERS_AT + len(COUNTERS))  # the words a look at the state reads
 # Places among these.
-_DEPTH, _REACHED, _EXPLORED, _REMARK = (
-    STATE_WORDS[name] - _SEEN.start for name in ("DEPTH", "REACHED", "EXPLORED", "REMARK")
+_DEPTH, _REACHED, _EXPLORED, _STATUS_FLAGS = (
+    STATE_WORDS[name] - _SEEN.start for name in ("DEPTH", "REACHED", "EXPLORED", "STATUS_FLAGS")
 )
 
 
@@ -63,7 +63,7 @@ class Outcome:
         Largest distance that was given out, and to how many vertices any was.
     explored : int
         Edges that were looked at, or counted as done, as the kernel has it.
-    remark : int
+    status_flags : int
         What the kernel has to tell beside its result; 0 is nothing.
     counters : dict
         Events by the names of `COUNTERS`; all 0 where the kernel does not count.
@@ -81,7 +81,7 @@ class Outcome:
         self.depth = words[_DEPTH]
         self.reached = words[_REACHED]
         self.explored = words[_EXPLORED] | words[_EXPLORED + 1] << 32
-        self.remark = words[_REMARK]
+        self.status_flags = words[_STATUS_FLAGS]
         self.counters = dict(zip(COUNTERS, words[COUNTERS_AT - _SEEN.start :], strict=True))
         self._events = events
 

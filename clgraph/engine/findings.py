@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from clgraph.device import Memory
+    from clgraph.device import Allocation, Memory
     from clgraph.graph import Graph
 
 __all__ = ["BufferPool", "Findings", "HopFindings", "SearchBuffers"]
@@ -52,6 +52,11 @@ class SearchBuffers:
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
         self.owner: weakref.ref[Findings] | None = None
+
+    def arguments(self) -> dict[str, Allocation]:
+        """Give what a search writes, by the kernel's names."""
+        found = {"distances": self.distances, "levels": self.levels}
+        return found if self.predecessors is None else found | {"predecessors": self.predecessors}
 
     def living(self) -> Findings | None:
         """Whose result is here."""
@@ -138,6 +143,7 @@ class Findings:
 
     def __init__(self, graph: Graph, buffers: SearchBuffers, rows: int) -> None:
         self._graph: Graph | Degrees = graph
+        self.names = graph.labels
         self._rows = rows
         self._host: dict[str, Any] = {}
         # A thread that reads must not be overtaken by one whose search wants the buffers.

@@ -3,9 +3,17 @@
 Host and kernels agree on these by rendering: templates define each name from the tables here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from clgraph.engine.balance import BALANCER_COUNTERS
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "BINS_AT",
@@ -15,6 +23,7 @@ __all__ = [
     "COUNTERS_AT",
     "MOST_BINS",
     "NO_STAGE",
+    "QUEUE_PAYLOAD",
     "SLOT_WORDS",
     "STATE_WORDS",
     "STATUS_DONE",
@@ -22,7 +31,9 @@ __all__ = [
     "STATUS_RUNNING",
     "UNIT_WORDS",
     "WORD_COUNT",
+    "check_hubs",
     "initial_state",
+    "stage_fields",
     "stage_numbers",
 ]
 
@@ -39,8 +50,8 @@ SLOT_WORDS = (
     "NEXT_EDGES",
     "NEXT_EDGES_HIGH",
     "NEXT_HUBS",
-    "HELD_EDGES",
-    "HELD_EDGES_HIGH",
+    "RESIDENT_EDGES",
+    "RESIDENT_EDGES_HIGH",
 )
 _SLOT_STRIDE = 5 * _LINE
 
@@ -54,7 +65,8 @@ STATE_WORDS: dict[str, int] = {
     "LEFT": 2 * _LINE,
     "HEARTBEAT": 3 * _LINE,
     "ABORTED": 3 * _LINE + 1,
-    "REMARK": 3 * _LINE + 2,  # what a kernel has to tell beside its result, in bits of its own
+    "STATUS_FLAGS": 3 * _LINE
+    + 2,  # what a kernel has to tell beside its result, in bits of its own
     # Kept by whichever group decides.
     "STATUS": 4 * _LINE,
     "DEPTH": 4 * _LINE + 1,
@@ -71,9 +83,9 @@ STATE_WORDS: dict[str, int] = {
     "NEXT_EDGES_HIGH": 7 * _LINE + 1,
     "NEXT_HUBS": 8 * _LINE,
     "ENTERED": 8 * _LINE + 2,  # 64 bits, see membership.mako; never cleared
-    "HELD_EDGES": 8 * _LINE + 4,
-    "HELD_EDGES_HIGH": 8 * _LINE + 5,
-    "MEET": 9 * _LINE,  # 64 bits, see held.mako; cleared by the decider of such a stage
+    "RESIDENT_EDGES": 8 * _LINE + 4,
+    "RESIDENT_EDGES_HIGH": 8 * _LINE + 5,
+    "MEET": 9 * _LINE,  # 64 bits, see group_frontier.mako; cleared by the decider of such a stage
     "SLOT_STRIDE": _SLOT_STRIDE,
 }
 # Of a stage too, where balancers need prefix sums: see arrange.mako; and what deciders keep: how
@@ -110,6 +122,70 @@ _STAGE_NUMBERS = {
 def stage_numbers(queue: str) -> dict[str, int]:
     """Give the number of each stage that a form of frontier (its name) has."""
     return _STAGE_NUMBERS.get(queue, _STAGE_NUMBERS["candidates"])
+
+
+# Where the stage machine itself keeps what in its two words of 64 bits, by halves: place and number
+# of bits. Both words carry the generation.
+_MACHINE = {
+    "a_high": (
+        *(("generation", 24, 8), ("members", 12, 12), ("mode", 9, 3)),
+        *(("leave", 6, 1), ("epoch", 3, 3)),
+    ),
+    "b_high": (("generation", 24, 8),),
+}
+_FREE = (("a_high", 7, 2), ("a_high", 0, 3), ("a_low", 0, 32), ("b_high", 0, 24), ("b_low", 0, 32))
+# What queues of vertices and of hubs beside them are described by.
+QUEUE_PAYLOAD = {"queue": 1, "visited": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
+
+
+def stage_fields(payload: Mapping[str, int]) -> dict[str, tuple[tuple[str, int, int], ...]]:
+    """Pack what a kernel says of a stage beside what the machine needs.
+
+    Parameters
+    ----------
+    payload : dict
+        Bits of each field, by name; each goes where the first room is.
+
+    Returns
+    -------
+    dict
+        For each half of the two words the fields in it: name, place and number of bits.
+
+    Raises
+    ------
+    ValueError
+        If there is no room for a field.
+
+    Examples
+    --------
+    >>> stage_fields({"queue": 1, "length": 32})["a_low"]
+    (('length', 0, 32),)
+    """
+    halves = {half: list(_MACHINE.get(half, ())) for half in ("a_high", "a_low", "b_high", "b_low")}
+    free = [bits for _, _, bits in _FREE]
+    for name, bits in payload.items():
+        room = next((k for k, left in enumerate(free) if left >= bits), None)
+        if room is None:
+            raise ValueError(f"no room for {bits} bits of {name!r} in a stage word")
+        half, begin, _ = _FREE[room]
+        free[room] -= bits
+        halves[half].append((name, begin + free[room], bits))
+    return {half: tuple(fields) for half, fields in halves.items()}
+
+
+def check_hubs(payload: Mapping[str, int], hubs: int) -> None:
+    """Refuse more hubs than a stage word can count.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are so many.
+    """
+    if hubs >= 1 << payload["hubs"]:
+        raise InvalidArgumentError(
+            f"{hubs} vertices would be set apart as hubs, which are counted with "
+            f"{payload['hubs']} bits; choose a larger hub_degree."
+        )
 
 
 def initial_state() -> np.ndarray:

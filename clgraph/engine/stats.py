@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from clgraph.energy.estimates import Estimated
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ class Findings(Protocol):
         """int64 [levels]: out-edges of the vertices at each distance."""
 
 
-class TraversalStats:
+class TraversalStats(Estimated):
     """Times, counts and configuration of one traversal.
 
     Attributes

@@ -1,5 +1,6 @@
 """Turning whatever holds numbers in host memory into checked NumPy arrays."""
 
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,9 @@ from clgraph.graph.csr import Array, index_dtype
 __all__ = ["as_array", "as_index_array", "as_label_array", "as_weight_array", "frozen"]
 
 _INT64_MAX = np.iinfo(np.int64).max
+log = logging.getLogger("clgraph")
+
+_WAYS_TO_HOST = ("get", "cpu", "copy_to_host")  # of CuPy, PyTorch and Numba
 _CPU = 1  # kDLCPU, the DLPack device type of host memory
 
 
@@ -38,11 +42,14 @@ def as_array(values: Any, name: str) -> Array:
     """
     if isinstance(values, np.ndarray):
         return np.asarray(values)
+    if _on_device(values):
+        return _copied_from_device(values, name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-                return _from_dlpack(values, name)
+                array: Array = np.from_dlpack(values)
+                return array
             return np.asarray(values)
     except InvalidGraphError:
         raise
@@ -53,13 +60,30 @@ def as_array(values: Any, name: str) -> Array:
         ) from error
 
 
-def _from_dlpack(values: Any, name: str) -> Array:
-    kind = int(values.__dlpack_device__()[0])
-    if kind != _CPU:
+def _on_device(values: Any) -> bool:
+    """Tell whether an array lies in the memory of a GPU."""
+    if hasattr(values, "__cuda_array_interface__"):
+        return True
+    if not hasattr(values, "__dlpack_device__"):
+        return False
+    return int(values.__dlpack_device__()[0]) != _CPU
+
+
+def _copied_from_device(values: Any, name: str) -> Array:
+    """Copy by whatever way the array's library has; OpenCL cannot look into CUDA's memory."""
+    kind = type(values).__name__
+    for way in _WAYS_TO_HOST:
+        if callable(getattr(values, way, None)):
+            log.info("%s, a %s on a device, is copied to host memory", name, kind)
+            return np.asarray(getattr(values, way)())
+    try:
+        array: Array = np.from_dlpack(values, device="cpu", copy=True)
+    except Exception as error:  # of NumPy before 2.1, or of a library that cannot
         raise InvalidGraphError(
-            f"{name} lies on a device (DLPack device type {kind}); copy it to host memory first"
-        )
-    array: Array = np.from_dlpack(values)
+            f"{name} lies on a device, and this {kind} cannot be read from there ({error}); "
+            "copy it to host memory first"
+        ) from error
+    log.info("%s, a %s on a device, is copied to host memory", name, kind)
     return array
 
 

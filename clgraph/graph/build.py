@@ -1,9 +1,11 @@
 """Graphs from edge lists, scipy matrices, networkx graphs and pandas tables."""
 
+import importlib
 from typing import Any
 
 import numpy as np
 
+from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.arguments import whole
@@ -26,7 +28,7 @@ _FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edg
 _VERTICES_PER_EDGE = 64
 
 
-def from_edges(
+def from_edges(  # noqa: PLR0913 (all of them are about the list)
     src: Any,
     dst: Any,
     weights: Any = None,
@@ -36,6 +38,7 @@ def from_edges(
     symmetrize: bool = False,
     dedup: bool = False,
     self_loops: bool = True,
+    device: Any = None,
 ) -> Graph:
     """Graph of an edge list in any order.
 
@@ -55,6 +58,9 @@ def from_edges(
         Keep one of several parallel edges, with the least of their weights.
     self_loops : bool
         Whether to keep edges from a vertex to itself.
+    device : Device or str, optional
+        Where to sort the edges; the graph's arrays stay there too. Default is in host memory, with
+        the same result.
 
     Returns
     -------
@@ -66,6 +72,8 @@ def from_edges(
     InvalidGraphError
         If lengths differ, an id is negative, not below ``n`` or absurdly large for the number of
         edges, a weight is not finite, or the directions of an undirected edge weigh differently.
+    DeviceMemoryError
+        If edges, keys and rows do not fit the device, where there is one.
 
     Notes
     -----
@@ -83,6 +91,12 @@ def from_edges(
         )
     costs = None if weights is None else as_weight_array(weights, len(tails))
     n = _vertex_count(tails, heads, n)
+    if device is not None and len(tails):
+        sorting = importlib.import_module("clgraph.graph.sorting")  # which imports this package
+        wishes = sorting.Wishes(directed, symmetrize, dedup, self_loops)
+        found = find_device(device)
+        graph: Graph = sorting.graph_of_edges(n, tails, heads, costs, wishes, found)
+        return graph
     if not self_loops:
         straight = tails != heads
         tails, heads = tails[straight], heads[straight]
@@ -207,12 +221,12 @@ def _check_storage(matrix: Any) -> None:
 
 
 def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
-    """Graph of whatever an algorithm was handed: a Graph, or a scipy.sparse matrix.
+    """Graph of whatever an algorithm was handed: a Graph, a DynamicGraph, or a scipy.sparse matrix.
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix or array
-        A matrix is read as ``from_scipy`` does.
+    graph : Graph or DynamicGraph or scipy.sparse matrix or array
+        Of a dynamic graph, what it holds now; a matrix is read as ``from_scipy`` does.
     weighted : bool, optional
         As for ``from_scipy``: whether a matrix's entries are weights.
 
@@ -224,10 +238,13 @@ def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
     Raises
     ------
     InvalidGraphError
-        If it is neither.
+        If it is none of them.
     """
     if isinstance(graph, Graph):
         return graph
+    if callable(getattr(graph, "to_graph", None)):
+        held: Graph = graph.to_graph()
+        return held
     if callable(getattr(graph, "tocsr", None)):
         return from_scipy(graph, weighted=weighted)
     raise InvalidGraphError(
@@ -287,13 +304,14 @@ def from_pandas(
     weight: str | None = None,
     *,
     directed: bool = True,
+    vertices: Any = None,
 ) -> Graph:
     """Graph of a pandas table with one row per edge.
 
     Parameters
     ----------
-    df : pandas.DataFrame
-        The edges.
+    df : pandas.DataFrame, or a table with ``__arrow_c_stream__``
+        The edges. Tables of polars and pyarrow are read by way of pyarrow.
     source, target : str
         Columns of the two ends. Non-negative integers are vertex numbers; anything else is a name,
         numbered in order of first appearance and kept in ``labels``.
@@ -301,6 +319,8 @@ def from_pandas(
         Column of the weights.
     directed : bool
         False: the edges are undirected, each in one row or all of them in both directions.
+    vertices : sequence, optional
+        Names of all vertices, in order, those without edges too; ends are names then.
 
     Returns
     -------
@@ -310,10 +330,15 @@ def from_pandas(
     Raises
     ------
     InvalidArgumentError
-        If a column is missing.
+        If a column is missing, or a name comes twice in `vertices`.
     InvalidGraphError
-        If an end is missing (NaN, None) or a weight is not a finite number.
+        If an end is missing (NaN, None) or not among `vertices`, or a weight is not a finite
+        number.
+    ImportError
+        If pandas, or for other tables pyarrow, is not installed.
     """
+    if not hasattr(df, "iloc") and hasattr(df, "__arrow_c_stream__"):
+        df = module("pyarrow", needed_for="reading this table").table(df).to_pandas()
     for column in (source, target, *([] if weight is None else [weight])):
         if column not in getattr(df, "columns", ()):
             raise InvalidArgumentError(
@@ -323,6 +348,8 @@ def from_pandas(
     columns = [df[source], df[target]]
     if any(column.isna().any() for column in columns):
         raise InvalidGraphError(f"columns {source!r} and {target!r} must not have missing values")
+    if vertices is not None:
+        return _of_named(columns, costs, vertices, directed=directed)
     if all(column.dtype.kind in "iu" for column in columns):
         ends = [column.to_numpy() for column in columns]
         if min(end.min(initial=0) for end in ends) >= 0:
@@ -332,4 +359,21 @@ def from_pandas(
     graph = from_edges(codes[: len(df)], codes[len(df) :], costs, n=len(names), directed=directed)
     arrays = graph.indptr, graph.indices, graph.weights
     labels = np.asarray(names, dtype=object)
+    return Graph.trusted(arrays, directed=directed, labels=labels)
+
+
+def _of_named(columns: list[Any], costs: Any, vertices: Any, *, directed: bool) -> Graph:
+    pandas = module("pandas", needed_for="from_pandas")
+    names = pandas.Index(list(vertices), tupleize_cols=False)
+    if not names.is_unique:
+        twice = names[names.duplicated()][0]
+        raise InvalidArgumentError(f"vertices has {twice!r} twice; name each vertex once")
+    ends = [names.get_indexer(column) for column in columns]
+    for column, numbers in zip(columns, ends, strict=True):
+        if (numbers < 0).any():
+            unknown = column.iloc[int(np.flatnonzero(numbers < 0)[0])]
+            raise InvalidGraphError(f"{unknown!r} in column {column.name!r} is not in vertices")
+    graph = from_edges(ends[0], ends[1], costs, n=len(names), directed=directed)
+    arrays = graph.indptr, graph.indices, graph.weights
+    labels = as_label_array(list(vertices), len(names))
     return Graph.trusted(arrays, directed=directed, labels=labels)

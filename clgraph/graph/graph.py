@@ -10,6 +10,7 @@ from clgraph.errors import InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array, frozen
 from clgraph.graph.csr import CSR, Array, check_pointers
+from clgraph.graph.methods import NamedSearches
 from clgraph.graph.modules import module
 from clgraph.graph.reorder import vertex_order
 from clgraph.graph.statistics import GraphStatistics, graph_statistics
@@ -18,7 +19,7 @@ from clgraph.graph.survey import survey
 __all__ = ["Graph"]
 
 
-class Graph:
+class Graph(NamedSearches):
     """A graph in compressed sparse rows, checked once and never changed afterwards.
 
     Parameters
@@ -62,6 +63,9 @@ class Graph:
     >>> g.n, g.m, g.degrees.tolist()
     (3, 3, [2, 1, 0])
     """
+
+    # Networkx hands what carries this to the backend of that name: see clgraph.interop.networkx.
+    __networkx_backend__ = "clgraph"
 
     def __init__(
         self,
@@ -166,6 +170,14 @@ class Graph:
     def directed(self) -> bool:
         """Whether edges go one way only."""
         return self._directed
+
+    def is_directed(self) -> bool:
+        """Whether edges go one way only, as networkx asks for it."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Whether there are parallel edges, as networkx asks for it; O(m) the first time."""
+        return self.statistics().parallel_edges > 0
 
     @property
     def labels(self) -> Array | None:

@@ -216,7 +216,7 @@ def decide(
         tile=lanes // (balance.width or 1) if isinstance(balance, Vwarp) else lanes,
         tiles=isinstance(balance, DynVwarp),
         wide_offsets=wide_offsets,
-        search=_search(search, mean, deviation),
+        search=_search(search, mean, deviation, lanes),
         estimates=search.estimates,
         read_only=config.read_only,
         with_ranks=with_ranks,
@@ -226,8 +226,10 @@ def decide(
     )
 
 
-def _search(search: ChunkSearch, mean: float, deviation: float) -> str:
-    """Name the search that is run."""
+def _search(search: ChunkSearch, mean: float, deviation: float, lanes: int) -> str:
+    """Name the search that is run; a lane alone has nobody to cut an interval with."""
+    if isinstance(search, LaneSearch) and lanes == 1:
+        return "binary"
     if not isinstance(search, HybridSearch):
         return search.NAME
     alike = deviation <= search.deviation and mean <= search.mean

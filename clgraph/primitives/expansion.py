@@ -180,13 +180,29 @@ class Expand:
             self._visits.write(np.zeros(self.units, np.uint32))
         if config.tiles:
             self._tile_count.write(np.zeros(1, np.uint32))
-        events = [self._partition()] if "expand_partition" in self._kernels else []
-        events.append(self._main())
-        if config.tiles:
-            events.append(self._large_items())
+        events = self._launched()
         wait(events)
         partition = _milliseconds(events[:1]) if "expand_partition" in self._kernels else 0.0
         return self._stats(events, partition, _milliseconds(events[-1:]) if config.tiles else 0.0)
+
+    def enqueue(self) -> list[cl.Event]:
+        """Launch without waiting, so that several runs are in flight; later ones overwrite.
+
+        Returns
+        -------
+        list of pyopencl.Event
+            Of everything that was launched; to be waited for by `clgraph.device.wait`.
+        """
+        if not self.units:
+            return []
+        return [*([self._tile_count.clear()] if self.config.tiles else []), *self._launched()]
+
+    def _launched(self) -> list[cl.Event]:
+        events = [self._partition()] if "expand_partition" in self._kernels else []
+        events.append(self._main())
+        if self.config.tiles:
+            events.append(self._large_items())
+        return events
 
     def _results(self) -> tuple[Allocation, ...]:
         return (self._owners, self._ranks, self._visits, self._writers, self._counters)

@@ -29,16 +29,19 @@ UINT_POSITIONS = 2**31  # fewer elements are counted in 32 bits, with room for a
 
 
 class Run:
-    """How n elements are cut into chunks, one to a work-group, and the launches over them."""
+    """How n elements are cut into chunks, one to a work-group, and the launches over them.
 
-    def __init__(self, device: Device, n: int) -> None:
+    A work-item takes `items` elements at a time, or one where it is a whole SIMD group.
+    """
+
+    def __init__(self, device: Device, n: int, items: int = NEIGHBOURS) -> None:
         traits = device.traits
         self.device = device
         self.memory = Memory(device)
         self.n = n
         self.index: type[np.uint32 | np.uint64] = np.uint32 if n < UINT_POSITIONS else np.uint64
         self.group_size = group_size(traits)
-        self.items = 1 if traits.lanes == 1 else NEIGHBOURS
+        self.items = 1 if traits.lanes == 1 else items
         tile = self.group_size * self.items
         resident = traits.threads_per_unit // self.group_size or GROUPS_PER_UNIT
         tiles = max(-(-n // tile), 1)
@@ -46,17 +49,16 @@ class Run:
         self.chunk = tiles_per_group * tile
         self.groups = -(-tiles // tiles_per_group)
 
-    def load(self, name: str, kind: str, operator: str = "add") -> Program:
+    def load(self, name: str, kind: str, operator: str = "add", **others: Any) -> Program:
         """Build a file for these sizes, with elements of type `kind`."""
-        return load(
-            self.device,
-            name,
-            type=kind,
-            operator=operator,
-            index=TYPES[np.dtype(self.index)],
-            group_size=self.group_size,
-            items=self.items,
-        )
+        params: dict[str, Any] = {
+            "type": kind,
+            "operator": operator,
+            "index": TYPES[np.dtype(self.index)],
+            "group_size": self.group_size,
+            "items": self.items,
+        }
+        return load(self.device, name, **(params | others))
 
     def launch(self, program: Program, name: str, *args: Any, groups: int | None = None) -> None:
         """Run a kernel to its end, on `groups` work-groups instead of one for each chunk."""

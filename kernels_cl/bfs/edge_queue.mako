@@ -199,8 +199,8 @@ ${(copying.copy_group if config.balance.scope == "group" else copying.copy)(coun
     if (over) next.mode = MODE_DONE;
     deepest = now.level - (found && claimed == 0);
     % if config.distribution == "static":
-    const int crowding = (int)clz(next.members * (GROUP_LANES * 4u)) - (int)clz(next.length);
-    next.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
+    const int per_group = (int)clz(next.members * (GROUP_LANES * 4u)) - (int)clz(next.length);
+    next.tile = (uint)clamp(per_group, 0, ${config.lanes.bit_length() - 1});
     % endif
     work += (ulong)now.length + out_edges + ${config.stage_work}u;
     ${level.finish("next")}

@@ -36,10 +36,10 @@
     ${s}.length = ${found};
     ${s}.hubs = ${hubs};
     % if config.distribution == "static":
-    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    // Entries per SIMD group: enough for one round of lanes, or more where there is work for all.
     const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
-    const int crowding = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
-    const uint tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
+    const int per_group = (int)clz(${s}.members * (GROUP_LANES * 4u)) - (int)clz(${s}.length);
+    const uint tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), per_group), 0, ${config.lanes.bit_length() - 1});
     ${s}.tile = tile;
     % endif
     ${s}.level += 1;

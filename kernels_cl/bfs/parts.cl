@@ -12,7 +12,7 @@
 // Breadth-first search over several devices: how one of them expands its part of a frontier.
 //
 // A device owns some of the vertices, with their distances and rows of edges, and numbers them from 0;
-// heads of edges are numbered as in the whole graph. What it finds is either put in a bin for the owner
+// targets of edges are numbered as in the whole graph. What it finds is either put in a bin for the owner
 // of each (bfs/parts_contract.cl takes it from there) or marked in a bitmap of the whole graph
 // (bfs/parts_bits.cl). Between launches the host moves bins or bitmaps.
 //

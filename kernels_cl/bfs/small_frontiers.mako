@@ -1,6 +1,6 @@
 ## small_frontiers: levels that are run without a queue in memory, one group alone or each by itself.
 ##
-## Offers        hold: inside a stage, by all groups (/grid/held.mako); alone: the body of that name of
+## Offers        hold: inside a stage, by all groups (/grid/group_frontier.mako); alone: the body of that name of
 ##               /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in `hold` what a stage of vertex_queue.mako has
 
@@ -8,8 +8,8 @@
 ## vertices up before they claim them from so many edges a vertex on.
 <%! HELD, HELD_ALONE, HELD_LOOK = 1 << 15, 1 << 8, 5 %>
 
-<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
-<%namespace name="held" file="/grid/held.mako"/>
+<%namespace name="solo" file="${context['single_group']}"/>
+<%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
@@ -18,28 +18,28 @@
 ## one group alone.
 <%def name="hold()">
         const int eager = 1, look = mean_degree >= ${HELD_LOOK}u;
-        edges_t held_edges = 0;
-        <%held:levels queue="queue_from">
+        edges_t resident_edges = 0;
+        <%group_frontier:levels queue="queue_from">
         <%def name="visit(count)">
-            ${visiting.visit_edges(count, "now.level", held.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE",
+            ${visiting.visit_edges(count, "now.level", group_frontier.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE",
                                     look="look")}
         </%def>
-        <%def name="held_level()">
+        <%def name="resident_level()">
             const ulong ahead = (ulong)total * mean_degree;
-            going = total != 0 && !crowded && now.level < max_level && total <= held_limit && held_levels < ${config.held_levels}u &&
+            going = total != 0 && !overfull && now.level < max_level && total <= resident_limit && resident_levels < ${config.resident_levels}u &&
                     !((flags & FLAG_SOLO) && total <= ${config.limits.solo_capacity}u && ahead <= ${HELD_ALONE}u);
             if (going) {
-                ++held_levels;
-                held_found += total;
-                held_edges += found_edges;
+                ++resident_levels;
+                resident_found += total;
+                resident_edges += found_edges;
                 found_edges = 0;
                 now.level += 1;
                 if (member == 0 && lid == 0 && now.level - 1 < level_capacity)
                     levels[now.level - 1] = (uint4)(total, 0u, PUSH, device_clock_ns());
             }
         </%def>
-        </%held:levels>
-        ${held.add_edges("found_edges", "held_edges")}
+        </%group_frontier:levels>
+        ${group_frontier.add_edges("found_edges", "resident_edges")}
 </%def>
 
 ## By all work-items of the group that decided, when it may go on alone.

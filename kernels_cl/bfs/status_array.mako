@@ -5,10 +5,10 @@
 ##
 ## Stages: FILL; PUSH or PULL look at the queue of a level, four classes by degree, each with its own
 ## number of work-items a vertex, all at once; COUNT finds what they visited, and WRITE puts the next
-## queue together. now.tile says how both go about it: WAY_PUSHED takes what a push visited, work-items
+## queue together. now.way says how both go about it: WAY_PUSHED takes what a push visited, work-items
 ## interleaved; WAY_SWITCH, once, takes what is unvisited, a block of vertices a work-item, so that
 ## the queue is sorted; WAY_PULLED takes what is still unvisited of the queue before; WAY_RETURN takes
-## what a pull visited, where levels push again. now.visited says that levels pull.
+## what a pull visited, where levels push again. now.pulls says that levels pull.
 ##
 ## Choice: config.frontier.bits, 32 for the results themselves, or 8 for bytes beside them, of which the
 ## last stage, WIDEN, makes the results; a search deeper than a byte can tell overflows.
@@ -18,6 +18,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="degrees" file="/balance/degree_classes.mako"/>
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
@@ -33,7 +34,7 @@
 #define TALLY_${name} ${index}
 % endfor
 #define TALLY_ULONG(name_) ((volatile __global ulong *)(tallies + (name_)))
-#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in classes.module.CLASS_EDGES) if config.frontier.classes == 4 else "2u"})
+#define CLASS_OF(degree_) (${" + ".join(f"((degree_) >= {edge}u)" for edge in degrees.module.CLASS_EDGES) if config.frontier.classes == 4 else "2u"})
 // A vertex's distance as an int, UNREACHED before it is visited.
 % if config.frontier.bits == 8:
 #define STATUS_OF(v_) ((int)(uchar)(statuses[v_] + 1) - 1)
@@ -112,9 +113,8 @@ ${generation.setup()}
         ${level.load_totals()}
     }
     const uint newly = tallies[TALLY_NEWLY];
-    const int judged = now.mode == COUNT && (now.tile == WAY_PUSHED || now.tile == WAY_PULLED);
+    const int judged = now.mode == COUNT && (now.way == WAY_PUSHED || now.way == WAY_PULLED);
     int over = 0;
-    next.hubs = 0;
     next.length = now.length;
     if (now.mode == FILL) {
         const uint degree = OUT_DEGREE(source);
@@ -125,12 +125,12 @@ ${generation.setup()}
         edges = explored = degree;
         over = max_level == 0;
         next.mode = PUSH;
-        next.tile = WAY_PUSHED;
+        next.way = WAY_PUSHED;
         next.length = 1;
         next.level = 1;
     } else if (now.mode == PUSH || now.mode == PULL) {
         next.mode = COUNT;
-        next.tile = now.visited ? WAY_PULLED : WAY_PUSHED;
+        next.way = now.pulls ? WAY_PULLED : WAY_PUSHED;
     } else if (now.mode == COUNT) {
         volatile __global uint *const next_sizes = tallies + TALLY_SIZES + 4 * (now.queue ^ 1u);
         uint left = 0;
@@ -140,7 +140,7 @@ ${generation.setup()}
             tallies[TALLY_CLASSES + c] = 0;
         }
         next.length = left;
-        next.mode = ${"WRITE" if config.frontier.generation != "none" else "now.visited ? PULL : PUSH"};
+        next.mode = ${"WRITE" if config.frontier.generation != "none" else "now.pulls ? PULL : PUSH"};
         if (judged) {
             edges = *TALLY_ULONG(TALLY_EDGES);
             ${judge()}
@@ -155,7 +155,7 @@ ${generation.setup()}
         next.level += next.mode != COUNT;
         % endif
     } else if (now.mode != ${"WIDEN" if config.frontier.bits == 8 else "MODE_DONE"}) {
-        next.mode = now.visited ? PULL : PUSH;
+        next.mode = now.pulls ? PULL : PUSH;
         next.level += 1;
         next.queue ^= 1;
     }
@@ -184,23 +184,23 @@ ${generation.setup()}
             if (!over && now.level == ${LAST_BYTE_LEVEL}u) over = state[OVERFLOWED] = 1;
             % endif
             % if config.pull:
-            if (now.tile == WAY_PUSHED) {
+            if (now.way == WAY_PUSHED) {
                 % if config.pull.name == "hubs":
                 const int turns = hub_total && 100ul * tallies[TALLY_NEWLY_HUBS] > ${config.pull.gamma}ul * hub_total;
                 % else:
                 const int turns = ${pull.reads_fewer("edges", "(m - min(m, explored))")};
                 % endif
                 if (turns) {
-                    next.visited = 1;
-                    next.tile = WAY_SWITCH;
+                    next.pulls = 1;
+                    next.way = WAY_SWITCH;
                     next.mode = ${"COUNT" if config.frontier.generation != "none" else "PULL"};
                     *TALLY_ULONG(TALLY_SWITCHES) += 1;
                 }
             } else {
                 % if config.pull.beta:
                 if (newly < n / ${config.pull.beta}u) {
-                    next.visited = 0;
-                    next.tile = WAY_RETURN;
+                    next.pulls = 0;
+                    next.way = WAY_RETURN;
                     next.mode = ${"COUNT" if config.frontier.generation != "none" else "PUSH"};
                     *TALLY_ULONG(TALLY_RETURNS) += 1;
                 }
@@ -219,7 +219,7 @@ ${generation.setup()}
     if (now.mode == FILL && level_capacity)
         levels[0] = (uint4)(1u, (uint)edges, over ? MODE_DONE : PUSH, device_clock_ns());
     if (judged && now.level < level_capacity)
-        levels[now.level] = (uint4)(newly, (uint)edges, over ? MODE_DONE : next.visited ? ${"PULL" if config.pull else "PUSH"} : PUSH, device_clock_ns());
+        levels[now.level] = (uint4)(newly, (uint)edges, over ? MODE_DONE : next.pulls ? ${"PULL" if config.pull else "PUSH"} : PUSH, device_clock_ns());
 </%def>
 
 <%def name="alone()"></%def>

@@ -1,6 +1,6 @@
 ## status_queues: queues by class out of the array of distances, without duplicates and in order.
 ##
-## Each work-item looks at its share of the vertices, in the order that now.tile names, and counts
+## Each work-item looks at its share of the vertices, in the order that now.way names, and counts
 ## those it selects by class. COUNT scans the counts within each work-group and leaves its totals in
 ## `group_counts`, class by class; WRITE adds up the totals before its own and so knows where each of
 ## its work-items writes. Queues come out in the order of work-items, like a prefix sum over them all.
@@ -19,7 +19,7 @@ __local uint lane_totals[${4 * (config.group_size // config.lanes)}], group_sums
 
 ## Runs `select` for this work-item's share: it sees v, and c, its class where that is known.
 <%def name="each_of_share(select)">
-if (now.tile == WAY_PULLED${" && 0" if config.frontier.generation == "none" else ""}) {
+if (now.way == WAY_PULLED${" && 0" if config.frontier.generation == "none" else ""}) {
     for (uint c = 0; c < 4; ++c) {
         const ulong size = begins[c + 1] - begins[c];
         const uint past = begins[c] + (uint)(size * (share + 1) / shares);
@@ -29,7 +29,7 @@ if (now.tile == WAY_PULLED${" && 0" if config.frontier.generation == "none" else
         }
     }
 } else {
-    const int blocked = now.tile == WAY_SWITCH;
+    const int blocked = now.way == WAY_SWITCH;
     const uint past = blocked ? (uint)((ulong)n * (share + 1) / shares) : n;
     for (uint v = blocked ? (uint)((ulong)n * share / shares) : share; v < past; v += blocked ? 1u : shares) {
         ${select("")}
@@ -40,11 +40,11 @@ if (now.tile == WAY_PULLED${" && 0" if config.frontier.generation == "none" else
 ## Whether v enters the next queue, and in which class.
 <%def name="choose(known)">
 const int label = STATUS_OF(v);
-const int selected = now.tile == WAY_PUSHED || now.tile == WAY_RETURN ? label == (int)now.level : label == UNREACHED;
+const int selected = now.way == WAY_PUSHED || now.way == WAY_RETURN ? label == (int)now.level : label == UNREACHED;
 % if known:
 const uint class = ${known};
 % else:
-const uint class = !selected ? 0u : now.tile == WAY_SWITCH ? CLASS_OF(IN_DEGREE(v)) : CLASS_OF(OUT_DEGREE(v));
+const uint class = !selected ? 0u : now.way == WAY_SWITCH ? CLASS_OF(IN_DEGREE(v)) : CLASS_OF(OUT_DEGREE(v));
 % endif
 </%def>
 
@@ -86,8 +86,8 @@ const uint class = !selected ? 0u : now.tile == WAY_SWITCH ? CLASS_OF(IN_DEGREE(
 
 <%def name="count()">
 // A switch and a return follow a count of the same level, which has added it up.
-const int adds_up = now.tile == WAY_PUSHED || now.tile == WAY_PULLED;
-const int lists_hubs = ${"now.tile != WAY_RETURN" if config.frontier.generation == "none" else "now.tile == WAY_SWITCH || now.tile == WAY_PULLED"};
+const int adds_up = now.way == WAY_PUSHED || now.way == WAY_PULLED;
+const int lists_hubs = ${"now.way != WAY_RETURN" if config.frontier.generation == "none" else "now.way == WAY_SWITCH || now.way == WAY_PULLED"};
 <%tiles:each_group_tile count="get_num_groups(0)" size="1u">
     const uint share = tile_begin * GROUP_SIZE + lid, shares = (uint)get_num_groups(0) * GROUP_SIZE;
     uint counts[4] = {0, 0, 0, 0};

@@ -6,7 +6,7 @@
 #define UNREACHED (${UNREACHED})
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 
-// Place of the first of the ascending heads indices[begin .. end) that is not below v, or end.
+// Place of the first of the ascending targets indices[begin .. end) that is not below v, or end.
 static offset_t first_head(__global const uint *indices, offset_t begin, offset_t end, const uint v) {
     while (begin < end) {
         const offset_t middle = begin + (end - begin) / 2;

@@ -11,8 +11,8 @@
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="solo" file="${'/grid/solo_sequential.mako' if context['config'].group_size == 1 else '/grid/solo.mako'}"/>
-<%namespace name="held" file="/grid/held.mako"/>
+<%namespace name="solo" file="${context['single_group']}"/>
+<%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
@@ -31,8 +31,8 @@
 ${queue.setup()}
 ${pull.setup()}
 ${solo.setup()}
-% if config.held:
-${held.setup()}
+% if config.group_resident:
+${group_frontier.setup()}
 % endif
 ${advance.setup()}
 ${duplicates.setup()}
@@ -54,12 +54,12 @@ group_barrier();
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
     __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
     ${queue.begin_stage()}
-    % if config.held:
-    const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= held_limit;
-    uint held_levels = 0, held_found = 0;   // levels beyond the first of this stage, and their vertices
+    % if config.group_resident:
+    const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= resident_limit;
+    uint resident_levels = 0, resident_found = 0;   // levels beyond the first of this stage, and their vertices
     % endif
     % if "push" in stages:
-    % if config.held:
+    % if config.group_resident:
     if (holding) {
         ${small.hold()}
     } else
@@ -114,10 +114,7 @@ group_barrier();
         <%pull:each_unvisited words="words">
         <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="found(v, u)">
-            distances[${v}] = (int)now.level;
-            % if problem.predecessors:
-            predecessors[${v}] = (int)${u};
-            % endif
+            ${visiting.reach(v, u)}
         </%def>
         </%pull:each_unvisited>
         ${queue.end_count("found_count")}
@@ -198,7 +195,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
     const int weigh = ${"1 || " if config.balance.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull.floor if config.pull else level.module.LARGE}u ||
-                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || held_levels" if config.held else ""};
+                      max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || resident_levels" if config.group_resident else ""};
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
     if (now.mode == FILL) {
@@ -220,18 +217,18 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
         % endif
         edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
         ${level.load_totals()}
-        % if config.held:
-        if (held_levels) {
-            const ulong edges_before = *(volatile __global edges_t *)(state + HELD_EDGES + slot * SLOT_STRIDE);
-            reached += held_found;
+        % if config.group_resident:
+        if (resident_levels) {
+            const ulong edges_before = *(volatile __global edges_t *)(state + RESIDENT_EDGES + slot * SLOT_STRIDE);
+            reached += resident_found;
             explored += edges_before;
-            work += edges_before + held_levels * ${config.stage_work}ul;
+            work += edges_before + resident_levels * ${config.stage_work}ul;
         }
         % endif
     }
-    % if config.held:
+    % if config.group_resident:
     if (holding) {
-        ${held.clear()}
+        ${group_frontier.clear()}
     }
     % endif
     const int counted = now.mode <= PULL;   // FILL, PUSH and PULL give distances

@@ -10,6 +10,19 @@
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 
+## Where no two lanes claim v, or whichever does is right: its distance is that of the level, and u its
+## parent.
+<%def name="reach(v, u)">
+% if config.frontier.name == "status":
+VISIT(${v}, now.level);
+% else:
+distances[${v}] = (int)now.level;
+% endif
+% if problem.predecessors:
+predecessors[${v}] = (int)${u};
+% endif
+</%def>
+
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
 <%def name="visit_edges(count, level, keep, hub_slot, look=None)">
     % for k in range(count):

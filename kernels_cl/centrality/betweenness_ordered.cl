@@ -32,7 +32,7 @@ typedef ${config.real} real_t;
 #define WIDE_ROW ${config.wide_row}u                // edges from which all lanes share a row
 #define SCALED 0x80000000u                          // in `begins`: paths of the level are scaled down
 
-% if config.group_size == 1:
+% if config.sequential:
 #define ADD_ONWARD(place, x) (onward[place] += (x))
 % else:
 #define ADD_ONWARD(place, x) atomic_add_${config.real}(onward + (place), (x))
@@ -129,7 +129,7 @@ const uint v${k} = active${k} ? indices[e${k}] : 0u;
 const uint before${k} = active${k} ? places[v${k}] : CLAIMED;
 % endfor
 % for k in range(count):
-% if config.group_size == 1:
+% if config.sequential:
 const uint fresh${k} = before${k} == UNSEEN;
 if (fresh${k}) places[v${k}] = CLAIMED;
 % else:
@@ -157,7 +157,7 @@ if (lane_any(fresh_here)) {
     real_t sum = 0;
     uint2 kept = (uint2)(NONE, NONE);
     uint degree = (uint)min((ulong)(row_end - row_begin), (ulong)WIDE_ROW);
-    % if config.lanes > 1:
+    % if config.shares_rows:
     lanemask_t wide = lane_ballot(degree == WIDE_ROW);
     if (degree == WIDE_ROW) {
         kept.x = AGAIN;

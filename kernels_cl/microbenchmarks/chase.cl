@@ -1,4 +1,4 @@
-<%namespace name="stress" file="/stress/stress.mako"/>\
+<%namespace name="stress" file="/lanes/stress/stress.mako"/>\
 // Follows addresses through memory: each word holds the address of the next, so a load cannot begin
 // before the one before it has ended.
 //

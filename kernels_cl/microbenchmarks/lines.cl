@@ -1,4 +1,4 @@
-<%namespace name="stress" file="/stress/stress.mako"/>\
+<%namespace name="stress" file="/lanes/stress/stress.mako"/>\
 // Reads or writes device memory, ${4 * width} bytes a lane, so that `together` neighbouring lanes share a
 // line of ${line_bytes} bytes; a work-group touches none of its lines twice before all others of its own.
 //

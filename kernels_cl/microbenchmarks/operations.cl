@@ -1,4 +1,4 @@
-<%namespace name="stress" file="/stress/stress.mako"/>\
+<%namespace name="stress" file="/lanes/stress/stress.mako"/>\
 // Repeats one instruction in a straight line, on as many unrelated chains as are asked for.
 //
 // With `barriers` the line is cut by that many barriers of the work-group. With `paths` the lanes part

@@ -1,4 +1,4 @@
-<%namespace name="stress" file="/stress/stress.mako"/>\
+<%namespace name="stress" file="/lanes/stress/stress.mako"/>\
 // Reads or writes the same words again and again: of local memory, where ${conflicts} lanes of a SIMD group
 // meet in a bank, or of the cache that all compute units share.
 //

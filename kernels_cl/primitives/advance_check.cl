@@ -26,7 +26,7 @@ ${stage.declarations()}
 <%def name="begin(length)">
     ${lanes.setup()}
     const uint member = (uint)get_group_id(0), slot = 0;
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    stage_t now = stage_first(0u);
     now.members = (uint)get_num_groups(0);
     now.length = ${length};
 </%def>

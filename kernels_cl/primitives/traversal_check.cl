@@ -20,7 +20,7 @@ ${stage.declarations()}
 <%def name="begin(length)">
     ${lanes.setup()}
     const uint member = (uint)get_group_id(0), slot = 0;
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    stage_t now = stage_first(0u);
     now.members = (uint)get_num_groups(0);
     now.length = ${length};
 </%def>
@@ -31,7 +31,7 @@ void check_gather(
     __global const word_t *restrict after,      // [words]
     const uint words,
     const uint n,                               // room in the queue
-    const uint small,                           // whether lane groups flush by themselves
+    const uint small,                           // whether SIMD groups flush by themselves
     __global uint *restrict seen,               // [32 * words] in/out: how often each vertex came
     __global entry_t *restrict pushed,          // [n] out
     volatile __global uint *state)

@@ -4,7 +4,7 @@
 ## scan()        a stage that expands every vertex which has been reached and not been expanded
 ## In scope      the kernel's arguments, and what its stage declares
 
-<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="rows" file="/balance/open_rows.mako"/>
 ## Vertices of the largest component that trimming can take out.
 <%! TRIM_MOST = 3 %>
 
@@ -70,24 +70,13 @@ static inline int may_reach(volatile __global uint *packed, volatile __global ui
 </%def>
 
 <%def name="scan()">
-    // Several lanes share a vertex, and the first of them says for all whether it is open: others that
-    // reach it meanwhile may let one lane see the bit and the next one not, and a share would be lost.
-    const uint shift = coloring ? color_lanes : pair_lanes;
-    const uint share = lane_id() & ((1u << shift) - 1u);
-    <%tiles:each_tile count="n" size="${config.lanes}">
-        for (uint first = tile_begin; first < tile_end; first += LANES >> shift) {
-            const uint u = min(first + (lane_id() >> shift), tile_end - 1u);
-            const uint word = packed[u];
-            const lanemask_t ready = lane_ballot(first + (lane_id() >> shift) < tile_end &&
-                                                 (word & (ELIMINATED | EXPANDED | bit)) == bit);
-            const int open = (int)(ready >> (lane_id() - share) & 1u);
-            if (open && share == 0) atomic_or(&packed[u], EXPANDED);
-            const offset_t row_end = open ? indptr[u + 1] : 0;
-            for (offset_t e = open ? indptr[u] + share : 0; e < row_end; e += 1u << shift) {
-                const uint v = indices[e];
+    <%rows:each_edge shift="coloring ? color_lanes : pair_lanes">
+    <%def name="state(u)">packed[${u}]</%def>
+    <%def name="is_open(word)">(${word} & (ELIMINATED | EXPANDED | bit)) == bit</%def>
+    <%def name="close(u)">atomic_or(&packed[${u}], EXPANDED)</%def>
+    <%def name="visit()">
                 if (may_reach(packed, component, word, u, v, bit, coloring))
                     found_count += !(atomic_or(&packed[v], bit) & bit);
-            }
-        }
-    </%tiles:each_tile>
+    </%def>
+    </%rows:each_edge>
 </%def>

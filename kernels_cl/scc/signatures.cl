@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
@@ -19,15 +20,15 @@
 //
 // Stages: PREPARE the vertices, which takes out those without edges in or without edges out, and choose a
 // pivot; LIST the edges between live ones; TRIM the edges while that pays, which it is known to by how many
-// were not listed; then SPREAD priorities along the edges for some rounds, JUDGE the vertices, SIEVE the
-// edges and RENEW the priorities, again and again. Few rounds contract what is cyclic in a small
+// were not listed; then PROPAGATE priorities along the edges for some rounds, DETECT the vertices, REMOVE the
+// edges and INIT the priorities, again and again. Few rounds contract what is cyclic in a small
 // neighbourhood, which shrinks a mesh geometrically; where that gets nowhere, priorities stay and rounds go
 // on until signatures rest. A launch of its own resolves contracted vertices at last, so that the stages can
 // be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
-// A signature names a vertex, whose own signature is as good: SPREAD follows such chains, which takes
+// A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
 // since the round before; every ${full_every}th looks at all, for chains that have grown elsewhere. The
 // pivot, a vertex of many edges in and out, has the greatest priority of all, so that a giant component
@@ -53,8 +54,7 @@ ${stage.declarations()}
 % endfor
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
 // The stage word's `hubs` holds the repetition, and above it how often patience was doubled twice.
-#define REPETITION(hubs) ((hubs) & 0xffffu)
-#define ROUNDS(hubs) (${rounds}u << min(2u * ((hubs) >> 16), 26u))
+#define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
@@ -73,29 +73,8 @@ void scc_resolve(
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_signatures(
-    __global const offset_t *restrict indptr,       // [n + 1]
-    __global const uint *restrict indices,          // [m]
-    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
-    const uint n,
-    const uint m,
-    const uint bits,                                // of a vertex number
-    const ulong work_limit,                         // edges and vertices after which the rest is left
-    __global uint *component,                       // [n] in/out
-    volatile __global uint *forward,                // [n]
-    volatile __global uint *backward,               // [n]
-    __global uint *region,                          // [n]
-    volatile __global uint *changed,                // [n] 1 + the round of the last change
-    __global uint2 *edges_even,                     // [m + slack]
-    __global uint2 *edges_odd,                      // [m + slack]
-    volatile __global ulong *pivot_key,             // [1] degree product, then vertex; 0 on entry
-    __global uint4 *history,                        // [1 + capacity] out: edges, found, stage, clock
-    const uint capacity,
-    volatile __global uint *state,                  // see stage.mako
-    const uint launch,
-    const uint flags,
-    const uint patience,
-    const uint spin_limit,
-    const ulong budget)
+${signature.parameters()}\
+${stage.parameters()}\
 {
     ${lanes.setup()}
     ${record.begin()}
@@ -103,7 +82,7 @@ void scc_signatures(
     ${queue.setup()}
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
-    const stage_t first_stage = {0, 0, PREPARE, 0, 0, 0, 0, 0, 0, 0, 0};
+    const stage_t first_stage = stage_first(PREPARE);
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}
@@ -122,7 +101,7 @@ void scc_signatures(
 <%def name="run_stage()">
     __global uint2 *const edges_from = now.queue ? edges_odd : edges_even;
     __global uint2 *const queue_to = now.queue ? edges_even : edges_odd;
-    const order_t order = order_of(bits, REPETITION(now.hubs), (uint)*pivot_key);
+    const order_t order = order_of(bits, now.repetition, (uint)*pivot_key);
     ${queue.begin_stage()}
     % if "PREPARE" in rendered:
     if (now.mode == PREPARE) {
@@ -139,7 +118,7 @@ void scc_signatures(
                 if (key > best) best = key;
             }
         </%tiles:each_tile>
-        // One atomic a lane group, and none where others have found better.
+        // One atomic a SIMD group, and none where others have found better.
         const ulong best_here = ~lane_reduce_min_ulong(~best);
         if (lane_id() == 0 && best_here > *pivot_key) atom_max(pivot_key, best_here);
     }
@@ -158,17 +137,17 @@ void scc_signatures(
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
-    % if "SPREAD" in rendered:
-    if (now.mode == SPREAD) {
+    % if "PROPAGATE" in rendered:
+    if (now.mode == PROPAGATE) {
         uint found_count = 0;
         const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
         ${signatures.spread(edge_tile)}
         ${queue.end_count("found_count")}
     }
     % endif
-    % if "JUDGE" in rendered:
-    if (now.mode == JUDGE) {
-        const int at_rest = (int)now.visited;
+    % if "DETECT" in rendered:
+    if (now.mode == DETECT) {
+        const int at_rest = (int)now.at_rest;
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 if (component[v] == v) {
@@ -180,9 +159,9 @@ void scc_signatures(
         </%tiles:each_tile>
     }
     % endif
-    % if "RENEW" in rendered:
-    if (now.mode == RENEW) {
-        const order_t fresh = order_of(bits, REPETITION(now.hubs), n);
+    % if "INIT" in rendered:
+    if (now.mode == INIT) {
+        const order_t fresh = order_of(bits, now.repetition, n);
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 if (component[v] == v) {
@@ -193,8 +172,8 @@ void scc_signatures(
         </%tiles:each_tile>
     }
     % endif
-    % if "SIEVE" in rendered:
-    if (now.mode == SIEVE) {
+    % if "REMOVE" in rendered:
+    if (now.mode == REMOVE) {
         <%tiles:each_tile count="now.length" size="${edge_tile}">
             for (uint first = tile_begin; first < tile_end; first += LANES) {
                 const int active = first + lane_id() < tile_end;
@@ -213,42 +192,43 @@ void scc_signatures(
 ## tells that its signatures are at rest.
 <%def name="next_stage()">
     fence_device();
-    const int over_edges = now.mode == SPREAD || now.mode == SIEVE || now.mode == TRIM;
+    const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;
     const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
     ${record.account("cost", "now.mode == PREPARE")}
     if (now.mode == PREPARE) {
         next.mode = LIST;
-        next.hubs = 1;
+        next.repetition = 1;
     } else if (now.mode == LIST || now.mode == TRIM) {
         // Round 0 of trimming has only looked at the edges.
         const int marked = now.mode == TRIM && now.level == 0;
         const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
         const uint gone = (now.mode == LIST ? m : now.length) - queued;
-        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : SPREAD;
+        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : PROPAGATE;
         next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
         next.queue ^= 1;
         next.length = queued;
-    } else if (now.mode == SIEVE) {
+    } else if (now.mode == REMOVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
         // longer one.
-        const int over = now.visited || queued / 7u <= now.length / 8u;
-        const uint impatient = !now.visited && queued / 3u > now.length / 4u;
-        next.hubs += (over ? 1u : 0u) + (impatient << 16);
+        const int over = now.at_rest || queued / 7u <= now.length / 8u;
+        const uint impatient = !now.at_rest && queued / 3u > now.length / 4u;
+        next.repetition = (next.repetition + (uint)over) & 0xffffu;
+        next.stretch = min(next.stretch + impatient, 255u);
         next.queue ^= 1;
         next.length = queued;
-        next.visited = 0;
-        next.mode = queued == 0 ? MODE_DONE : over ? RENEW : SPREAD;
-    } else if (now.mode == RENEW) {
+        next.at_rest = 0;
+        next.mode = queued == 0 ? MODE_DONE : over ? INIT : PROPAGATE;
+    } else if (now.mode == INIT) {
         next.level = 0;
-        next.mode = SPREAD;
-    } else if (now.mode == SPREAD) {
+        next.mode = PROPAGATE;
+    } else if (now.mode == PROPAGATE) {
         next.level += 1;
-        next.visited = queued == 0;
-        next.mode = queued == 0 || next.level >= ROUNDS(now.hubs) ? JUDGE : SPREAD;
+        next.at_rest = queued == 0;
+        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? DETECT : PROPAGATE;
     } else {
-        next.mode = SIEVE;
+        next.mode = REMOVE;
     }
-    if (now.mode == PREPARE || now.mode == RENEW) {
+    if (now.mode == PREPARE || now.mode == INIT) {
         // The pivot stands out among the priorities that the stage has drawn.
         const uint pivot = root_of(component, (uint)*pivot_key);
         *pivot_key = pivot;

@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
@@ -48,10 +49,6 @@ ${stage.declarations()}
 #define PHASE_TRIM 0u
 #define PHASE_PAIR 1u
 #define PHASE_COLOR 2u
-#define PHASE(hubs) ((hubs) & 3u)
-#define BACKWARD(hubs) ((hubs) >> 2 & 1u)
-#define ITERATION(hubs) ((hubs) >> 3)
-#define STEP(phase, backward, iteration) ((phase) | (backward) << 2 | (iteration) << 3)
 
 ${closures.functions()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -73,35 +70,8 @@ void scc_begin(
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_steps(
-    __global const offset_t *restrict out_indptr,   // [n + 1]
-    __global const uint *restrict out_indices,      // [m]
-    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
-    __global const uint *restrict in_indices,       // [m]
-    const uint n,
-    const ulong m,
-    const uint trim_limit,                          // iterations of trimming
-    const uint trim_size,                           // vertices of the largest component that it takes out
-    const uint trim_worth,                          // one in so many live ones must go for another iteration
-    const uint pair_first,                          // number of the first forward-backward iteration
-    const uint pair_limit,                          // and the number that none may reach
-    const uint color,                               // whether colouring follows
-    const uint pair_lanes,                          // log2 of the lanes of a vertex in scans
-    const uint color_lanes,
-    const uint queued_closures,                     // bit 0, 1: forward-backward, colouring by queue
-    const ulong work_limit,                         // edges and vertices after which the rest is left
-    volatile __global uint *packed,                 // [n] in/out
-    volatile __global uint *component,              // [n] in/out
-    volatile __global ulong *pivots,                // [2 n + 1] in/out, by range: degrees, 1 + vertex
-    __global entry_t *queue_even,                   // [n + slack]
-    __global entry_t *queue_odd,                    // [n + slack]
-    __global uint4 *history,                        // [1 + capacity] out: items, found, stage, clock
-    const uint capacity,
-    volatile __global uint *state,                  // see stage.mako
-    const uint launch,
-    const uint flags,
-    const uint patience,
-    const uint spin_limit,
-    const ulong budget)
+${signature.parameters()}\
+${stage.parameters()}\
 {
     ${lanes.setup()}
     ${record.begin()}
@@ -109,10 +79,10 @@ void scc_steps(
     ${queue.setup()}
     ${advance.setup()}
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
-    const stage_t first_stage = {
-        0, 0, trim_limit ? TRIM : pair_limit ? PIVOT : COLOR, 0, 0, 0, 0, 0, 0,
-        STEP(trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR, 0u,
-             trim_limit ? 0u : pair_first), n};
+    stage_t first_stage = stage_first(trim_limit ? TRIM : pair_limit ? PIVOT : COLOR);
+    first_stage.phase = trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR;
+    first_stage.iteration = trim_limit ? 0u : pair_first;
+    first_stage.live = n;
     <%stage:run initial="first_stage">
     <%def name="work()">
         ${run_stage()}
@@ -121,7 +91,7 @@ void scc_steps(
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        ${record.settle("now.mode == FOLLOW ? now.length : now.level", "now.mode | PHASE(now.hubs) << 8", "next.level")}
+        ${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
     </%def>
     <%def name="alone()">
     </%def>
@@ -141,21 +111,21 @@ void scc_steps(
 <%def name="run_stage()">
     __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
     __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
-    const uint coloring = PHASE(now.hubs) == PHASE_COLOR;
-    const uint bit = BACKWARD(now.hubs) ? REACHED_BACKWARD : REACHED_FORWARD;
-    __global const offset_t *const indptr = BACKWARD(now.hubs) ? in_indptr : out_indptr;
-    __global const uint *const indices = BACKWARD(now.hubs) ? in_indices : out_indices;
+    const uint coloring = now.phase == PHASE_COLOR;
+    const uint bit = now.backward ? REACHED_BACKWARD : REACHED_FORWARD;
+    __global const offset_t *const indptr = now.backward ? in_indptr : out_indptr;
+    __global const uint *const indices = now.backward ? in_indices : out_indices;
     uint found_count = 0;
     ${queue.begin_stage()}
     % if "TRIM" in rendered:
     if (now.mode == TRIM) {
-        const uint fresh = trim_size > 1u ? ELIMINATED | (ITERATION(now.hubs) + 1u) : 0u;
+        const uint fresh = trim_size > 1u ? ELIMINATED | (now.iteration + 1u) : 0u;
         <%self:each_vertex>
             uint known = closed_component(in_indptr, in_indices, packed, v, trim_size, fresh);
             if (known == NO_COMPONENT) known = closed_component(out_indptr, out_indices, packed, v, trim_size, fresh);
             if (known != NO_COMPONENT) {
                 component[v] = COMPONENT_KNOWN | known;
-                packed[v] = ELIMINATED | (ITERATION(now.hubs) + 1u);
+                packed[v] = ELIMINATED | (now.iteration + 1u);
                 ++found_count;
             }
         </%self:each_vertex>
@@ -165,7 +135,7 @@ void scc_steps(
     if (now.mode == PIVOT) {
         // While all are in one range a lane keeps its best, so that one word sees few atomics.
         ulong best = 0;
-        const int single = ITERATION(now.hubs) == 0;
+        const int single = now.iteration == 0;
         <%self:each_vertex>
             const ulong product = (ulong)(out_indptr[v + 1] - out_indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
             const ulong key = (product < 0xfffffffful ? product : 0xfffffffful) << 32 | (v + 1u);
@@ -254,23 +224,23 @@ void scc_steps(
 <%def name="next_stage()">
     fence_device();
     const ulong cost = ${round_work}u + (now.mode == FOLLOW ? (ulong)now.length : now.mode == TRIM || now.mode == COLOR || now.mode == SCAN ? n + m : n);
-    ${record.account("cost", "!now.visited")}
-    next.visited = 1;
-    const uint phase = PHASE(now.hubs), backward = BACKWARD(now.hubs), iteration = ITERATION(now.hubs);
+    ${record.account("cost", "!now.begun")}
+    next.begun = 1;
+    const uint phase = now.phase, backward = now.backward, iteration = now.iteration;
     const int by_queue = queued_closures >> (phase == PHASE_COLOR) & 1u;
     int enter = 0;   // a step is over: 1 the next is forward-backward, 2 colouring
     next.length = 0;
     if (now.mode == TRIM) {
-        next.level -= queued;
-        next.hubs = STEP(PHASE_TRIM, 0u, iteration + 1u);
-        if (queued == 0 || (ulong)queued * trim_worth < now.level || iteration + 1u >= trim_limit) enter = pair_limit ? 1 : 2;
+        next.live -= queued;
+        next.iteration = iteration + 1u;
+        if (queued == 0 || (ulong)queued * trim_worth < now.live || iteration + 1u >= trim_limit) enter = pair_limit ? 1 : 2;
     } else if (now.mode == PIVOT) {
         next.mode = SEED;
     } else if (now.mode == COLOR) {
-        next.hubs = STEP(PHASE_COLOR, queued ? 0u : 1u, iteration);
+        next.backward = queued == 0;
         next.mode = queued ? COLOR : SEED;
     } else if (now.mode == UPDATE) {
-        next.level -= queued;
+        next.live -= queued;
         enter = phase == PHASE_COLOR || iteration + 1u >= pair_limit ? 2 : 1;
     } else if (now.mode == SEED || queued) {
         next.mode = by_queue ? FOLLOW : SCAN;
@@ -278,20 +248,26 @@ void scc_steps(
         next.queue ^= 1;
     } else if (!backward) {
         next.mode = SEED;
-        next.hubs = STEP(phase, 1u, iteration);
+        next.backward = 1;
     } else {
         next.mode = UPDATE;
     }
     if (enter == 1) {
         next.mode = PIVOT;
-        next.hubs = STEP(PHASE_PAIR, 0u, phase == PHASE_PAIR ? iteration + 1u : 0u);
+        ${enter_phase("PHASE_PAIR")}
     } else if (enter == 2) {
         next.mode = color ? COLOR : MODE_DONE;
-        next.hubs = STEP(PHASE_COLOR, 0u, phase == PHASE_COLOR ? iteration + 1u : 0u);
+        ${enter_phase("PHASE_COLOR")}
     }
     // What is left is left to another search where scans do not pay.
-    if (next.level == 0 || spent > work_limit) next.mode = MODE_DONE;
+    if (next.live == 0 || spent > work_limit) next.mode = MODE_DONE;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
     stage_alone = 0;
+</%def>
+
+<%def name="enter_phase(name)">
+next.phase = ${name};
+next.backward = 0;
+next.iteration = phase == ${name} ? iteration + 1u : 0u;
 </%def>

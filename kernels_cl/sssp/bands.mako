@@ -1,4 +1,4 @@
-## bands: delta-stepping by lane groups: first the edges that stay in a band, then those that lead on.
+## bands: delta-stepping by SIMD groups: first the edges that stay in a band, then those that lead on.
 ##
 ## RELAX         of each vertex of the frontier the edges that end at HIGH or below. Rows are in order
 ##               of cut weights, ROW_CUTS to a row, so those edges are a row's first ones
@@ -12,7 +12,7 @@
 ##               another lane queues it
 ## Offers        setup, work, alone, admit: bodies of /grid/stage.mako, and what START needs
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
-## Races         a vertex that falls while it is expanded is queued again, so the key that was read
+## Races         a vertex that improves while it is expanded is queued again, so the key that was read
 ##               when its row was cut does no harm
 ##
 ## Reference     V. Chakaravarthy, F. Checconi, F. Petrini, Y. Sabharwal, "Scalable single source
@@ -22,7 +22,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/band_rows.mako"/>
 <%namespace name="beyond" file="/sssp/beyond.mako"/>
@@ -46,7 +46,7 @@ __local key_t row_keys[${config.group_size}];
     const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
     % if "relax" in stages:
     if (now.mode == RELAX) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH), bound = min(high, (key_t)limit);
+        const key_t high = (key_t)CONTROL_ULONG(HIGH), bound = min(high, (key_t)limit);
         const int whole = high >= KEY_NONE - 1;   // nothing lies beyond
         uint edges_seen = 0;
         ${relaxing.begin()}
@@ -70,7 +70,7 @@ __local key_t row_keys[${config.group_size}];
     % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
-        const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
+        const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
         ${beyond.begin()}
         ${begin_found()}
         <%tiles:each_tile count="now.length" size="LANES">
@@ -95,30 +95,21 @@ __local key_t row_keys[${config.group_size}];
 <%def name="end_settling()">
     {
         const uint settled_here = lane_reduce_add(settled_edges);
-        if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(board + SETTLED_EDGES), (ulong)settled_here);
+        if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)settled_here);
     }
 </%def>
 
 <%def name="relax_light(count)">
     % for k in range(count):
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (active${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        before${k} = KEY_AT(v${k});
-        to${k} = key_add(keys_here[u${k}], weight);
-    }
-    % if keys.guarded:
-    beyond |= whole && active${k} && to${k} >= KEY_NONE;
-    % endif
+    ${relaxing.relax_edge(k, f"active{k}", f"keys_here[u{k}]", f"v{k}", "bound", may_exceed="whole && ")}
     edges_seen += (uint)active${k};
-    const int falls${k} = active${k} && to${k} < before${k} && to${k} <= bound;
     % endfor
     % for k in range(count):
-    ${lower.lower(f"lowered{k}", f"was{k}", f"v{k}", f"falls{k}", f"to{k}", "now.level")}
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", f"v{k}", f"improves{k}", f"to{k}", "now.level")}
     % endfor
     % for k in range(count):
-    const int fresh${k} = lowered${k} && ${lower.first(f"v{k}", f"was{k}", "now.level", "high")};
-    const int comes${k} = lowered${k} && CELL_KEY(was${k}) > high;
+    const int fresh${k} = decreased${k} && ${keys_at.first(f"v{k}", f"was{k}", "now.level", "high")};
+    const int comes${k} = decreased${k} && CELL_KEY(was${k}) > high;
     ${collect(f"(fresh{k} || comes{k})", f"v{k} | (uint)comes{k} << 31 | (uint)!fresh{k} << 30")}
     % endfor
 </%def>

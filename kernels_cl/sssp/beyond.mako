@@ -1,7 +1,7 @@
-## beyond: what leads out of a band, once no one in it falls any more.
+## beyond: what leads out of a band, once no one in it improves any more.
 ##
 ## Push          the edges that the band left, of all that it has settled
-## Pull          where these are more than are left (PULLS): whoever lies beyond looks along its own
+## Pull          where these are more than are left (now.pulls): whoever lies beyond looks along its own
 ##               in-edges for a settled vertex
 ##
 ## relax()       the stage HEAVY of /sssp/bands.mako
@@ -11,19 +11,19 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/band_rows.mako"/>
 
 <%def name="relax()">
-    const key_t high = (key_t)BOARD_ULONG(HIGH);
+    const key_t high = (key_t)CONTROL_ULONG(HIGH);
     uint edges_seen = 0;
     ${relaxing.begin()}
     ${begin()}
     % if config.method.heavy == "switching":
-    if (PULLS) {
+    if (now.pulls) {
         // Whoever is at the lower bound or below was settled before this band, but for the sources.
-        const key_t low = (key_t)BOARD_ULONG(LOW);
+        const key_t low = (key_t)CONTROL_ULONG(LOW);
         const int first_band = low == 0;
         ${pull()}
     } else
@@ -50,22 +50,13 @@
 <%def name="publish_least()">
     // Most groups find a smaller one there already.
     const key_t least_here = REDUCE_MIN_KEY(least);
-    if (lane_id() == 0 && least_here < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least_here);
+    if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
 </%def>
 
 <%def name="relax_edges(count)">
     % for k in range(count):
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (active${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        before${k} = KEY_AT(v${k});
-        to${k} = key_add(keys_here[u${k}], weight);
-    }
-    % if keys.guarded:
-    beyond |= active${k} && to${k} >= KEY_NONE;
-    % endif
+    ${relaxing.relax_edge(k, f"active{k}", f"keys_here[u{k}]", f"v{k}", "(key_t)limit")}
     edges_seen += (uint)active${k};
-    const int falls${k} = active${k} && to${k} < before${k} && to${k} <= (key_t)limit;
     % endfor
     % for k in range(count):
     ${put_aside(k, f"v{k}")}
@@ -74,9 +65,9 @@
 
 ## Whatever the band gives beyond it is above HIGH: all that ends there was relaxed before.
 <%def name="put_aside(k, vertex)">
-    ${lower.lower(f"lowered{k}", f"was{k}", vertex, f"falls{k}", f"to{k}", "now.level")}
-    if (lowered${k}) least = min(least, to${k});
-    ${pile.push(f"lowered{k} && CELL_KEY(was{k}) == KEY_NONE", vertex, "pile_here", "pile_count")}
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", vertex, f"improves{k}", f"to{k}", "now.level")}
+    if (decreased${k}) least = min(least, to${k});
+    ${pile.push(f"decreased{k} && CELL_KEY(was{k}) == KEY_NONE", vertex, "pile_here", "pile_count")}
 </%def>
 
 <%def name="pull()">
@@ -116,15 +107,9 @@
 <%def name="look_along(count)">
     edges_seen += ${" + ".join(f"(uint)active{k}" for k in range(count))};
     % for k in range(count):
-    key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE, to${k} = KEY_NONE;
-    int falls${k} = (from${k} > low || first_band) && from${k} <= high;
-    if (falls${k}) {
-        to${k} = key_add(from${k}, in_edges[e${k}]);
-        % if keys.guarded:
-        beyond |= to${k} >= KEY_NONE;
-        % endif
-        falls${k} = to${k} < KEY_AT(u${k}) && to${k} <= (key_t)limit;
-    }
+    const key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE;
+    ${relaxing.relax_edge(k, f"(from{k} > low || first_band) && from{k} <= high", f"from{k}", f"u{k}",
+                          "(key_t)limit", weight=f"in_edges[e{k}]")}
     % endfor
     % for k in range(count):
     ${put_aside(k, f"u{k}")}

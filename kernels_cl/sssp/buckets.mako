@@ -3,34 +3,34 @@
 ## Offers        setup, work, alone: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues of the stage
 ##
-## A vertex that falls is handed on with its key, in the bucket of its key: bucket b holds lengths from
-## b * delta on. A SIMD group expands what it has in local memory, hop after hop, as long as it falls into the
-## bucket that the group works on; what lies ahead it pushes onto that bucket's rings (/frontier/rings.mako), and
+## A vertex that improves is handed on with its key, in the bucket of its key: bucket b holds lengths from
+## b * delta on. A SIMD group expands what it has in local memory, hop after hop, as long as it improves into the
+## bucket that the group works on; what lies ahead it pushes onto that bucket's bucket_queues (/frontier/bucket_queues.mako), and
 ## so what is more than it can expand at once while others have nothing to do. Out of work, it takes from
-## the rings of the lowest bucket that has any, at most `reach` buckets above the lowest that anybody works on.
+## the bucket_queues of the lowest bucket that has any, at most `reach` buckets above the lowest that anybody works on.
 ##
-## Invariant     COUNT of a bucket is at least the entries in its rings plus those taken from them that are
+## Invariant     COUNT of a bucket is at least the entries in its bucket_queues plus those taken from them that are
 ##               not expanded yet. Whoever pushes holds a count of the bucket it works on, which is none
 ##               above; so a bucket without count, and none below it with any, stays empty: BASE may pass it,
 ##               by whoever sees that, and nobody waits for anyone
 ## Stages        one RELAX stage goes on until no bucket has a count. Groups that find nothing leave it,
-##               and so do all when one has worked long enough (STOP); what is left is in the rings then, and
+##               and so do all when one has worked long enough (STOP); what is left is in the bucket_queues then, and
 ##               the decider, with whom nobody else is at work, begins another stage. Whether a search is
 ##               over is known there and nowhere else
-## Trouble       a ring that is full, or a slot that is not written in time, sets STOP_FULL: rings are
+## Trouble       a ring that is full, or a slot that is not written in time, sets STOP_FULL: bucket_queues are
 ##               then emptied, and a SPLIT stage makes everyone who was reached the next frontier. Such
 ##               a frontier is expanded as a whole whatever happens, so there are n of them at most
 ## Races         keys only fall, by atomic minimum. An entry whose key is not its vertex's any more is
-##               dropped: whoever lowered it has pushed another. Two that see the same COUNT of zero
+##               dropped: whoever decreased it has pushed another. Two that see the same COUNT of zero
 ##               advance BASE to the same place, by atomic maximum
 
-## Vertices that a lane group hands on when one in so many of them has nothing to do.
-<%! HUNGRY = 16 %>
+## Vertices that a SIMD group hands on when one in so many of them has nothing to do.
+<%! IDLE_GROUPS = 16 %>
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="rings" file="/frontier/rings.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="handing" file="/sssp/buckets_hand.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
@@ -53,7 +53,7 @@ __local key_t all_turn_keys[${config.group_size}];
 <%def name="work()">
     % if "clear" in stages:
     if (now.mode == CLEAR) {
-        ${rings.clear()}
+        ${bucket_queues.clear()}
     }
     % endif
     % if "relax" in stages:
@@ -89,17 +89,17 @@ __local key_t all_turn_keys[${config.group_size}];
     __local key_t *const later_keys = all_later_keys + LANE_GROUP * ${config.ahead};
     __local entry_t *const turn = all_turns + LANE_GROUP * LANES;
     __local key_t *const turn_keys = all_turn_keys + LANE_GROUP * LANES;
-    uint home = (member * GROUP_LANES + LANE_GROUP) % RINGS;
+    uint home = (member * GROUP_LANES + LANE_GROUP) % BUCKET_QUEUES;
     // All of these are the same on all lanes, but for what is counted.
     uint near_first = 0, near_count = 0, later_count = 0, mine = 0, held = 0;
     uint turns = 0, waits = 0, idling = 0, expanded_here = 0;
-    uint base = 0, stop = 0, hungry = now.members * GROUP_LANES, lowest = 0, counted = 0;   // when last looked
+    uint base = 0, stop = 0, idle_groups = now.members * GROUP_LANES, lowest = 0, counted = 0;   // when last looked
     ulong edges_here = 0;
     uint first_bucket = 0;
     if (lane_id() == 0) first_bucket = load_relaxed(BASE);
     first_bucket = lane_broadcast(first_bucket, 0);
     base = first_bucket;
-    widths_t widths = widths_now(ring_state);
+    widths_t widths = widths_now(bucket_state);
     const uint keep = ${f"{config.method.keep}u" if config.method.keep else f"clamp(LANES / mean_degree, 2u, {config.buffer // 2}u)"};
     % if config.distribution == "static":
     uint frontier_next = (LANE_GROUP * now.members + member) * LANES;
@@ -171,19 +171,19 @@ __local key_t all_turn_keys[${config.group_size}];
         if (lane_id() == 0) {
             if ((turns & 31u) == 0) {
                 atomic_inc(state + HEARTBEAT);
-                if (turns >= ${config.turns}u) atomic_or(STOP, 1u);
+                if (turns >= ${config.iteration_limit}u) atomic_or(STOP, 1u);
             }
             stop = load_relaxed(STOP);
-            hungry = load_relaxed(IDLE);
+            idle_groups = load_relaxed(IDLE);
         }
         stop = lane_broadcast(stop, 0);
-        hungry = lane_broadcast(hungry, 0);
+        idle_groups = lane_broadcast(idle_groups, 0);
     }
     if (stop) {
         while (near_count) {
             ${handing.push_near("0u")}
         }
-    } else if (near_count > keep && hungry * ${HUNGRY}u >= now.members * GROUP_LANES) {
+    } else if (near_count > keep && idle_groups * ${IDLE_GROUPS}u >= now.members * GROUP_LANES) {
         ${handing.push_near("keep")}
     }
 }
@@ -191,32 +191,26 @@ __local key_t all_turn_keys[${config.group_size}];
 
 <%def name="visit(count)">
     % for k in range(count):
-    int falls${k} = active${k};
-    key_t to${k} = KEY_NONE;
     offset_t row${k} = 0;
     uint degree${k} = 0;
-    if (falls${k}) to${k} = key_add(turn_keys[u${k}], WEIGHT_AT(e${k}));
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < KEY_NONE && to${k} <= (key_t)limit;
+    ${relaxing.relax_edge(k, f"active{k}", f"turn_keys[u{k}]", None, "(key_t)limit")}
     % endfor
     % for k in range(count):
     // The row is fetched while the atomic is under way.
-    if (falls${k}) {
+    if (improves${k}) {
         row${k} = indptr[v${k}];
         degree${k} = (uint)(indptr[v${k} + 1] - row${k});
     }
-    ${lower.lower(f"lowered{k}", f"was{k}", f"v{k}", f"falls{k}", f"to{k}", "0u")}
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", f"v{k}", f"improves{k}", f"to{k}", "0u")}
     % endfor
     % for k in range(count):
     {
-        if (lowered${k}) {
+        if (decreased${k}) {
             prefetch_global(indices + row${k});
             prefetch_global(edges + row${k});
         }
-        const int ahead = lowered${k} && bucket_of(to${k}, widths) > mine;
-        ${handing.keep_near(f"(lowered{k} && !ahead && degree{k})", f"v{k}", f"row{k}", f"degree{k}", f"to{k}")}
+        const int ahead = decreased${k} && bucket_of(to${k}, widths) > mine;
+        ${handing.keep_near(f"(decreased{k} && !ahead && degree{k})", f"v{k}", f"row{k}", f"degree{k}", f"to{k}")}
         ${handing.keep_later(f"(ahead && degree{k})", f"v{k}", f"to{k}")}
     }
     % endfor

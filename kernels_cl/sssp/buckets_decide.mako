@@ -1,23 +1,23 @@
 ## buckets_decide: what follows a stage of a search by buckets, by one work-item while all others wait.
 ##
-## Order         relax until no bucket that is wanted has a count; after trouble with the rings clear, split
+## Order         relax until no bucket that is wanted has a count; after trouble with the bucket_queues clear, split
 ##               and relax again. Then as /sssp/decide.mako
-## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
+## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
 <%namespace name="deciding" file="/sssp/decide.mako"/>
-<%namespace name="rings" file="/frontier/rings.mako"/>
+<%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
 
 <%def name="declarations()">
-${rings.declarations()}
+${bucket_queues.declarations()}
 
 // Which bucket a length belongs to: that of the pivot, or one above for every `delta` beyond it. What lies
 // below the pivot lies below all buckets that are in use.
-#define PER_LENGTH (ring_state + 3)        // 1 / delta, a pattern
-#define PIVOT_BUCKET (ring_state + 4)
-#define NEXT_CHANGE (ring_state + 5)       // which bucket delta may change with
-#define PIVOT ((volatile __global ulong *)(ring_state + 6))
-#define IDLE_SUM (ring_state + 8)          // of IDLE, since delta may have changed
-#define CHANGES (ring_state + 9)           // how often it did
+#define PER_LENGTH (bucket_state + 3)        // 1 / delta, a pattern
+#define PIVOT_BUCKET (bucket_state + 4)
+#define NEXT_CHANGE (bucket_state + 5)       // which bucket delta may change with
+#define PIVOT ((volatile __global ulong *)(bucket_state + 6))
+#define IDLE_SUM (bucket_state + 8)          // of IDLE, since delta may have changed
+#define CHANGES (bucket_state + 9)           // how often it did
 typedef struct {
     key_t pivot;
     uint bucket;
@@ -29,7 +29,7 @@ static inline uint bucket_of(const key_t key, const widths_t widths) {
     return widths.bucket + (uint)min((float)(length_of(key) - length_of(widths.pivot)) * widths.per_length, 1073741824.0f);
 }
 
-static inline widths_t widths_now(volatile __global uint *ring_state) {
+static inline widths_t widths_now(volatile __global uint *bucket_state) {
     widths_t widths;
     widths.pivot = (key_t)load_relaxed_ulong(PIVOT);
     widths.bucket = load_relaxed(PIVOT_BUCKET);
@@ -37,14 +37,14 @@ static inline widths_t widths_now(volatile __global uint *ring_state) {
     return widths;
 }
 
-static inline void set_widths(volatile __global uint *ring_state, const widths_t widths) {
+static inline void set_widths(volatile __global uint *bucket_state, const widths_t widths) {
     store_relaxed_ulong(PIVOT, (ulong)widths.pivot);
     store_relaxed(PIVOT_BUCKET, widths.bucket);
     store_relaxed(PER_LENGTH, as_uint(widths.per_length));
 }
 
 // Entries of buckets up to the last that is wanted which are not expanded.
-static inline ulong outstanding(volatile __global uint *ring_state, const uint last_bucket) {
+static inline ulong outstanding(volatile __global uint *bucket_state, const uint last_bucket) {
     const uint base = load_relaxed(BASE);
     ulong sum = 0;
     for (uint b = 0; b < BUCKETS; ++b)
@@ -52,11 +52,11 @@ static inline ulong outstanding(volatile __global uint *ring_state, const uint l
     return sum;
 }
 
-// Entries in rings.
-static inline ulong in_rings(volatile __global uint *ring_state) {
+// Entries in bucket_queues.
+static inline ulong in_buckets(volatile __global uint *bucket_state) {
     ulong sum = 0;
-    for (uint ring = 0; ring < BUCKETS * RINGS; ++ring) {
-        const ulong word = load_relaxed_ulong((volatile __global ulong *)(ring_state + RING_WORDS) + ring);
+    for (uint ring = 0; ring < BUCKETS * BUCKET_QUEUES; ++ring) {
+        const ulong word = load_relaxed_ulong((volatile __global ulong *)(bucket_state + BUCKET_WORDS) + ring);
         sum += (uint)(word >> 32) - (uint)word;
     }
     return sum;
@@ -73,29 +73,29 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
     next.length = queued;
     next.hubs = 0;
     if (now.mode == FILL) {
-        board[ROOTS] = 0;
-        BOARD_ULONG(CUT) = last_key;
-        state[REMARK] = 0;
-        next.mode = board[RINGS_CLEAN] ? START : CLEAR;
-        next.visited = 0;
+        control_block[ROOTS] = 0;
+        CONTROL_ULONG(CUT) = last_key;
+        state[STATUS_FLAGS] = 0;
+        next.mode = control_block[BUCKETS_CLEAN] ? START : CLEAR;
+        next.rebuilds = 0;
         next.length = source_count;
         next.level = 1;
-        board[RINGS_CLEAN] = 0;
+        control_block[BUCKETS_CLEAN] = 0;
         store_relaxed(BASE, 0u);
         store_relaxed(STOP, 0u);
         store_relaxed(IDLE, 0u);
         explored = 0;
         work = n;
     } else if (now.mode == CLEAR) {
-        next.mode = now.visited ? SPLIT : START;
-        next.length = now.visited ? n : source_count;
+        next.mode = now.rebuilds ? SPLIT : START;
+        next.length = now.rebuilds ? n : source_count;
         work += n;
     } else if (now.mode == START || now.mode == SPLIT) {
         next.mode = RELAX;
         next.level += 1;
         next.queue ^= 1;
         const widths_t widths = {KEY_ZERO, 0, per_length};
-        set_widths(ring_state, widths);
+        set_widths(bucket_state, widths);
         // With a target, order decides when it is known, so bounds are not touched.
         store_relaxed(NEXT_CHANGE, ${f"target < n ? 0xffffffffu : {config.period}u" if config.period else "0xffffffffu"});
         store_relaxed(IDLE_SUM, 0u);
@@ -106,26 +106,26 @@ static inline ulong in_rings(volatile __global uint *ring_state) {
         next.level += 1;
         const uint stop = load_relaxed(STOP);
         // Beyond the target's bucket is nothing that is wanted.
-        const uint last_bucket = target < n ? bucket_of(FRESH_KEY_AT(target), widths_now(ring_state)) : 0xffffffffu;
-        const ulong waiting = stop & STOP_FULL ? 1 : outstanding(ring_state, last_bucket);
+        const uint last_bucket = target < n ? bucket_of(FRESH_KEY_AT(target), widths_now(bucket_state)) : 0xffffffffu;
+        const ulong waiting = stop & STOP_FULL ? 1 : outstanding(bucket_state, last_bucket);
         next.length = 0;
-        if (waiting && ((stop & STOP_FULL) || !in_rings(ring_state))) {
+        if (waiting && ((stop & STOP_FULL) || !in_buckets(bucket_state))) {
             next.mode = CLEAR;
-            next.visited = 1;
+            next.rebuilds = 1;
         } else if (waiting) {
             next.mode = RELAX;
             store_relaxed(STOP, 0u);
         } else {
-            if (!outstanding(ring_state, 0xffffffffu)) board[RINGS_CLEAN] = 1;
-            if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+            if (!outstanding(bucket_state, 0xffffffffu)) control_block[BUCKETS_CLEAN] = 1;
+            if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
             next.mode = finish ? FINISH : MODE_DONE;
-            next.visited = 0;
+            next.rebuilds = 0;
         }
     } else {
         ${deciding.after_the_last("next")}
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
-    fence_device();   // board and rings may have changed
+    fence_device();   // control_block and bucket_queues may have changed
     ${deciding.finish("next")}
     stage_alone = 0;
 </%def>

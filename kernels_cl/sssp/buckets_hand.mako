@@ -1,16 +1,16 @@
 ## buckets_hand: what a SIMD group that relaxes by buckets keeps, hands on and takes.
 ##
 ## near, later   entries in local memory: of the group's own bucket, with their rows, and of those ahead
-## Offers        keep_near, keep_later; push_near and flush_later, onto rings; go_ahead, to what the group kept
+## Offers        keep_near, keep_later; push_near and flush_later, onto bucket_queues; go_ahead, to what the group kept
 ##               itself; find, to what others pushed
 ## In scope      as in /sssp/buckets.mako: near, near_first, near_count, later, later_count, mine, held, base, ...
 ## Called by     lane-uniform control flow; no barriers
 
-## Entries that a lane group announces ahead; waits between two looks at who is done, and most hints
+## Entries that a SIMD group announces ahead; waits between two looks at who is done, and most hints
 ## of one wait; and by how much the width of buckets changes at most.
 <%! CREDIT, COUNTS_EVERY, NAPS, STRETCH = 64, 4, 8, 2 %>
 
-<%namespace name="rings" file="/frontier/rings.mako"/>
+<%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
 
 ## Push the last entries beyond `least`, LANES of them at most, onto the group's own bucket.
 <%def name="push_near(least)">
@@ -24,7 +24,7 @@
     // Counts that the group has to spare go with them.
     const uint counted_before = held > pushed ? pushed : 0u;
     held -= counted_before;
-    ${rings.push("mine", "pushing", "vertex", "key", "counted_before")}
+    ${bucket_queues.push("mine", "pushing", "vertex", "key", "counted_before")}
 }
 </%def>
 
@@ -42,7 +42,7 @@ if (later_count) {
             const uint next_bucket = lane_reduce_min(pending ? bucket : 0xffffffffu);
             if (next_bucket == 0xffffffffu) break;
             const int pushing = pending && bucket == next_bucket;
-            ${rings.push("next_bucket", "pushing", "vertex", "key", "0u")}
+            ${bucket_queues.push("next_bucket", "pushing", "vertex", "key", "0u")}
             pending = pending && !pushing;
         }
     }
@@ -57,7 +57,7 @@ if (later_count) {
     lane_converge();
     uint nearest = 0xffffffffu;
     for (uint at = lane_id(); at < later_count; at += LANES) nearest = min(nearest, bucket_of(later_keys[at], widths));
-    ${rings.look(16, read_widths)}
+    ${bucket_queues.look(16, read_widths)}
     nearest = max(lane_reduce_min(nearest), mine);   // delta may have changed
     if (nearest <= base + ${config.method.reach}u) {
         uint before = 0;
@@ -138,10 +138,10 @@ if (later_count) {
 <%def name="advanced()">
 % if config.period:
 {
-    atomic_add(IDLE_SUM, hungry);
+    atomic_add(IDLE_SUM, idle_groups);
     if (base == load_relaxed(NEXT_CHANGE)) {
         const uint idle = atomic_xchg(IDLE_SUM, 0u), all = ${config.period}u * now.members * GROUP_LANES;
-        widths_t wanted = widths_now(ring_state);
+        widths_t wanted = widths_now(bucket_state);
         const float scale = idle > all / 100u * ${config.idle_most}u ? 0.5f : idle < all / 100u * ${config.idle_least}u ? 2.0f : 1.0f;
         const float changed = clamp(wanted.per_length * scale, per_length / ${STRETCH}.0f, per_length * ${STRETCH}.0f);
         if (changed != wanted.per_length) {
@@ -149,7 +149,7 @@ if (later_count) {
             wanted.bucket = base;
             wanted.per_length = changed;
             if (wanted.pivot < KEY_NONE) {
-                set_widths(ring_state, wanted);
+                set_widths(bucket_state, wanted);
                 atomic_inc(CHANGES);
             }
         }
@@ -162,26 +162,26 @@ if (later_count) {
 ## Take entries from a ring, or decide to leave.
 <%def name="find()">
 {
-    ${rings.look(16, read_widths)}
-    hungry = 0;
-    if (lane_id() == 0) hungry = load_relaxed(IDLE);
-    hungry = lane_broadcast(hungry, 0);
+    ${bucket_queues.look(16, read_widths)}
+    idle_groups = 0;
+    if (lane_id() == 0) idle_groups = load_relaxed(IDLE);
+    idle_groups = lane_broadcast(idle_groups, 0);
     uint last_bucket = 0xffffffffu;
     if (target < n) {
         // Beyond its bucket is nothing that is wanted.
         if (lane_id() == 0) last_bucket = bucket_of(FRESH_KEY_AT(target), widths);
         last_bucket = lane_broadcast(last_bucket, 0);
     }
-    leaving = stop || waits >= ${config.waits}u;
+    leaving = stop || waits >= ${config.spin_rounds}u;
     if (waits % ${COUNTS_EVERY}u == 0) {
-        ${rings.look_at_counts(advanced)}
+        ${bucket_queues.look_at_counts(advanced)}
         // A group that leaves on a count it read too early or too late is missed by nobody.
         leaving = leaving || lowest == BUCKETS || base + lowest > last_bucket;
     }
     const uint ring = home;
-    home = (home + 1) % RINGS;
+    home = (home + 1) % BUCKET_QUEUES;
     if (!leaving) {
-        ${rings.take("base", config.method.reach, "ring")}
+        ${bucket_queues.take("base", config.method.reach, "ring")}
         if (share) {
             // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
             if (lane_id() == 0) base = load_relaxed(BASE);

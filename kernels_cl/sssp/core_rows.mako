@@ -1,33 +1,41 @@
 ## core_rows: rows of a list, walked by one work-item.
 ##
-## relax(u, form, heavy)            the light edges of u, or the heavy ones; `form` is a def for the
+## relax(u, form, heavy, source_key)  the light edges of u, or the heavy ones; `form` is a def for the
 ##                                  edges that shorten a distance: v, to
 ## prefetch(array, place, past)     asks for the row offsets of a vertex far ahead in a queue and for
 ##                                  the row of one not so far
+## edge_types()                     at file scope: edges lie beside their targets, so that one work-item
+##                                  that walks a row fetches one line for both
 ## In scope                         the kernel's arguments; edges_here, which counts
 
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="queues" file="/grid/solo_sequential.mako"/>
 
-<%def name="relax(u, form, heavy)">
+<%def name="edge_types()">\
+typedef struct {
+    uint vertex;
+    weight_t weight;
+} edge_t;
+#define WEIGHT_AT(e_) edges[e_].weight
+</%def>
+
+<%def name="relax(u, form, heavy, source_key=None)">
 {
-    const key_t from = FRESH_KEY_AT(${u});
+    const key_t from = ${source_key or f"FRESH_KEY_AT({u})"};
     const offset_t row_begin = ${f"middles[{u}]" if heavy else f"indptr[{u}]"};
     const offset_t row_end = ${f"indptr[{u} + 1]" if heavy else f"LIGHT_END({u})"};
     edges_here += (edges_t)(row_end - row_begin);
     for (offset_t e = row_begin; e < row_end; ++e) {
         % if problem.skips:
-        const uint v = VERTEX_OF(edges[e].head), edge_class = CLASS_OF(edges[e].head);
+        const uint v = VERTEX_OF(edges[e].vertex), edge_class = CLASS_OF(edges[e].vertex);
         if (${' || '.join(f"edge_class == {code}u" for code in problem.skips)}) continue;
         % else:
-        const uint v = VERTEX_OF(edges[e].head);
+        const uint v = VERTEX_OF(edges[e].vertex);
         % endif
-        const key_t to = key_add(from, edges[e].weight);
-        % if keys.guarded:
-        beyond |= to >= KEY_NONE;
-        % endif
-        if (to < KEY_AT(v) && to <= (key_t)limit) {
+        ${relaxing.relax_edge("", "1", "from", "v", "(key_t)limit", weight="WEIGHT_AT(e)")}
+        if (improves) {
             % if keys.signed:
-            if (to <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+            if (to <= KEY_LEAST) atomic_or(state + STATUS_FLAGS, FLAG_BELOW);
             % endif
             ${form()}
         }

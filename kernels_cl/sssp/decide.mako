@@ -1,29 +1,24 @@
 ## decide: what follows a stage, by one work-item while all others wait.
 ##
-## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
+## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 ## Order         relax while the frontier has anyone; else split the pile while it has, unless the
 ##               target is settled; then leaves, finish and tree, as far as they are rendered; before
 ##               each split heavy edges, where they are apart
-
-<%!
-    def counts_unqueued(config):
-        """Whether lane groups count the edges that they relax where no queue does."""
-        return config.group_size > 1 and (config.drift or config.row_limit)
-%>
+## counting      when edges of the frontier are counted: "queued" with their vertices, "expanded" as
+##               their rows are walked, or "both", some of them by either
 
 ## Edges of vertices at whose price one unsettled vertex looks along its own; and the share of all
 ## edges, one in so many, that is left to a search that does without order.
 <%! LOOKS_PER_EDGE, UNORDERED = 4, 16 %>
 
 <%def name="decide()">
-<% unqueued = counts_unqueued(config) %>\
     % if config.row_limit:
     const uint hubs = 0, surplus = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);   // pieces of rows
     % else:
     const uint hubs = load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE);
     % endif
     const ulong edges = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
-    % if unqueued:
+    % if counting == "both":
     const uint drifted = load_relaxed(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE);
     % endif
     ulong explored, work;
@@ -32,21 +27,21 @@
     next.length = queued;
     next.hubs = hubs;
     if (now.mode == FILL) {
-        board[PILE_EVEN] = 0;
-        board[PILE_ODD] = 0;
-        board[ROOTS] = 0;
-        board[SETTLED] = 0;
+        control_block[PILE_EVEN] = 0;
+        control_block[PILE_ODD] = 0;
+        control_block[ROOTS] = 0;
+        control_block[SETTLED] = 0;
         % if config.row_limit:
-        BOARD_ULONG(SETTLED_EDGES) = 0;
-        BOARD_ULONG(LEFT_EDGES) = m;
+        CONTROL_ULONG(SETTLED_EDGES) = 0;
+        CONTROL_ULONG(LEFT_EDGES) = m;
         % else:
-        board[SETTLED_BEGIN] = 0;
+        control_block[SETTLED_BEGIN] = 0;
         % endif
-        BOARD_ULONG(LOW) = 0;
-        BOARD_ULONG(HIGH) = first_high;
-        BOARD_ULONG(LEAST) = KEY_NONE;
-        BOARD_ULONG(CUT) = last_key;
-        state[REMARK] = 0;
+        CONTROL_ULONG(LOW) = 0;
+        CONTROL_ULONG(HIGH) = first_high;
+        CONTROL_ULONG(LEAST) = KEY_NONE;
+        CONTROL_ULONG(CUT) = last_key;
+        state[STATUS_FLAGS] = 0;
         next.mode = START;
         next.length = source_count;
         next.hubs = 0;
@@ -56,28 +51,28 @@
     } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
-            board[now.visited ? PILE_ODD : PILE_EVEN] = 0;
-            next.visited ^= 1;
+            control_block[now.pile ? PILE_ODD : PILE_EVEN] = 0;
+            next.pile ^= 1;
         }
         % endif
         % if config.row_limit:
-        if (now.mode == HEAVY) board[SETTLED] = 0;
+        if (now.mode == HEAVY) control_block[SETTLED] = 0;
         % elif "heavy" in all_stages:
         // Rounding may have put some of their heads into the band itself: those are yet to come.
-        if (now.mode == HEAVY) board[SETTLED_BEGIN] += now.length;
+        if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;
         % endif
-        % if config.group_size == 1:
+        % if counting == "expanded":
         explored += now.mode == RELAX${" || now.mode == HEAVY" if "heavy" in all_stages else ""} ? edges : 0;
         % elif config.row_limit:
         explored += drifted;
         work += drifted;
-        % elif unqueued:
+        % elif counting == "both":
         explored += edges + drifted;
         work += drifted;
         % else:
         explored += edges;
         % endif
-        recorded_edges = ${"0" if config.group_size == 1 or config.row_limit else "(uint)min(edges, 0xfffffffful)"};
+        recorded_edges = ${"0" if counting == "expanded" or config.row_limit else "(uint)min(edges, 0xfffffffful)"};
         next.queue ^= 1;
         if (queued + hubs) {
             ${go_on("next", "edges")}
@@ -88,9 +83,9 @@
         ${after_the_last("next")}
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
-    if (next.mode != RELAX) fence_device();   // the board may have changed
+    if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${finish("next")}
-    % if config.group_size == 1:
+    % if counting == "expanded":
     const ulong ahead = (ulong)next.length * mean_degree;   // a lone work-item counts edges as it goes
     % else:
     const ulong ahead = edges;
@@ -98,23 +93,22 @@
     stage_alone = (flags & FLAG_SOLO) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
                   next.length <= ${config.limits.solo_capacity}u &&
                   ((next.mode == RELAX && ahead <= ${config.limits.solo_edges}u)
-                  % if config.group_size == 1 and "split" in all_stages:
+                  % if "split" in single_group_stages:
                    || (next.mode == SPLIT && next.length <= ${config.limits.solo_edges}u)
                   % endif
-                  % if config.group_size == 1 and "heavy" in all_stages:
+                  % if "heavy" in single_group_stages:
                    || (next.mode == HEAVY && ahead <= ${config.limits.solo_edges}u)
                   % endif
                   );
 </%def>
 
 <%def name="settle()">
-<% unqueued = counts_unqueued(config) %>\
     ${store_totals("next")}
     if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         ${record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
-        % if config.group_size == 1:
+        % if counting == "expanded":
         ${correct_record("now", "edges")}
-        % elif unqueued:
+        % elif counting == "both":
         if (drifted && now.level - 2 < level_capacity) levels[now.level - 2].y += drifted;
         % endif
     }
@@ -157,7 +151,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     ${s}.level += 1;
     ${tile_of(s, edges)}
     if (${s}.level > max_rounds) {
-        state[REMARK] |= REMARK_ROUNDS;
+        state[STATUS_FLAGS] |= FLAG_ROUNDS;
         ${s}.mode = MODE_DONE;
     }
 }
@@ -165,16 +159,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 
 <%def name="tile_of(s, edges)">
     % if config.distribution == "static":
-    // Entries per lane group: enough for one round of lanes, or more where there is work for all.
+    // Entries per SIMD group: enough for one round of lanes, or more where there is work for all.
     const uint size = ${s}.length + ${s}.hubs;
     const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
-    const int crowding = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
+    const int per_group = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
     % if config.drift:
     // Whoever goes on alone had better begin with little.
-    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(crowding, 0, ${config.lanes.bit_length() - 1});
+    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(per_group, 0, ${config.lanes.bit_length() - 1});
     else
     % endif
-    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), crowding), 0, ${config.lanes.bit_length() - 1});
+    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), per_group), 0, ${config.lanes.bit_length() - 1});
     % endif
 </%def>
 
@@ -184,38 +178,71 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 {
     ${s}.level += 1;
     % if config.row_limit:
-    ${heavy_edges(s)}
+    ${beyond_the_band(s, next_bound)}
     % elif "heavy" in all_stages:
-    // The heavy edges of all that this band has settled; they lead beyond it.
-    const uint settled_now = load_relaxed(board + SETTLED) - board[SETTLED_BEGIN];
+    ${heavy_edges(s, next_bound)}
+    % else:
+    ${next_bound(s)}
+    % endif
+}
+</%def>
+
+## The heavy edges of all that this band has settled; they lead beyond it.
+<%def name="heavy_edges(s, otherwise)">
+    const uint settled_now = load_relaxed(control_block + SETTLED) - control_block[SETTLED_BEGIN];
     if (settled_now) {
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
         ${s}.hubs = 0;
         ${tile_of(s, "(ulong)settled_now * mean_degree")}
     } else {
-    % endif
+        ${otherwise(s)}
+    }
+</%def>
+
+## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
+<%def name="beyond_the_band(s, otherwise)">
+    const uint settled_now = load_relaxed(control_block + SETTLED);
+    const ulong settled_edges = CONTROL_ULONG(SETTLED_EDGES), left_edges = CONTROL_ULONG(LEFT_EDGES) - settled_edges;
+    CONTROL_ULONG(SETTLED_EDGES) = 0;
+    CONTROL_ULONG(LEFT_EDGES) = left_edges;
+    if (settled_now && CONTROL_ULONG(HIGH) < KEY_NONE - 1) {
+        ${s}.mode = HEAVY;
+        ${s}.length = settled_now;
+        ${s}.hubs = 0;
+        ${tile_of(s, "settled_edges")}
+        % if config.method.heavy == "switching":
+        // A look at everyone costs as much as some edges.
+        ${s}.pulls = settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u;
+        % endif
+    } else {
+        ${otherwise(s)}
+    }
+</%def>
+
+## The bound is raised and the far pile split, or the search is over.
+<%def name="next_bound(s)">
     % if "split" in all_stages:
-    const uint piled_now = load_relaxed(board + (${s}.visited ? PILE_ODD : PILE_EVEN));
-    const key_t bound = (key_t)BOARD_ULONG(HIGH), nearest = (key_t)BOARD_ULONG(LEAST);
+    const uint piled_now = load_relaxed(control_block + (${s}.pile ? PILE_ODD : PILE_EVEN));
+    const key_t bound = (key_t)CONTROL_ULONG(HIGH), nearest = (key_t)CONTROL_ULONG(LEAST);
     if (piled_now && nearest <= (key_t)limit && !(target < n && FRESH_KEY_AT(target) <= bound)) {
         const key_t raised = key_raise(bound, delta);
-        board[SETTLED] = 0;
-        board[SETTLED_BEGIN] = 0;
-        BOARD_ULONG(LOW) = bound;
-        BOARD_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
+        control_block[SETTLED] = 0;
+        control_block[SETTLED_BEGIN] = 0;
+        CONTROL_ULONG(LOW) = bound;
+        CONTROL_ULONG(HIGH) = raised < nearest ? key_raise(nearest, delta) : raised;
         % if config.row_limit:
         // Where few edges are left, no order of them is worth another band.
-        if (BOARD_ULONG(LEFT_EDGES) <= m / ${UNORDERED}u) BOARD_ULONG(HIGH) = KEY_NONE - 1;
+        if (CONTROL_ULONG(LEFT_EDGES) <= m / ${UNORDERED}u) CONTROL_ULONG(HIGH) = KEY_NONE - 1;
         % endif
-        BOARD_ULONG(LEAST) = KEY_NONE;
+        CONTROL_ULONG(LEAST) = KEY_NONE;
         ${s}.mode = SPLIT;
         ${s}.length = piled_now;
         ${s}.hubs = 0;
     } else
     % endif
     {
-        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
         % if "leaves" in all_stages:
         ${s}.mode = LEAVES;
         ${s}.length = 0;
@@ -223,35 +250,13 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = finish ? FINISH : MODE_DONE;
         % endif
     }
-    % if "heavy" in all_stages:
-    }
-    % endif
-}
-</%def>
-
-## Where the band has settled anyone and is not the last, edges that lead beyond it come next.
-<%def name="heavy_edges(s)">
-    const uint settled_now = load_relaxed(board + SETTLED);
-    const ulong settled_edges = BOARD_ULONG(SETTLED_EDGES), left_edges = BOARD_ULONG(LEFT_EDGES) - settled_edges;
-    BOARD_ULONG(SETTLED_EDGES) = 0;
-    BOARD_ULONG(LEFT_EDGES) = left_edges;
-    if (settled_now && BOARD_ULONG(HIGH) < KEY_NONE - 1) {
-        ${s}.mode = HEAVY;
-        ${s}.length = settled_now;
-        ${s}.hubs = 0;
-        ${tile_of(s, "settled_edges")}
-        % if config.method.heavy == "switching":
-        // A look at everyone costs as much as some edges.
-        if (settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u) ${s}.tile = 7;
-        % endif
-    } else {
 </%def>
 
 <%def name="after_the_last(s)">
     ${s}.level += 1;
     % if "leaves" in all_stages:
     if (now.mode == LEAVES) {
-        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
         ${s}.mode = finish ? FINISH : MODE_DONE;
     } else
     % endif
@@ -260,16 +265,16 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.queue ^= 1;
         state[REACHED] = queued + hubs${" - surplus" if config.row_limit else ""};   // where lengths may be negative: the roots
         ${s}.mode = TREE;
-        ${s}.visited = ${"1" if keys.signed else "0"};   // IN_CHAIN
+        ${s}.chain = ${"1" if keys.signed else "0"};
         ${tile_of(s, "edges")}
     } else
     % if not keys.signed:
-    if (now.mode == TREE && !now.visited) {
+    if (now.mode == TREE && !now.chain) {
         // The same frontier again, if edges between equal distances are needed.
         ${s}.length = now.length;
         ${s}.hubs = now.hubs;
-        ${s}.mode = queued + load_relaxed(board + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
-        ${s}.visited = 1;
+        ${s}.mode = queued + load_relaxed(control_block + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
+        ${s}.chain = 1;
     } else
     % endif
     if (now.mode == TREE && queued + hubs) {

@@ -7,7 +7,7 @@
 ##               vertices that a tree grows over are queued
 ## TREE          at first an edge that gives its head the head's distance and comes from nearer makes a
 ##               predecessor; these cannot form a cycle
-##               Then, IN_CHAIN, the rest, level by level: edges between equal distances (where lengths may be negative:
+##               Then, now.chain, the rest, level by level: edges between equal distances (where lengths may be negative:
 ##               all that give their head its distance) from vertices that are in the tree already.
 ##               A vertex is claimed once, by one that has a predecessor, so no cycle can close
 ## In scope      the kernel's arguments, now, slot; queues and piles of the stage
@@ -15,7 +15,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="bands" file="/sssp/bands.mako"/>
 
@@ -48,23 +48,23 @@
             const int active = tile_begin + lane_id() < tile_end;
             const uint v0 = !active ? 0u : source_count == 1 ? source : sources[tile_begin + lane_id()];
             const key_t to0 = KEY_ZERO;
-            ${lower.lower("lowered0", "was0", "v0", "active", "to0", "now.level")}
+            ${keys_at.decrease("decreased0", "was0", "v0", "active", "to0", "now.level")}
             % if problem.predecessors:
-            if (lowered0) predecessors[v0] = (int)v0;
+            if (decreased0) predecessors[v0] = (int)v0;
             % endif
             % if config.row_limit:
-            ${bands.admit("lowered0", "1", "1", "v0")}
+            ${bands.admit("decreased0", "1", "1", "v0")}
             % else:
             offset_t row0 = 0;
             uint degree0 = 0;
-            if (lowered0) {
+            if (decreased0) {
                 row0 = indptr[v0];
                 degree0 = (uint)(LIGHT_END(v0) - row0);
                 % if "heavy" in all_stages:
-                settled[atomic_inc(board + SETTLED)] = v0;
+                settled[atomic_inc(control_block + SETTLED)] = v0;
                 % endif
             }
-            ${relaxing.enqueue(0, "v0", "lowered0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${relaxing.enqueue(0, "v0", "decreased0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             % endif
         </%tiles:each_tile>
         % if config.row_limit:
@@ -83,14 +83,14 @@
                 const uint leaf = tile_begin + lane_id(), v = leaves[leaf];
                 key_t best = KEY_AT(v);
                 for (uint e = leaf_indptr[leaf]; e < leaf_indptr[leaf + 1]; ++e) {
-                    const key_t from = KEY_AT(leaf_tails[e]);
+                    const key_t from = KEY_AT(leaf_sources[e]);
                     if (from < KEY_NONE) {
                         const key_t to = key_add(from, leaf_weights[e]);
                         % if keys.signed:
-                        if (to <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+                        if (to <= KEY_LEAST) atomic_or(state + STATUS_FLAGS, FLAG_BELOW);
                         % endif
                         % if keys.guarded:
-                        if (to >= KEY_NONE) atomic_or(state + REMARK, REMARK_BEYOND);
+                        if (to >= KEY_NONE) atomic_or(state + STATUS_FLAGS, FLAG_BEYOND);
                         % endif
                         best = to < best && to <= (key_t)limit ? to : best;
                     }
@@ -102,7 +102,7 @@
     % endif
     % if "finish" in stages:
     if (now.mode == FINISH) {
-        const key_t cut = (key_t)BOARD_ULONG(CUT);
+        const key_t cut = (key_t)CONTROL_ULONG(CUT);
         <%tiles:each_tile count="n" size="LANES">
             const int active = tile_begin + lane_id() < tile_end;
             const uint v0 = tile_begin + lane_id();
@@ -118,7 +118,7 @@
                 root = key == KEY_ZERO;
                 if (!root) predecessors[v0] = -1;   // a source that is nearer to another one
             }
-            if (root) atomic_inc(board + ROOTS);
+            if (root) atomic_inc(control_block + ROOTS);
             % if keys.signed:
             const int queued0 = root;
             % else:
@@ -138,10 +138,10 @@
     % endif
     % if "tree" in stages:
     if (now.mode == TREE) {
-        const key_t cut = (key_t)BOARD_ULONG(CUT);
+        const key_t cut = (key_t)CONTROL_ULONG(CUT);
         uint rooted = 0;
         ${over_frontier(tree_edges)}
-        if (IN_CHAIN) {
+        if (now.chain) {
             ${queue.end_stage("queue_to", "0")}
         } else {
             ${queue.end_count("rooted")}
@@ -170,22 +170,22 @@
 
 <%def name="tree_edges(count)">
     % for k in range(count):
-    const uint head${k} = VERTEX_OF(v${k});
+    const uint target${k} = VERTEX_OF(v${k});
     int claimed${k} = 0;
-    if (active${k} && predecessors[head${k}] < 0) {
-        const key_t from = KEY_AT(u${k}), there = KEY_AT(head${k});
+    if (active${k} && predecessors[target${k}] < 0) {
+        const key_t from = KEY_AT(u${k}), there = KEY_AT(target${k});
         const int gives = there <= cut && key_add(from, WEIGHT_AT(e${k})) == there;
-        const int allowed = IN_CHAIN ? predecessors[u${k}] >= 0 : from < there;
-        if (gives && allowed) claimed${k} = atomic_cmpxchg(predecessors + head${k}, -1, (int)u${k}) == -1;
+        const int allowed = now.chain ? predecessors[u${k}] >= 0 : from < there;
+        if (gives && allowed) claimed${k} = atomic_cmpxchg(predecessors + target${k}, -1, (int)u${k}) == -1;
     }
     rooted += claimed${k};
-    const int queued${k} = claimed${k} && IN_CHAIN;
+    const int queued${k} = claimed${k} && now.chain;
     offset_t row${k} = 0;
     uint degree${k} = 0;
     if (queued${k}) {
-        row${k} = indptr[head${k}];
-        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+        row${k} = indptr[target${k}];
+        degree${k} = (uint)(indptr[target${k} + 1] - row${k});
     }
-    ${relaxing.enqueue(k, f"head{k}", f"queued{k}", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+    ${relaxing.enqueue(k, f"target{k}", f"queued{k}", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
     % endfor
 </%def>

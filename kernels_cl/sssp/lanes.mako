@@ -1,4 +1,4 @@
-## lanes: relaxing and splitting by lane groups, and levels that one work-group runs by itself.
+## lanes: relaxing and splitting by SIMD groups, and levels that one work-group runs by itself.
 ##
 ## Offers        setup, work, alone: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
@@ -25,13 +25,13 @@ __local stage_t solo_next;
 <%def name="publish_least()">
     // Most groups find a smaller one there already.
     const key_t least_here = REDUCE_MIN_KEY(least);
-    if (lane_id() == 0 && least_here < BOARD_ULONG(LEAST)) atom_min((volatile __global ulong *)(board + LEAST), (ulong)least_here);
+    if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
 </%def>
 
 <%def name="work()">
     % if "relax" in stages:
     if (now.mode == RELAX) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
+        const key_t high = (key_t)CONTROL_ULONG(HIGH);
         const int eager = now.length <= ${config.limits.eager}u;
         ${relaxing.begin()}
         ${far_state()}
@@ -72,7 +72,7 @@ __local stage_t solo_next;
     % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
-        const key_t low = (key_t)BOARD_ULONG(LOW), high = (key_t)BOARD_ULONG(HIGH);
+        const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
         ${far_state()}
         <%tiles:each_tile count="now.length" size="LANES">
             const uint place = tile_begin + lane_id();
@@ -101,9 +101,9 @@ __local stage_t solo_next;
 <%def name="alone()">
 % if config.solo:
 {
-    const key_t high = (key_t)BOARD_ULONG(HIGH);
-    __global uint *const pile_here = now.visited ? pile_odd : pile_even;
-    volatile __global uint *const pile_count = board + (now.visited ? PILE_ODD : PILE_EVEN);
+    const key_t high = (key_t)CONTROL_ULONG(HIGH);
+    __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+    volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);
     ulong explored, work;
     ${deciding.load_totals()}
     ${relaxing.begin()}

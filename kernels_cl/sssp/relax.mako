@@ -1,4 +1,4 @@
-## relax: what happens to an edge out of the frontier, and to a vertex that falls.
+## relax: what happens to an edge out of the frontier, and to a vertex that improves.
 ##
 ## In scope      high, limit, eager, hubs_to, pile_here, pile_count, least; u0, v0, e0, active0, u1, ...
 ## Called by     lane-uniform control flow
@@ -6,7 +6,37 @@
 
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
+
+## At file scope: weights beside the targets, which lanes read side by side.
+<%def name="edge_types()">\
+typedef weight_t edge_t;
+% if config.cache == "streaming" and keys.bits == 32:
+#define WEIGHT_AT(e_) as_${keys.weight}(load_streaming((__global const uint *)edges + (e_)))
+% else:
+#define WEIGHT_AT(e_) edges[e_]
+% endif
+</%def>
+
+## Every relaxation of an edge: declares `to`, the key of its head by way of it, `before`, what the head
+## has, and `improves`, whether `to` is less and no more than `bound`. `source_key` is an expression for the
+## key of its tail; without a head every edge up to the bound improves, and the atomic decides alone.
+<%def name="relax_edge(k, active, source_key, head, bound, weight=None, may_exceed='')">
+    int improves${k} = ${active};
+    key_t to${k} = KEY_NONE${f", before{k} = KEY_ZERO" if head else ""};
+    if (improves${k}) {
+        const weight_t weight = ${weight or f"WEIGHT_AT(e{k})"};
+        to${k} = ${source_key};
+        % if head:
+        before${k} = KEY_AT(${head});
+        % endif
+        to${k} = key_add(to${k}, weight);
+    }
+    % if keys.guarded:
+    beyond |= ${may_exceed}improves${k} && to${k} >= KEY_NONE;
+    % endif
+    improves${k} = improves${k} && to${k} < ${f"before{k}" if head else "KEY_NONE"} && to${k} <= ${bound};
+</%def>
 
 <%def name="begin()">
     % if keys.guarded:
@@ -16,70 +46,57 @@
 
 <%def name="end()">
     % if keys.guarded:
-    if (beyond) atomic_or(state + REMARK, REMARK_BEYOND);
+    if (beyond) atomic_or(state + STATUS_FLAGS, FLAG_BEYOND);
     % endif
 </%def>
 
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
 <%def name="visit_edges(count, keep, hub_slot)">
     % for k in range(count):
-    const uint head${k} = VERTEX_OF(v${k});
-    int falls${k} = active${k};
-    % if problem.skips:
-    falls${k} = falls${k} && (${' && '.join(f"CLASS_OF(v{k}) != {code}u" for code in problem.skips)});
-    % endif
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (falls${k}) {
-        const weight_t weight = WEIGHT_AT(e${k});
-        to${k} = FRESH_KEY_AT(u${k});
-        before${k} = KEY_AT(head${k});
-        to${k} = key_add(to${k}, weight);
-    }
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
+    const uint target${k} = VERTEX_OF(v${k});
+    ${relax_edge(k, " && ".join([f"active{k}", *(f"CLASS_OF(v{k}) != {code}u" for code in problem.skips)]),
+                 f"FRESH_KEY_AT(u{k})", f"target{k}", "(key_t)limit")}
     offset_t row${k} = 0;
     uint degree${k} = 0;
     % endfor
     % for k in range(count):
-    if (eager && falls${k} && to${k} <= high) {
-        row${k} = indptr[head${k}];
-        degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+    if (eager && improves${k} && to${k} <= high) {
+        row${k} = indptr[target${k}];
+        degree${k} = (uint)(indptr[target${k} + 1] - row${k});
     }
     % endfor
     % for k in range(count):
-    ${fall(k)}
+    ${decrease(k)}
     % endfor
     % for k in range(count):
     % if keys.signed:
-    if (lowered${k} && to${k} <= KEY_LEAST) atomic_or(state + REMARK, REMARK_BELOW);
+    if (decreased${k} && to${k} <= KEY_LEAST) atomic_or(state + STATUS_FLAGS, FLAG_BELOW);
     % endif
     % if config.drift:
-    const int queued${k} = lowered${k} && to${k} <= high;
+    const int queued${k} = decreased${k} && to${k} <= high;
     % else:
-    const int queued${k} = lowered${k} && to${k} <= high && ${lower.first(f"head{k}", f"was{k}", "now.level", "high")};
+    const int queued${k} = decreased${k} && to${k} <= high && ${keys_at.first(f"target{k}", f"was{k}", "now.level", "high")};
     % endif
     if (queued${k}) {
         if (eager) prefetch_global(indices + row${k});
         else {
-            row${k} = indptr[head${k}];
-            degree${k} = (uint)(indptr[head${k} + 1] - row${k});
+            row${k} = indptr[target${k}];
+            degree${k} = (uint)(indptr[target${k} + 1] - row${k});
         }
     }
-    ${enqueue(k, f"head{k}", f"queued{k}", keep, hub_slot)}
+    ${enqueue(k, f"target{k}", f"queued{k}", keep, hub_slot)}
     % if "split" in all_stages:
     // One that had a distance beyond the bound before is on the pile already.
-    const int aside${k} = lowered${k} && to${k} > high;
+    const int aside${k} = decreased${k} && to${k} > high;
     if (aside${k}) least = min(least, to${k});
-    ${pile.push(f"aside{k} && CELL_KEY(was{k}) == KEY_NONE", f"head{k}", "pile_here", "pile_count")}
+    ${pile.push(f"aside{k} && CELL_KEY(was{k}) == KEY_NONE", f"target{k}", "pile_here", "pile_count")}
     % endif
     % endfor
 </%def>
 
-## Declares lowered and was. Where no other lane can lower the same vertex a store is enough: it has one
+## Declares decreased and was. Where no other lane can lower the same vertex a store is enough: it has one
 ## in-edge, or it is reached from the only source for the first time.
-<%def name="fall(k)">
+<%def name="decrease(k)">
     % if problem.one_way_in is not None or problem.direct_start:
     int direct${k} = 0;
     % if problem.one_way_in is not None:
@@ -88,16 +105,16 @@
     % if problem.direct_start:
     direct${k} |= now.level == 2 && source_count == 1;
     % endif
-    direct${k} = direct${k} && falls${k};
-    const int shared${k} = falls${k} && !direct${k};
-    ${lower.lower(f"others{k}", f"was{k}", f"head{k}", f"shared{k}", f"to{k}", "now.level")}
+    direct${k} = direct${k} && improves${k};
+    const int shared${k} = improves${k} && !direct${k};
+    ${keys_at.decrease(f"others{k}", f"was{k}", f"target{k}", f"shared{k}", f"to{k}", "now.level")}
     if (direct${k}) {
         was${k} = CELL(before${k}, 0u);
-        cells[head${k}] = CELL(to${k}, now.level);
+        cells[target${k}] = CELL(to${k}, now.level);
     }
-    const int lowered${k} = direct${k} || others${k};
+    const int decreased${k} = direct${k} || others${k};
     % else:
-    ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", f"target{k}", f"improves{k}", f"to{k}", "now.level")}
     % endif
 </%def>
 
@@ -164,7 +181,7 @@
 </%def>
 
 <%def name="reserve_settled(count, base)">
-uint ${base} = atomic_add(board + SETTLED, ${count});
+uint ${base} = atomic_add(control_block + SETTLED, ${count});
 if (${base} + (${count}) > queue_capacity) {
     state[OVERFLOWED] = 1;
     ${base} = NO_SPACE;

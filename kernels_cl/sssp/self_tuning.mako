@@ -1,11 +1,12 @@
 ## self_tuning: near and far by a threshold that a controller moves in every step.
 ##
 ## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Relaxation    bodies.relaxation: by SIMD groups or by one work-item per processor core
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
 ## RELAX         edges out of the frontier, from distances as they were when it was formed, so that
-##               the counts of a step are the same in every run; who falls is queued once
-## SPLIT         first half (not now.visited): who fell is near, or waits in a partition; then the
+##               the counts of a step are the same in every run; who improves is queued once
+## SPLIT         first half (not now.second): who fell is near, or waits in a partition; then the
 ##               controller moves the threshold; second half: who is below it makes the frontier
 ##
 ## Partitions    one pile for those of even number and one for odd: two are in use at a time.
@@ -17,52 +18,28 @@
 ##               may be looked at while its vertex is put aside anew: it lies beyond the threshold
 ##               and counts as waiting whoever is first
 
-<%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="lower" file="/visited/lower.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
-<%namespace name="alone_" file="/sssp/alone.mako"/>
-<%namespace name="core_rows" file="/sssp/core_rows.mako"/>
+<%namespace name="relaxation" file="${context['bodies'].relaxation}"/>
 
 <%def name="setup()"></%def>
 <%def name="alone()"></%def>
 
 <%def name="work()">
-    % if "relax" in stages and config.group_size == 1:
+    % if "relax" in stages:
     if (now.mode == RELAX) {
-        ${relax_alone()}
-    }
-    % elif "relax" in stages:
-    if (now.mode == RELAX) {
-        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-        ${relaxing.begin()}
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="visit(count)">
-            ${relax_edges(count)}
-        </%def>
-        </%advance:each_edge>
-        % if config.hub_degree:
-        if (now.hubs) {
-            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-            <%def name="visit(count)">
-                ${relax_edges(count)}
-            </%def>
-            </%advance:each_hub_edge>
-        }
-        % endif
-        ${relaxing.end()}
-        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
+        ${relaxation.relax()}
     }
     % endif
     % if "split" in stages:
     if (now.mode == SPLIT) {
-        const key_t high = (key_t)BOARD_ULONG(HIGH);
-        const uint current = board[CURRENT] + 1u;   // partitions by their number plus one
+        const key_t high = (key_t)CONTROL_ULONG(HIGH);
+        const uint current = control_block[CURRENT] + 1u;   // partitions by their number plus one
         key_t least_even = KEY_NONE, least_odd = KEY_NONE;
         uint live_even = 0, live_odd = 0;   // changes, modulo 2^32
-        if (!now.visited) {
+        if (!now.second) {
             ${bisect()}
         } else {
             ${rebalance()}
@@ -72,9 +49,9 @@
             const uint live_here = lane_reduce_add(live_${side});
             const key_t least_here = REDUCE_MIN_KEY(least_${side});
             if (lane_id() == 0) {
-                if (live_here) atomic_add(board + LIVE_${side.upper()}, live_here);
-                if (least_here < BOARD_ULONG(LEAST_${side.upper()}))
-                    atom_min((volatile __global ulong *)(board + LEAST_${side.upper()}), (ulong)least_here);
+                if (live_here) atomic_add(control_block + LIVE_${side.upper()}, live_here);
+                if (least_here < CONTROL_ULONG(LEAST_${side.upper()}))
+                    atom_min((volatile __global ulong *)(control_block + LEAST_${side.upper()}), (ulong)least_here);
             }
         }
         % endfor
@@ -83,64 +60,8 @@
     % endif
 </%def>
 
-## By a processor core's only work-item, which collects what falls in a private buffer.
-<%def name="relax_alone()">
-    uint fell[${config.buffer}];
-    uint fell_count = 0;
-    ${relaxing.begin()}
-    <%tiles:each_tile count="now.length" size="${config.push_tile}">
-        for (uint place = tile_begin; place < tile_end; ++place) {
-            ${core_rows.prefetch("queue_from", "place", "tile_end")}
-            const uint u = queue_from[place];
-            const key_t from = expanded[u];
-            const offset_t row_end = indptr[u + 1];
-            for (offset_t e = indptr[u]; e < row_end; ++e) {
-                const uint v = VERTEX_OF(edges[e].head);
-                const key_t to = key_add(from, edges[e].weight);
-                % if keys.guarded:
-                beyond |= to >= KEY_NONE;
-                % endif
-                if (to < KEY_AT(v) && to <= (key_t)limit) {
-                    ${lower.lower("lowered", "was", "v", "1", "to", "now.level")}
-                    if (lowered && ${lower.first("v", "was", "now.level", "KEY_NONE")}) {
-                        fell[fell_count++] = v;
-                        if (fell_count == ${config.buffer}u) {
-                            ${alone_.flush("fell", "fell_count", "queue_to", None, False)}
-                        }
-                    }
-                }
-            }
-        }
-    </%tiles:each_tile>
-    if (fell_count) ${alone_.flush("fell", "fell_count", "queue_to", None, False)}
-    ${relaxing.end()}
-</%def>
-
-<%def name="relax_edges(count)">
-    % for k in range(count):
-    const uint head${k} = VERTEX_OF(v${k});
-    int falls${k} = active${k};
-    key_t to${k} = KEY_NONE, before${k} = KEY_ZERO;
-    if (falls${k}) {
-        to${k} = key_add(expanded[u${k}], WEIGHT_AT(e${k}));
-        before${k} = KEY_AT(head${k});
-    }
-    % if keys.guarded:
-    beyond |= falls${k} && to${k} >= KEY_NONE;
-    % endif
-    falls${k} = falls${k} && to${k} < before${k} && to${k} <= (key_t)limit;
-    % endfor
-    % for k in range(count):
-    ${lower.lower(f"lowered{k}", f"was{k}", f"head{k}", f"falls{k}", f"to{k}", "now.level")}
-    % endfor
-    % for k in range(count):
-    const int fresh${k} = lowered${k} && ${lower.first(f"head{k}", f"was{k}", "now.level", "KEY_NONE")};
-    ${queue.push(f"fresh{k}", f"MAKE_ENTRY(head{k}, 0, 0)", "queue_to")}
-    % endfor
-</%def>
-
 <%def name="bisect()">
-    const key_t bound = (key_t)BOARD_ULONG(FAR_BOUND);
+    const key_t bound = (key_t)CONTROL_ULONG(FAR_BOUND);
     key_t nearest = KEY_NONE, shallowest = ~(key_t)0;   // the latter of complements: the largest of all
     <%local:each_place count="now.length">
         const uint v = active ? ENTRY_VERTEX(queue_from[place]) : 0u;
@@ -174,20 +95,20 @@
             held.y = partition << 1 | 1u;
         }
         if (leaves || (aside && !stays)) far[v] = held;
-        ${append("into_even", "v", "pile_even", "board + PILE_EVEN")}
-        ${append("into_odd", "v", "pile_odd", "board + PILE_ODD")}
+        ${append("into_even", "v", "pile_even", "control_block + PILE_EVEN")}
+        ${append("into_odd", "v", "pile_odd", "control_block + PILE_ODD")}
         ${queue.push("near", "MAKE_ENTRY(v, 0, 0)", "queue_to")}
     </%local:each_place>
     % for name, word in (("nearest", "NEAREST"), ("shallowest", "SHALLOWEST")):
     {
         const key_t least_here = REDUCE_MIN_KEY(${name});
-        if (lane_id() == 0 && least_here < BOARD_ULONG(${word})) atom_min((volatile __global ulong *)(board + ${word}), (ulong)least_here);
+        if (lane_id() == 0 && least_here < CONTROL_ULONG(${word})) atom_min((volatile __global ulong *)(control_block + ${word}), (ulong)least_here);
     }
     % endfor
 </%def>
 
 <%def name="rebalance()">
-    const uint near = board[NEAR_SIZE], even = near + board[SCAN_EVEN], all = even + board[SCAN_ODD];
+    const uint near = control_block[NEAR_SIZE], even = near + control_block[SCAN_EVEN], all = even + control_block[SCAN_ODD];
     <%local:each_place count="all">
         uint v0 = 0;
         const int side = place >= even;   // of the pile, if it is one
@@ -222,8 +143,8 @@
                 else least_even = min(least_even, key);
             }
         }
-        ${append("into_even", "v0", "pile_even", "board + PILE_EVEN")}
-        ${append("into_odd", "v0", "pile_odd", "board + PILE_ODD")}
+        ${append("into_even", "v0", "pile_even", "control_block + PILE_EVEN")}
+        ${append("into_odd", "v0", "pile_odd", "control_block + PILE_ODD")}
         offset_t row0 = 0;
         uint degree0 = 0;
         if (taken) {

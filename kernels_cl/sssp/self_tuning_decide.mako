@@ -5,8 +5,8 @@
 ##               or the target is nearer than all who do. Then as /sssp/decide.mako
 ## Choice        config.method.controller: "device" turns the controller here, in double precision; with
 ##               "host" the launch after the first half of a split is the host's, which has read the
-##               board and written it back by then
-## In scope      the kernel's arguments, now, next, slot, queued; board: the words of the search
+##               control_block and written it back by then
+## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 <%namespace name="control" file="/control/set_point.mako"/>
@@ -47,21 +47,21 @@ static inline key_t key_below(const double x) {
     next.queue ^= 1;
     if (now.mode == FILL) {
         % for word in ("PILE_EVEN", "PILE_ODD", "LIVE_EVEN", "LIVE_ODD", "CURRENT", "ROOTS", "FINISHED", "FRONTIER_SIZE"):
-        board[${word}] = 0;
+        control_block[${word}] = 0;
         % endfor
         % for word in ("LEAST_EVEN", "LEAST_ODD", "NEAREST"):
-        BOARD_ULONG(${word}) = KEY_NONE;
+        CONTROL_ULONG(${word}) = KEY_NONE;
         % endfor
-        BOARD_ULONG(SHALLOWEST) = ~(key_t)0;
-        BOARD_ULONG(FRONTIER_EDGES) = 0;
-        BOARD_ULONG(HIGH) = first_high;
-        BOARD_ULONG(FAR_BOUND) = first_high;
-        BOARD_ULONG(CUT) = last_key;
-        board[PARTITIONS] = 2;
+        CONTROL_ULONG(SHALLOWEST) = ~(key_t)0;
+        CONTROL_ULONG(FRONTIER_EDGES) = 0;
+        CONTROL_ULONG(HIGH) = first_high;
+        CONTROL_ULONG(FAR_BOUND) = first_high;
+        CONTROL_ULONG(CUT) = last_key;
+        control_block[PARTITIONS] = 2;
         % if config.method.controller == "device":
-        control_begin(board, as_double(first_degree), as_double(first_delta), as_double(unit));
+        control_begin(control_block, as_double(first_degree), as_double(first_delta), as_double(unit));
         % endif
-        state[REMARK] = 0;
+        state[STATUS_FLAGS] = 0;
         next.mode = START;
         next.length = source_count;
         next.hubs = 0;
@@ -69,31 +69,31 @@ static inline key_t key_below(const double x) {
         explored = 0;
         work = n;
     } else if (now.mode == RELAX) {
-        explored += BOARD_ULONG(FRONTIER_EDGES);
-        board[IMPROVED] = queued;
+        explored += CONTROL_ULONG(FRONTIER_EDGES);
+        control_block[IMPROVED] = queued;
         next.mode = SPLIT;
-        next.visited = 0;
-    } else if (now.mode == START || (now.mode == SPLIT && now.visited)) {
+        next.second = 0;
+    } else if (now.mode == START || (now.mode == SPLIT && now.second)) {
         ${frontier_is_formed("next")}
     } else if (now.mode == SPLIT) {
         recorded = 1;
-        board[NEAR_SIZE] = queued;
+        control_block[NEAR_SIZE] = queued;
         ${near_is_known("next")}
     } else {
         next.queue ^= 1;
         ${deciding.after_the_last("next")}
     }
-    work += BOARD_ULONG(FRONTIER_EDGES) + (ulong)now.length + ${config.stage_work}u;
-    if (next.mode != RELAX) fence_device();   // the board may have changed
+    work += CONTROL_ULONG(FRONTIER_EDGES) + (ulong)now.length + ${config.stage_work}u;
+    if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${deciding.finish("next")}
     stage_alone = 0;
 </%def>
 
 <%def name="frontier_is_formed(s)">
 {
-    board[FRONTIER_SIZE] = queued + hubs;
-    BOARD_ULONG(FRONTIER_EDGES) = edges;
-    BOARD_ULONG(NEAREST) = KEY_NONE;
+    control_block[FRONTIER_SIZE] = queued + hubs;
+    CONTROL_ULONG(FRONTIER_EDGES) = edges;
+    CONTROL_ULONG(NEAREST) = KEY_NONE;
     ${s}.level += 1;
     ${s}.mode = RELAX;
     ${deciding.tile_of(s, "edges")}
@@ -102,26 +102,26 @@ static inline key_t key_below(const double x) {
 
 <%def name="near_is_known(s)">
 {
-    const uint waiting = board[LIVE_EVEN] + board[LIVE_ODD];
-    key_t open = (key_t)BOARD_ULONG(NEAREST);   // no one who is still to be expanded is nearer
-    if (board[LIVE_EVEN]) open = min(open, (key_t)BOARD_ULONG(LEAST_EVEN));
-    if (board[LIVE_ODD]) open = min(open, (key_t)BOARD_ULONG(LEAST_ODD));
+    const uint waiting = control_block[LIVE_EVEN] + control_block[LIVE_ODD];
+    key_t open = (key_t)CONTROL_ULONG(NEAREST);   // no one who is still to be expanded is nearer
+    if (control_block[LIVE_EVEN]) open = min(open, (key_t)CONTROL_ULONG(LEAST_EVEN));
+    if (control_block[LIVE_ODD]) open = min(open, (key_t)CONTROL_ULONG(LEAST_ODD));
     % if config.method.controller == "device":
     delta_here = CONTROL(DELTA);
     % endif
     if (queued + waiting == 0 || (target < n && FRESH_KEY_AT(target) <= open)) {
-        if (target < n) BOARD_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
-        board[FINISHED] = 1;
-        board[SCAN_EVEN] = 0;
-        board[SCAN_ODD] = 0;
-        ${s}.visited = 0;
+        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
+        control_block[FINISHED] = 1;
+        control_block[SCAN_EVEN] = 0;
+        control_block[SCAN_ODD] = 0;
+        ${s}.second = 0;
         ${s}.mode = finish ? FINISH : MODE_DONE;
     } else {
         ${s}.mode = SPLIT;
-        ${s}.visited = 1;
+        ${s}.second = 1;
         % if config.method.controller == "device":
         ${turn()}
-        far_here = board[here ? LIVE_ODD : LIVE_EVEN];   // before the next stage takes from it
+        far_here = control_block[here ? LIVE_ODD : LIVE_EVEN];   // before the next stage takes from it
         % endif
     }
 }
@@ -129,36 +129,36 @@ static inline key_t key_below(const double x) {
 
 ## What clgraph/algorithms/sssp/tuning.py does where the controller is the host's.
 <%def name="turn()">
-    uint current = board[CURRENT];
+    uint current = control_block[CURRENT];
     uint here = current & 1u;
     const int last = isinf(CONTROL(BOUND));
     const int advanced = control_turn(
-        board, as_double(*set_point), (double)board[FRONTIER_SIZE], (double)BOARD_ULONG(FRONTIER_EDGES), (double)queued,
-        (double)board[here ? LIVE_ODD : LIVE_EVEN], (double)board[here ? LIVE_EVEN : LIVE_ODD],
-        key_as_double((key_t)BOARD_ULONG(NEAREST)),
-        key_as_double((key_t)BOARD_ULONG(here ? LEAST_ODD : LEAST_EVEN)),
-        key_as_double((key_t)BOARD_ULONG(here ? LEAST_EVEN : LEAST_ODD)),
-        key_as_double((key_t)~(key_t)BOARD_ULONG(SHALLOWEST)));
+        control_block, as_double(*set_point), (double)control_block[FRONTIER_SIZE], (double)CONTROL_ULONG(FRONTIER_EDGES), (double)queued,
+        (double)control_block[here ? LIVE_ODD : LIVE_EVEN], (double)control_block[here ? LIVE_EVEN : LIVE_ODD],
+        key_as_double((key_t)CONTROL_ULONG(NEAREST)),
+        key_as_double((key_t)CONTROL_ULONG(here ? LEAST_ODD : LEAST_EVEN)),
+        key_as_double((key_t)CONTROL_ULONG(here ? LEAST_EVEN : LEAST_ODD)),
+        key_as_double((key_t)~(key_t)CONTROL_ULONG(SHALLOWEST)));
     if (advanced) {
-        board[here ? PILE_ODD : PILE_EVEN] = 0;
-        BOARD_ULONG(here ? LEAST_ODD : LEAST_EVEN) = KEY_NONE;
+        control_block[here ? PILE_ODD : PILE_EVEN] = 0;
+        CONTROL_ULONG(here ? LEAST_ODD : LEAST_EVEN) = KEY_NONE;
         current += 1;
         here = current & 1u;
-        board[CURRENT] = current;
+        control_block[CURRENT] = current;
     }
-    if ((last || advanced) && !isinf(CONTROL(BOUND))) board[PARTITIONS] += 1;
+    if ((last || advanced) && !isinf(CONTROL(BOUND))) control_block[PARTITIONS] += 1;
     key_t threshold = key_below(CONTROL(DELTA));
     // Someone is always taken, also where a length is no double.
-    if (queued) threshold = max(threshold, (key_t)BOARD_ULONG(NEAREST));
-    else if (board[here ? LIVE_ODD : LIVE_EVEN])
-        threshold = max(threshold, min((key_t)BOARD_ULONG(here ? LEAST_ODD : LEAST_EVEN), (key_t)(KEY_NONE - 1)));
-    BOARD_ULONG(HIGH) = threshold;
-    BOARD_ULONG(FAR_BOUND) = isinf(CONTROL(BOUND)) ? KEY_NONE : key_below(CONTROL(BOUND));
+    if (queued) threshold = max(threshold, (key_t)CONTROL_ULONG(NEAREST));
+    else if (control_block[here ? LIVE_ODD : LIVE_EVEN])
+        threshold = max(threshold, min((key_t)CONTROL_ULONG(here ? LEAST_ODD : LEAST_EVEN), (key_t)(KEY_NONE - 1)));
+    CONTROL_ULONG(HIGH) = threshold;
+    CONTROL_ULONG(FAR_BOUND) = isinf(CONTROL(BOUND)) ? KEY_NONE : key_below(CONTROL(BOUND));
     % for side in ("EVEN", "ODD"):
-    if (board[LIVE_${side}] && BOARD_ULONG(LEAST_${side}) <= threshold) {
-        board[SCAN_${side}] = board[PILE_${side}];
-        BOARD_ULONG(LEAST_${side}) = KEY_NONE;   // found anew by the scan
-    } else board[SCAN_${side}] = 0;
+    if (control_block[LIVE_${side}] && CONTROL_ULONG(LEAST_${side}) <= threshold) {
+        control_block[SCAN_${side}] = control_block[PILE_${side}];
+        CONTROL_ULONG(LEAST_${side}) = KEY_NONE;   // found anew by the scan
+    } else control_block[SCAN_${side}] = 0;
     % endfor
 </%def>
 
@@ -169,10 +169,10 @@ static inline key_t key_below(const double x) {
         % if config.method.controller == "device":
         if (now.level >= 2 && (now.level - 2) * 4 + 3 < level_capacity) {
             __global uint4 *const row = levels + 4 * (size_t)(now.level - 2);
-            const uint2 edges_words = as_uint2(BOARD_ULONG(FRONTIER_EDGES)), delta_words = as_uint2(delta_here);
+            const uint2 edges_words = as_uint2(CONTROL_ULONG(FRONTIER_EDGES)), delta_words = as_uint2(delta_here);
             const uint2 degree_words = as_uint2(CONTROL(DEGREE)), density_words = as_uint2(CONTROL(DENSITY));
-            row[0] = (uint4)(board[FRONTIER_SIZE], board[IMPROVED], queued, far_here);
-            row[1] = (uint4)(board[CURRENT], board[PARTITIONS], board[SCAN_EVEN] + board[SCAN_ODD], device_clock_ns());
+            row[0] = (uint4)(control_block[FRONTIER_SIZE], control_block[IMPROVED], queued, far_here);
+            row[1] = (uint4)(control_block[CURRENT], control_block[PARTITIONS], control_block[SCAN_EVEN] + control_block[SCAN_ODD], device_clock_ns());
             row[2] = (uint4)(edges_words, delta_words);
             row[3] = (uint4)(degree_words, density_words);
         }

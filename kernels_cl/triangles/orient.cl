@@ -12,7 +12,7 @@
 // smaller ranks first, ascending (where edges lead to), and then the greater ones, in any order.
 //
 % if config.packed:
-// Rows are also packed, for what streams them: their ranks below 65,536 as 16-bit words in units of
+// Rows are also packed, for what streams them: their ranks below 65,535 as 16-bit words in units of
 // eight, the last filled up with 0xffff. Row of vertex v: from unit indptr[v] / 8 + v on, which no two
 // rows share. Where a long row has DENSE_LEAST ranks below DENSE or more, these come first, as bits.
 //
@@ -33,7 +33,13 @@ ${packed.declarations()}
 #define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
 #define WINDOW ${WINDOW}u                // ranks that a work-group sorts at a time
 #define WORDS (WINDOW / 32u)
+#define BATCH max(LANES / 4u, 1u)        // short rows that a SIMD group looks up at a time
+#define NOTHING 0xffffffffu             // no rank
 #define SPREAD (${SPREAD}u * LANES)
+% if config.packed:
+#define LAST_WORD (PACKED_RANKS / 32u)   // of bits of ranks that are packed
+#define LAST_MASK ((1u << PACKED_RANKS % 32u) - 1u)
+% endif
 #define RANK(v) ${"ranks[v]" if config.renamed else "(v)"}
 
 static inline uint bucket_of(const uint degree) {
@@ -108,18 +114,27 @@ __kernel KERNEL void orient_histogram(
         if (mine[b]) atomic_add(&counts[b], mine[b]);
 }
 
-// Where each bucket begins, the greatest degree first. One SIMD group; LANES buckets at a time.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.lanes}, 1, 1)))
-void orient_starts(
+// Where each bucket begins, the greatest degree first. One group, whose SIMD groups have a stretch each.
+__kernel KERNEL void orient_starts(
     __global uint *counts)                      // [BUCKETS] in/out: counts, then starts
 {
     ${lanes.setup()}
+    __local uint sums[GROUP_LANES];
+    const uint stretch = (BUCKETS + GROUP_LANES - 1u) / GROUP_LANES;
+    const uint first = min(LANE_GROUP * stretch, BUCKETS), end = min(first + stretch, BUCKETS);
+    uint count = 0u;
+    for (uint at = first + lane_id(); at < end; at += LANES) count += counts[BUCKETS - 1u - at];
+    lane_converge();
+    count = lane_reduce_add(count);
+    if (lane_id() == 0u) sums[LANE_GROUP] = count;
+    group_barrier();
     uint before = 0u;
-    for (uint first = 0u; first < BUCKETS; first += LANES) {
-        const uint at = first + lane_id();
-        const uint count = at < BUCKETS ? counts[BUCKETS - 1u - at] : 0u;
-        const uint scanned = lane_scan_inclusive_add(count);
-        if (at < BUCKETS) counts[BUCKETS - 1u - at] = before + scanned - count;
+    for (uint i = 0u; i < LANE_GROUP; ++i) before += sums[i];
+    for (uint base = first; base < end; base += LANES) {
+        const uint at = base + lane_id();
+        const uint own = at < end ? counts[BUCKETS - 1u - at] : 0u;
+        const uint scanned = lane_scan_inclusive_add(own);
+        if (at < end) counts[BUCKETS - 1u - at] = before + scanned - own;
         before += lane_broadcast(scanned, LANES - 1u);
     }
 }
@@ -154,7 +169,8 @@ __kernel KERNEL void orient_rank(
     }
 }
 
-// Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones.
+// Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones. Of a few
+// rows at a time a lane each knows where it lies and what there was in it.
 __kernel KERNEL void orient_short_rows(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
@@ -167,57 +183,81 @@ __kernel KERNEL void orient_short_rows(
     __global uint *degrees,                     // [n] out
     __global uint *rows${"," if config.packed else ")"}                       // [m] out
 % if config.packed:
-    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ words
+    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ counts
     __global ushort *packed)                    // [8 (m / 8 + n + 1)] out
 % endif
 {
     ${lanes.setup()}
-    __local uint kept[GROUP_LANES * SHORT_ROW];
-    __local uint *const smaller = kept + LANE_GROUP * SHORT_ROW;
+    __local uint4 kept[GROUP_LANES * SHORT_ROW / 4u];
+    __local uint4 *const smaller_by_four = kept + LANE_GROUP * (SHORT_ROW / 4u);
+    __local uint *const smaller = (__local uint *)smaller_by_four;
     const uint units = (uint)get_num_groups(0) * GROUP_LANES;
     const uint first = starts[SHORT_ROW + 1u];  // buckets of more edges have ended there
-    for (uint r = first + (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP; r < n; r += units) {
-        const uint v = vertices[r];
-        const offset_t begin = indptr[v];
-        const uint degree = (uint)(indptr[v + 1] - begin);
-        uint below = 0u, above = 0u;
+    uint batch = first + ((uint)get_group_id(0) * GROUP_LANES + LANE_GROUP) * BATCH;
+    for (; batch < n; batch += units * BATCH) {
+        const uint mine = batch + lane_id();
+        const int known = lane_id() < BATCH && mine < n;
+        const uint my_vertex = known ? vertices[mine] : 0u;
+        const offset_t my_begin = known ? indptr[my_vertex] : 0u;
+        const uint my_degree = known ? (uint)(indptr[my_vertex + 1u] - my_begin) : 0u;
+        uint my_below = 0u;
 % if config.packed:
-        const uint unit = PACKED_BEGIN(begin, v);
-        uint few = 0u;                          // ranks that are packed
+        const uint my_unit = PACKED_BEGIN(my_begin, my_vertex);
+        uint my_few = 0u;                       // ranks that are packed
 % endif
-        for (uint k = 0u; k < degree; k += LANES) {
-            const uint at = k + lane_id();
-            const uint x = at < degree ? ranks[indices[begin + at]] : r;
-            const lanemask_t low = lane_ballot(x < r), high = lane_ballot(x > r);
-            if (x < r) smaller[below + lanemask_count(low & lane_mask_lt())] = x;
-            if (x > r) rows[begin + degree - 1u - above - lanemask_count(high & lane_mask_lt())] = x;
+        for (lanemask_t left = lane_ballot(my_degree != 0u); left; left &= left - 1u) {
+            const uint owner = lanemask_first(left);
+            const uint r = batch + owner;
+            const offset_t begin = SHUFFLE_OFFSET(my_begin, owner);
+            const uint degree = lane_shuffle(my_degree, owner);
+            uint below = 0u, above = 0u;
 % if config.packed:
-            few += lanemask_count(lane_ballot(x < min(r, PACKED_RANKS)));
+            uint few = 0u;
 % endif
-            below += lanemask_count(low);
-            above += lanemask_count(high);
+            for (uint k = 0u; k < degree; k += LANES) {
+                const uint at = k + lane_id();
+                const uint x = at < degree ? ranks[indices[begin + at]] : r;
+                const lanemask_t low = lane_ballot(x < r), high = lane_ballot(x > r);
+                if (x < r) smaller[below + lanemask_count(low & lane_mask_lt())] = x;
+                if (x > r) rows[begin + degree - 1u - above - lanemask_count(high & lane_mask_lt())] = x;
+% if config.packed:
+                few += lanemask_count(lane_ballot(x < min(r, PACKED_RANKS)));
+% endif
+                below += lanemask_count(low);
+                above += lanemask_count(high);
+            }
+            const uint fours = (below + 3u) / 4u;
+            for (uint k = below + lane_id(); k < 4u * fours; k += LANES) smaller[k] = NOTHING;
+            lane_converge();
+% if config.packed:
+            __global ushort *const words = packed + (size_t)lane_shuffle(my_unit, owner) * PACKED_UNIT;
+% endif
+            for (uint k = lane_id(); k < below; k += LANES) {
+                const uint x = smaller[k];
+                uint place = 0u;
+                for (uint i = 0u; i < fours; ++i) {
+                    const uint4 others = smaller_by_four[i];
+                    place += (others.s0 < x) + (others.s1 < x) + (others.s2 < x) + (others.s3 < x);
+                }
+                rows[begin + place] = x;
+% if config.packed:
+                if (x < PACKED_RANKS) words[place] = (ushort)x;
+% endif
+            }
+% if config.packed:
+            packed_fill(words, few, lane_id(), LANES);
+            if (lane_id() == owner) my_few = few;
+% endif
+            if (lane_id() == owner) my_below = below;
+            lane_converge();
         }
-        lane_converge();
-        for (uint k = lane_id(); k < below; k += LANES) {
-            const uint x = smaller[k];
-            uint place = 0u;
-            for (uint i = 0u; i < below; ++i) place += smaller[i] < x;
-            rows[begin + place] = x;
+        if (known) {
 % if config.packed:
-            if (x < PACKED_RANKS) packed[(size_t)unit * PACKED_UNIT + place] = (ushort)x;
+            heads[mine] = (uint2)(my_unit, my_few);
 % endif
-        }
-% if config.packed:
-        packed_fill(packed + (size_t)unit * PACKED_UNIT, few, lane_id(), LANES);
-% endif
-        lane_converge();
-        if (lane_id() == 0u) {
-% if config.packed:
-            heads[r] = (uint2)(unit, few);
-% endif
-            begins[r] = begin;
-            outs[r] = below;
-            degrees[r] = degree;
+            begins[mine] = my_begin;
+            outs[mine] = my_below;
+            degrees[mine] = my_degree;
         }
     }
 }
@@ -226,16 +266,15 @@ __kernel KERNEL void orient_short_rows(
 __kernel KERNEL void orient_long_rows(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
-    __global const uint *restrict starts,       // [BUCKETS]
+    __global uint *starts,                      // [BUCKETS + 1] in/out: the last is the next row, 0 on entry
     __global const uint *restrict ranks,        // [n]
     __global const uint *restrict vertices,     // [n]
-    __global uint *next,                        // [1] in/out, 0 on entry
     __global offset_t *begins,                  // [n] out
     __global uint *outs,                        // [n] out
     __global uint *degrees,                     // [n] out
     __global uint *rows${"," if config.packed else ")"}                       // [m] out
 % if config.packed:
-    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ words
+    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ counts
     __global ushort *packed)                    // [8 (m / 8 + n + 1)] out
 % endif
 {
@@ -243,14 +282,20 @@ __kernel KERNEL void orient_long_rows(
     __local uint bits[WORDS];
     __local uint sums[GROUP_LANES + 1u];
     __local uint claimed, above;
+% if config.packed:
+    __local uint near;                          // ranks of a row that may be packed, if it has others
+% endif
     const uint lid = (uint)get_local_id(0);
     const uint end = starts[SHORT_ROW + 1u];
     for (uint i = lid; i < WORDS; i += GROUP_SIZE) bits[i] = 0u;
     for (;;) {
         group_barrier();
         if (lid == 0u) {
-            claimed = atomic_inc(next);
+            claimed = atomic_inc(&starts[BUCKETS]);
             above = 0u;
+% if config.packed:
+            near = NOTHING;
+% endif
         }
         group_barrier();
         const uint r = claimed;
@@ -272,7 +317,7 @@ __kernel KERNEL void orient_long_rows(
             }
             group_barrier();
 % if config.packed:
-            if (window == 0u) {                 // PACKED_RANKS of them
+            if (window == 0u) {                 // all that may be packed are in it
                 uint low = 0u;
                 for (uint w = lane_id(); w < DENSE_WORDS; w += LANES) low += popcount(bits[w]);
                 low = lane_reduce_add(low);
@@ -303,11 +348,12 @@ __kernel KERNEL void orient_long_rows(
 % if config.packed:
                 const int as_bits = dense && window + at < DENSE_WORDS;
                 if (as_bits && at < word1) ((__global uint *)mine)[at] = word;
+                if (window == 0u && at == LAST_WORD && at < word1) near = put + (uint)popcount(word & LAST_MASK);
 % endif
                 for (; word; word &= word - 1u) {
                     const uint x = window + at * 32u + (uint)popcount(~word & (word - 1u));
 % if config.packed:
-                    if (window == 0u && !as_bits) mine[put + (dense ? DENSE_PLACES - dense : 0u)] = (ushort)x;
+                    if (window == 0u && !as_bits && x < PACKED_RANKS) mine[put + (dense ? DENSE_PLACES - dense : 0u)] = (ushort)x;
 % endif
                     rows[begin + put++] = x;
                 }
@@ -316,14 +362,14 @@ __kernel KERNEL void orient_long_rows(
 % if config.packed:
             if (window == 0u) {
                 for (uint w = words + lid; dense && w < DENSE_WORDS; w += GROUP_SIZE) ((__global uint *)mine)[w] = 0u;
-                few = below - dense;
+                few = min(near, below) - dense;
                 packed_fill(mine + (dense ? DENSE_PLACES : 0u), few, lid, GROUP_SIZE);
             }
 % endif
         }
         if (lid == 0u) {
 % if config.packed:
-            heads[r] = (uint2)(unit, few | (dense ? PACKED_DENSE : 0u));
+            heads[r] = (uint2)(unit, few | dense << 16);
 % endif
             begins[r] = begin;
             outs[r] = below;

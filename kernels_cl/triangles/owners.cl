@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sides" file="/triangles/sides.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner.
 //
 // A unit marks the row of v up to v, N+(v), in a table of bits in local memory, and streams past it
@@ -36,10 +37,11 @@ ${intersect.functions()}
 #define AHEAD ((STREAM - 1u) * WIDTH)   // by so many places may a work-item be behind v
 <%
     tallied = config.per in ("vertex", "edge")
-    places = tallied and config.exact
+    places = (tallied or config.per == "sides") and config.exact
     word_t = "ushort" if config.bits <= 65536 else "uint"
 %>\
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
+#define NO_EDGE 0xffffffffu
 
 __kernel KERNEL void triangles_owners(
     __global const offset_t *restrict begins,   // [n]
@@ -51,7 +53,8 @@ __kernel KERNEL void triangles_owners(
     const uint hubs,
     const uint pieces,
     const uint anew,                            // whether partial sums begin here
-    __global uint *next,                        // [1] in/out, 0 on entry
+    const uint counter,                         // which of `next` counts what is claimed
+    __global uint *next,                        // in/out, 0 on entry
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
     __global ulong *found)                      // [n] in/out, by rank
@@ -64,6 +67,8 @@ __kernel KERNEL void triangles_owners(
     __global uint *cursor,                      // [1] in/out, 0 on entry
     const uint room,
     __global uint *found)                       // [3 * room] out
+% elif config.per == "sides":
+    ${sides.arguments()}
 % endif
 {
     ${lanes.setup()}
@@ -83,7 +88,7 @@ __kernel KERNEL void triangles_owners(
     for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
     unit_barrier();
     for (;;) {
-        const uint claim = unit_claim(&words[UNIT], next, CHUNK);
+        const uint claim = unit_claim(&words[UNIT], next + counter, CHUNK);
         if (claim >= items) break;
         const uint claim_end = min(claim + CHUNK, items);
         for (uint item = claim; item < claim_end; ++item) {
@@ -110,6 +115,9 @@ __kernel KERNEL void triangles_owners(
                 offset_t j = begin / WIDTH * WIDTH + UNIT_ITEM % STREAM * WIDTH;
                 uint both = 0u;
                 int before = 1;                 // whether v is still to come
+% if config.per == "sides":
+                uint between = NO_EDGE;         // number of the edge from u to v
+% endif
                 for (; j < end; j += STREAM * WIDTH) {
 % if config.width == 4:
                     const uint4 ranks = *(__global const uint4 *)(rows + j);
@@ -150,6 +158,9 @@ __kernel KERNEL void triangles_owners(
 % elif config.per == "list":
                                 const uint slot = atomic_inc(cursor);
                                 if (slot < room) vstore3((uint3)(VERTEX(x), VERTEX(v), VERTEX(u)), slot, found);
+% elif config.per == "sides":
+                                if (between == NO_EDGE) between = numbered[u] + lower_bound(rows + begin, outs[u], v);
+                                ${sides.put("between", f"numbered[u] + (uint)(j + {i}u - begin)", "numbered[v] + at")}
 % endif
                             }
                         }

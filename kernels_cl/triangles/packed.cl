@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // As in owners.cl a group marks N+(v) in local memory and streams N+(u) past it for every u that v is in
@@ -13,17 +14,26 @@
 //
 // The table has a byte for each rank, which is quicker to test than a bit, or bits where bytes would
 // take too much room. Work is claimed from a counter, greatest hubs first; no races.
+//
+// Owners beyond the packed ranks are SIMD groups' work, as many at a time as there are lanes, each of
+// which knows whether its owner has anything to do. What such an owner has beyond the packed ranks it
+// marks in a small table of shared bits, and looks up what hits one.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
-${units.declarations("group")}
+${units.declarations(config.unit)}
 ${packed.declarations()}
+${intersect.functions()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define RANKS ${config.ranks}u          // of the table: owners are less
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define SHARE (DENSE_WORDS / STREAM)    // words of bits that each of them compares
+#define CHUNK ${"LANES" if config.beyond else "1u"}
+% if config.beyond:
+#define SHARED_BITS ${config.shared_bits}u       // of the table of what is beyond
+% endif
 % if config.table == "bytes":
 #define WORDS (RANKS / 4u)
 #define MARK(x) marked[x] = 1
@@ -38,8 +48,8 @@ ${packed.declarations()}
     + (table[(two) >> 21] >> ((two) >> 16 & 31u) & 1u))
 % endif
 
-__kernel KERNEL void triangles_packed_${config.table}(
-    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ words
+__kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.table}(
+    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ counts
     __global const uint4 *restrict packed,      // units
     __global const offset_t *restrict begins,   // [n]
     __global const uint *restrict outs,         // [n]
@@ -50,40 +60,68 @@ __kernel KERNEL void triangles_packed_${config.table}(
     const uint hubs,
     const uint pieces,
     const uint anew,                            // whether partial sums begin here
-    __global uint *next,                        // [1] in/out, 0 on entry
+    const uint counter,                         // which of `next` counts what is claimed
+    __global uint *next,                        // in/out, 0 on entry
     __global ulong *partial)                    // [SIMD groups] in/out: triangles found
 {
     ${lanes.setup()}
-    __local uint table[WORDS];
-    __local uint word[1];
+    __local uint tables[UNITS * WORDS];
+    __local uint *const table = tables + UNIT * WORDS;
+    __local uint word[UNITS];
+% if config.beyond:
+    __local uint shared_tables[UNITS * SHARED_BITS / 32u];
+    __local uint *const shared_table = shared_tables + UNIT * (SHARED_BITS / 32u);
+    for (uint i = UNIT_ITEM; i < SHARED_BITS / 32u; i += UNIT_ITEMS) shared_table[i] = 0u;
+% endif
 % if config.table == "bytes":
     __local uchar *const marked = (__local uchar *)table;
     __local uint bits[DENSE_WORDS];
-    for (uint i = UNIT_ITEM; i < DENSE_WORDS; i += GROUP_SIZE) bits[i] = 0u;
+    for (uint i = UNIT_ITEM; i < DENSE_WORDS; i += UNIT_ITEMS) bits[i] = 0u;
 % else:
     __local uint *const bits = table;
 % endif
     const uint part = UNIT_ITEM % STREAM;
     ulong total = 0ul;
-    for (uint i = UNIT_ITEM; i < WORDS; i += GROUP_SIZE) table[i] = 0u;
+    for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
     for (;;) {
-        const uint item = unit_claim(word, next, 1u);
+        const uint item = unit_claim(&word[UNIT], next + counter, CHUNK);
         if (item >= items) break;
+% if config.beyond:
+        const uint mine = first + item + lane_id();
+        const int known = item + lane_id() < items;
+        const uint my_length = known ? outs[mine] : 0u, my_degree = known ? degrees[mine] : 0u;
+        for (lanemask_t left = lane_ballot(my_length && my_length < my_degree); left; left &= left - 1u) {
+        const uint owner = lanemask_first(left);
+        const uint v = first + item + owner;
+        const uint length = lane_shuffle(my_length, owner);
+        const uint from = 0u, to = lane_shuffle(my_degree, owner) - length;
+% else:
         const int hub = item < hubs * pieces;
         const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
         const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
         const uint length = outs[v], above = degrees[v] - length;
         const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
         if (length == 0u || from == to) continue;
+        {
+% endif
         const uint2 head = heads[v];
-        const int own_bits = (head.y & PACKED_DENSE) != 0u;
-        const uint few = head.y & ~PACKED_DENSE;
+        const int own_bits = PACKED_DENSE(head.y) != 0u;
+        const uint few = PACKED_FEW(head.y);
         __global const ushort *own = (__global const ushort *)(packed + head.x);
+        __global const uint *const row = rows + begins[v];
         if (own_bits) {
-            for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += GROUP_SIZE) bits[w] = ((__global const uint *)own)[w];
+            for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += UNIT_ITEMS) bits[w] = ((__global const uint *)own)[w];
             own += DENSE_PLACES;
         }
-        for (uint k = UNIT_ITEM; k < few; k += GROUP_SIZE) {
+% if config.beyond:
+        const uint near = few + PACKED_DENSE(head.y);
+        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS) {
+            const uint x = row[k] % SHARED_BITS;
+            atomic_or(&shared_table[x >> 5], 1u << (x & 31u));
+        }
+        unit_barrier();
+% endif
+        for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) {
             const uint x = own[k];
 % if config.table == "bytes":
             if (x < DENSE) atomic_or(&bits[x >> 5], 1u << (x & 31u));
@@ -92,22 +130,22 @@ __kernel KERNEL void triangles_packed_${config.table}(
             MARK(x);
 % endif
         }
-        group_barrier();
+        unit_barrier();
 % if config.table == "bytes":
         // Four bits make four bytes.
-        for (uint i = UNIT_ITEM; i < DENSE / 4u; i += GROUP_SIZE)
+        for (uint i = UNIT_ITEM; i < DENSE / 4u; i += UNIT_ITEMS)
             table[i] = (bits[i / 8u] >> (i % 8u * 4u) & 15u) * 0x204081u & 0x01010101u;
-        group_barrier();
+        unit_barrier();
 % endif
         uint own_words[SHARE];
         for (uint i = 0u; i < SHARE; ++i)
             own_words[i] = bits[(i / 4u * STREAM + part) * 4u + i % 4u];
-        __global const uint *const above_v = rows + begins[v] + length;
         uint met = 0u;
-        for (uint k = from + UNIT_ITEM / STREAM; k < to; k += GROUP_SIZE / STREAM) {
-            const uint2 other = heads[above_v[k]];
+        for (uint k = from + UNIT_ITEM / STREAM; k < to; k += UNIT_ITEMS / STREAM) {
+            const uint u = row[length + k];
+            const uint2 other = heads[u];
             uint unit = other.x + part;
-            if (other.y & PACKED_DENSE) {
+            if (PACKED_DENSE(other.y)) {
                 for (uint i = 0u; i < SHARE / 4u; ++i, unit += STREAM) {
                     const uint4 words = packed[unit];
                     met += (uint)popcount(words.s0 & own_words[4u * i]);
@@ -116,17 +154,38 @@ __kernel KERNEL void triangles_packed_${config.table}(
                     met += (uint)popcount(words.s3 & own_words[4u * i + 3u]);
                 }
             }
-            const uint end = unit - part + ((other.y & ~PACKED_DENSE) + PACKED_UNIT - 1u) / PACKED_UNIT;
+            const uint end = unit - part + (PACKED_FEW(other.y) + PACKED_UNIT - 1u) / PACKED_UNIT;
             for (; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
                 met += LOOK(ranks.s0) + LOOK(ranks.s1) + LOOK(ranks.s2) + LOOK(ranks.s3);
+% if not config.beyond:
                 if (ranks.s3 >> 16 >= v) break;
+% endif
             }
+% if config.beyond:
+            if (near == length) continue;
+            __global const uint *const far = rows + begins[u];
+            const uint far_end = outs[u];
+            for (uint j = PACKED_FEW(other.y) + PACKED_DENSE(other.y) + part; j < far_end; j += STREAM) {
+                const uint x = far[j];
+                if (x >= v) break;
+                if (shared_table[x % SHARED_BITS >> 5] >> (x & 31u) & 1u) {
+                    const uint at = near + lower_bound(row + near, length - near, x);
+                    met += at < length && row[at] == x;
+                }
+            }
+% endif
         }
         total += met;
-        group_barrier();
-        for (uint k = UNIT_ITEM; k < few; k += GROUP_SIZE) UNMARK(own[k]);
-        for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += GROUP_SIZE) bits[w] = 0u;
+        unit_barrier();
+        for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) UNMARK(own[k]);
+        for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += UNIT_ITEMS) bits[w] = 0u;
+% if config.beyond:
+        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS)
+            shared_table[row[k] % SHARED_BITS >> 5] = 0u;
+        unit_barrier();
+% endif
+        }
     }
     lane_converge();
     total = lane_reduce_add_ulong(total);

@@ -2,6 +2,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sides" file="/triangles/sides.mako"/>
 // Triangles x < v < u, by number, each at its edge from u to v, straight from the rows of the graph:
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
 // of a row has no x before it.
@@ -24,6 +25,7 @@ ${intersect.block_functions("offset_t")}
 
 #define TALLIES ${config.tallies}u      // edges of a row counted in local memory
 #define SPAN ${config.span}u            // work-items of a row
+#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_rows(
@@ -37,13 +39,15 @@ void triangles_rows(
     const uint anew,                            // whether partial sums begin here
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
-    __global ulong *found)                      // [n] in/out
+    __global ${config.sum_t} *found)                      // [n] in/out
 % elif config.per == "edge":
     __global uint *found)                       // [m] out
 % elif config.per == "list":
     __global uint *cursor,                      // [1] in/out, 0 on entry
     const uint room,
     __global uint *found)                       // [3 * room] out
+% elif config.per == "sides":
+    ${sides.arguments()}
 % endif
 {
     ${lanes.setup()}
@@ -77,12 +81,13 @@ void triangles_rows(
             const uint nb = (uint)(indptr[v + 1] - other);
             __global const uint *const b = indices + other;
 % if config.per == "edge":
-            both = common(indices, m, row, degree, other, nb);
+            uint mirror;                        // the edge's place in the row of v
+            both = common(indices, m, row, degree, other, nb, u, &mirror);
             found[row + k] = both;
-            const uint mirror = lower_bound(b, nb, u);
             if (mirror < nb) found[other + mirror] = both;
 % elif config.per == "total" and config.width > 1:
-            both = common(indices, m, row, k, other, nb);
+            uint below;
+            both = common(indices, m, row, k, other, nb, u, &below);
 % else:
             <%intersect:each_match way="merge" a="a" b="b" na="k" nb="nb" part="0u" parts="1u" args="i, j">
                 ++both;
@@ -90,10 +95,12 @@ void triangles_rows(
                 if (${i} < TALLIES) {
                     ++tally[${i} * ${config.group_size}u];
                     tallied = max(tallied, ${i} + 1u);
-                } else atom_inc(&found[a[${i}]]);
+                } else ADD(found[a[${i}]], 1u);
 % elif config.per == "list":
                 const uint slot = atomic_inc(cursor);
                 if (slot < room) vstore3((uint3)(a[${i}], v, u), slot, found);
+% elif config.per == "sides":
+                ${sides.put("numbered[u] + k", f"numbered[u] + {i}", f"numbered[v] + {j}")}
 % endif
             </%intersect:each_match>
 % endif
@@ -101,16 +108,16 @@ void triangles_rows(
             if (both && k < TALLIES) {
                 tally[k * ${config.group_size}u] += both;
                 tallied = k + 1u;
-            } else if (both) atom_add(&found[v], (ulong)both);
+            } else if (both) ADD(found[v], both);
             of_u += both;
 % endif
             total += both;
         }
 % if config.per == "vertex":
-        if (of_u) atom_add(&found[u], (ulong)of_u);
+        if (of_u) ADD(found[u], of_u);
         for (uint i = 0u; i < tallied; ++i) {
             const uint met = tally[i * ${config.group_size}u];
-            if (met) atom_add(&found[a[i]], (ulong)met);
+            if (met) ADD(found[a[i]], met);
             tally[i * ${config.group_size}u] = 0u;
         }
 % endif

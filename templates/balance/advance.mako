@@ -40,7 +40,7 @@ ${balancer.setup()}\
 <%def name="prepare(count, resident)">${balancer.prepare(count, resident) if hasattr(balancer, "prepare") else ""}</%def>
 
 ## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
-## are fewer than lane groups, `parts` (a power of two) of these share each entry.
+## are fewer than SIMD groups, `parts` (a power of two) of these share each entry.
 <%def name="each_edge(queue, count)">
 % if config.balance.scope == "grid":
 ${balancer.expand(queue, count, caller.visit)}
@@ -71,8 +71,8 @@ const uint part = 0, parts = 1;
 % endif
 </%def>
 
-## Edges of the entries queue[begin .. end), by one lane group; its `part` of `parts` of each. Where
-## the balancer's scope is the grid, which one lane group is not, they are shared by warp_search.
+## Edges of the entries queue[begin .. end), by one SIMD group; its `part` of `parts` of each. Where
+## the balancer's scope is the grid, which one SIMD group is not, they are shared by warp_search.
 <%def name="tile_edges(queue, begin, end, visit)">
 ${of_lanes.expand(queue, begin, end, visit)}
 </%def>
@@ -85,8 +85,8 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
 }
 </%def>
 
-## Edges of vertices too large for one lane group: each lane group strides over each of them,
-## starting where the last hub ended so that the first lane groups do not get all the short ends; in
+## Edges of vertices too large for one SIMD group: each SIMD group strides over each of them,
+## starting where the last hub ended so that the first SIMD groups do not get all the short ends; in
 ## tiles of config.hub_batch edges a lane, where that is given (a multiple of wide_batch).
 <%def name="each_hub_edge(hubs, count)">
 {

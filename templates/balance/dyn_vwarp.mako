@@ -104,5 +104,5 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
 
 <%!
     def may_broadcast(config):
-        return config.balance.width == config.lanes > 1
+        return 1 < config.balance.width == config.lanes
 %>

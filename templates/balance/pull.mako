@@ -8,14 +8,15 @@
 ## Local memory  one word per lane
 ## Result        to_visited = from_visited plus the found ones; found_count and found_edges of
 ##               each lane are increased
-## Shape         a lane group takes up to LANES words of the bitmap, numbers the unvisited vertices in
+## Shape         a SIMD group takes up to LANES words of the bitmap, numbers the unvisited vertices in
 ##               them by a scan of their counts and gives each lane one of those: lanes stay busy
 ##               however few are left. A vertex is probed by its lane first; a longer row is
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
-## Words that a lane group takes at least; and those ahead that a loop asks for.
+## Words that a SIMD group takes at least; and those ahead that a loop asks for.
 <%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
 
@@ -24,13 +25,13 @@
 <%def name="reads_fewer(edges, unexplored)">${edges} > ${unexplored} / ${config.pull.alpha}u + n / ${config.pull.floor}u</%def>
 
 <%def name="setup()">
-% if config.lanes > 1:
+% if not lanes.module.one_lane(context):
 __local word_t pulled[${config.group_size}];
 % endif
 </%def>
 
 <%def name="each_unvisited(words)">
-% if config.lanes == 1:
+% if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
         ${prefetch_word(f"w + {WORDS_AHEAD}u")}
@@ -38,8 +39,8 @@ __local word_t pulled[${config.group_size}];
     }
 </%tiles:each_tile>
 % else:
-// A lane group takes as few words as leave none of the others without any: of vertices that find no
-// one, each in-neighbour is a wait that only other lane groups fill.
+// A SIMD group takes as few words as leave none of the others without any: of vertices that find no
+// one, each in-neighbour is a wait that only other SIMD groups fill.
 uint words_together = ${config.lanes}u;
 while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
 <%tiles:each_tile count="${words}" size="words_together">

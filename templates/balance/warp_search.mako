@@ -3,7 +3,7 @@
 ## Each lane holds one entry; an exclusive scan of the degrees gives every edge a rank, and the lane
 ## that takes a rank finds the owner by binary search over the scan, in registers. Rows of
 ## `config.wide` edges or more (0: none) are walked by all lanes together first, where no search is needed; where
-## there are more lane groups than entries, each takes its `part` of such a row.
+## there are more SIMD groups than entries, each takes its `part` of such a row.
 ##
 ## config.balance.extended   where the last lane's row is longer than LANES and still fills whole rounds, these
 ##               are handed out without a search

@@ -3,7 +3,7 @@
 ## control_begin  a new run of steps: work per entry and threshold to begin with, unit
 ## control_turn   learns from a step and chooses the next threshold and partition bound; returns
 ##                whether the current partition was left behind
-## In scope      the words CONTROL_*, places of 64-bit numbers in `board`
+## In scope      the words CONTROL_*, places of 64-bit numbers in `control_block`
 ## Called by     one work-item
 ## Exactness     as /control/model.mako; what each line means stands in clgraph/engine/control.py
 ##
@@ -17,8 +17,8 @@
 % for name, word in control_words.items():
 #define CONTROL_${name} ${word}
 % endfor
-#define CONTROL(name_) (((volatile __global double *)board)[CONTROL_##name_ / 2])
-#define CONTROL_MODEL(name_) ((volatile __global double *)board + CONTROL_##name_ / 2)
+#define CONTROL(name_) (((volatile __global double *)control_block)[CONTROL_##name_ / 2])
+#define CONTROL_MODEL(name_) ((volatile __global double *)control_block + CONTROL_##name_ / 2)
 ${model.declarations()}
 // Updates a model, or begins it anew where y / x is off by more than `factor`, if that is not 0.
 static void control_learn(volatile __global double *model, const double x, const double y, const double factor) {
@@ -31,7 +31,7 @@ static void control_learn(volatile __global double *model, const double x, const
     if (model[0] > 0.0) model[0] = fmax(fmin(model[0], before * ${control_start["jump"]}), before / ${control_start["fall"]});
 }
 
-static void control_begin(volatile __global uint *board, const double degree, const double delta,
+static void control_begin(volatile __global uint *control_block, const double degree, const double delta,
                           const double unit) {
     CONTROL(UNIT) = unit;
     CONTROL(DELTA) = delta;
@@ -44,7 +44,7 @@ static void control_begin(volatile __global uint *board, const double degree, co
     model_begin(CONTROL_MODEL(DENSITY), 1.0 / unit);
 }
 
-static int control_turn(volatile __global uint *board, const double set_point, const double frontier,
+static int control_turn(volatile __global uint *control_block, const double set_point, const double frontier,
                         const double edges, const double near, const double far_here, const double beyond,
                         const double nearest, const double nearest_here, const double nearest_beyond,
                         const double largest) {

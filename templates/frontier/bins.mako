@@ -1,6 +1,6 @@
 ## bins: candidates put in order by who is to have them, with few atomics.
 ##
-## Each lane group collects candidates in a buffer in local memory, whoever they are for. When it is
+## Each SIMD group collects candidates in a buffer in local memory, whoever they are for. When it is
 ## full the lanes number those of each bin by ballots and reserve room in it with one atomic.
 ##
 ## setup         among a kernel's first statements

@@ -1,6 +1,6 @@
-## drift: lane groups go on by themselves with what they find, and meet the others only now and then.
+## drift: SIMD groups go on by themselves with what they find, and meet the others only now and then.
 ##
-## A lane group takes entries of the queue into its buffer and expands them; what it finds it expands
+## A SIMD group takes entries of the queue into its buffer and expands them; what it finds it expands
 ## next, as often as config.drift says, without waiting for anyone. What is left then, or finds no
 ## room, goes to the next queue, each vertex once.
 ##
@@ -12,7 +12,7 @@
 ## Needs         entries with rows, a balancer that reads LANES entries before it visits any edge
 ## Counts        NEXT_EDGES of what is queued, NEXT_EDGES_HIGH of what was expanded beyond the queue
 ## Duplicates    a vertex may be found again after it was expanded, with a better key or by another
-##               lane group; stamps keep it from being queued twice, nothing keeps it from being
+##               SIMD group; stamps keep it from being queued twice, nothing keeps it from being
 ##               expanded twice, which costs work but changes nothing
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>

@@ -1,10 +1,10 @@
 ## edges: a queue of candidates, the heads of a frontier's edges before anyone has looked at them.
 ##
 ## A candidate is a vertex, with the vertex that led to it where problem.predecessors asks for a tree.
-## A lane group knows how many edges its entries have before it hands them out, so it reserves room
+## A SIMD group knows how many edges its entries have before it hands them out, so it reserves room
 ## for all of them with one atomic and writes them side by side: no gaps, no overlap.
 ##
-## begin_group, copy_group   the same for a work-group at a time, whose lane groups write side by side
+## begin_group, copy_group   the same for a work-group at a time, whose SIMD groups write side by side
 ## setup         among a kernel's first statements
 ## begin         reserves for `count` candidates; `copy` (a visit body) then writes exactly so many
 ## In scope      state, slot, candidate_capacity

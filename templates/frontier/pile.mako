@@ -1,25 +1,27 @@
 ## pile: vertices that are put aside, appended with few atomics.
 ##
-## Each lane group collects vertices in a buffer in local memory and reserves room for a full one with
+## Each SIMD group collects vertices in a buffer in local memory and reserves room for a full one with
 ## one atomic on the pile's counter, which stays from stage to stage.
 ##
 ## In scope      the queue's vocabulary, n (what a pile holds), state
 ## Called by     lane-uniform control flow; no barriers
-## Local memory  2 * LANES words per lane group, nothing for a group of one lane
+## Local memory  2 * LANES words per SIMD group, nothing for a group of one lane
 ## Overflow      every reservation is checked and raises OVERFLOWED
 
 ## Vertices that are looked through together.
 <%! TILE = 1024 %>
 
+<%namespace name="group" file="/grid/group.mako"/>
+
 <%def name="setup()">
-% if config.group_size > 1:
+% if not group.module.has_one_item(config):
 __local uint pile_buffers[${2 * config.group_size}];
 % endif
 </%def>
 
 <%def name="begin_stage()">
 __local uint *const pile_buffer = pile_buffers + LANE_GROUP * ${2 * config.lanes};
-uint piled = 0;   // vertices in this lane group's buffer; uniform over its lanes
+uint piled = 0;   // vertices in this SIMD group's buffer; uniform over its lanes
 </%def>
 
 <%def name="reserve(count, base, counter)">

@@ -1,11 +1,11 @@
 ## queue: frontier entries, and appending to a queue with few atomics.
 ##
 ## An entry is a vertex, a row (begin, degree) or both, as config.entry says: rows save the next
-## level one dependent load, vertices are smaller. Each lane group collects what it finds in a
+## level one dependent load, vertices are smaller. Each SIMD group collects what it finds in a
 ## buffer in local memory and reserves queue space for a full buffer with one atomic; what is left
 ## at the end of a stage is put together by the work-group and reserved with one more.
 ##
-## In scope      state (slot), indptr, config.entry, config.buffer (entries per lane group)
+## In scope      state (slot), indptr, config.entry, config.buffer (entries per SIMD group)
 ## Called by     lane-uniform control flow; flush_group by the whole group (barriers)
 ## Local memory  GROUP_LANES * buffer entries
 ## Overflow      a queue holds n entries, or queue_capacity where vertices may enter it more than
@@ -22,6 +22,7 @@
 ## Frontiers up to so many vertices append what is left without putting it together first.
 <%! DIRECT = 1 << 14 %>
 
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="items" file="/balance/items.mako"/>
 
@@ -49,7 +50,7 @@ typedef uint4 entry_t;
 </%def>
 
 <%def name="setup()">
-__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (config.group_size > 1))}];
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (not group.module.has_one_item(config)))}];
 __local uint group_count, group_base;
 __local edges_t group_edges;
 % if config.group_size > config.lanes:
@@ -62,7 +63,7 @@ if (get_local_id(0) == 0) {
 
 <%def name="begin_stage()">
 __local entry_t *const buffer = group_entries + LANE_GROUP * ${config.buffer};
-uint buffered = 0;   // entries in this lane group's buffer; uniform over its lanes
+uint buffered = 0;   // entries in this SIMD group's buffer; uniform over its lanes
 edges_t found_edges = 0;  // out-edges of what this lane found
 % if config.frontier.update.name == "registers":
 uint held = 0;   // entries in this lane's registers
@@ -212,14 +213,14 @@ if (${f"virtual_width <= {config.frontier.update.induced}u" if config.frontier.u
     % else:
     if (${small}) {
     % endif
-        // Few entries in all: an atomic per lane group costs less than bringing them together.
+        // Few entries in all: an atomic per SIMD group costs less than bringing them together.
         if (buffered) ${flush_lanes(queue)}
         if (lane_id() == 0 && edges_here)
             EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), edges_here);
     }
     % if config.group_size > config.lanes:
     else {
-        // One reservation for what all lane groups of the work-group have left.
+        // One reservation for what all SIMD groups of the work-group have left.
         uint offset = 0;
         if (lane_id() == 0 && (buffered | edges_here)) {
             offset = atomic_add(&group_count, buffered);

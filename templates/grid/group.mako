@@ -1,11 +1,18 @@
 ## group: names for a work-item's place, and work-group barriers that vanish for groups of one.
 
+## module        has_one_item(config): whether work-items are groups of their own, which need no barrier
+##               and no local memory
+
+<%!
+    def has_one_item(config):
+        return config.group_size == 1
+%>
 <%def name="declarations()">
 #define GROUP_SIZE ${config.group_size}u
-#define GROUP_LANES ${config.group_size // config.lanes}u   // lane groups in a work-group
+#define GROUP_LANES ${config.group_size // config.lanes}u   // SIMD groups in a work-group
 #define LANE_GROUP ((uint)get_local_id(0) / LANES)
 #define NO_SPACE 0xffffffffu
-% if config.group_size == 1:
+% if has_one_item(config):
 #define group_barrier()
 #define group_barrier_global()
 % else:

@@ -1,4 +1,4 @@
-## solo_sequential: the solo mode of one-lane groups: a plain loop over the queues, no atomics.
+## solo_sequential: the solo mode of one-SIMD groups: a plain loop over the queues, no atomics.
 ##
 ## Contract      /grid/solo.mako; the body defs are
 ##               visit_alone(): sets `claimed` for (u, v); v is appended if it is true
@@ -25,7 +25,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 
 <%def name="levels()">
 {
-    uint heads[${BATCH + LONGEST_ROW + 4}], tails[${BATCH + LONGEST_ROW + 4}];
+    uint targets[${BATCH + LONGEST_ROW + 4}], origins[${BATCH + LONGEST_ROW + 4}];
     // Rows that begin here may be read up to a multiple of four without leaving the array.
     const ulong copied_end = m < ${LONGEST_ROW + 4} ? 0 : m - ${LONGEST_ROW + 4};
     ulong alone_for = 0;
@@ -45,8 +45,8 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
                 if (degree <= ${LONGEST_ROW}u && row < copied_end) {
                     uint k = 0;
                     do {
-                        *(unaligned_uint4 *)(heads + copied + k) = *(__global const unaligned_uint4 *)(indices + row + k);
-                        *(unaligned_uint4 *)(tails + copied + k) = (uint4)(u);
+                        *(unaligned_uint4 *)(targets + copied + k) = *(__global const unaligned_uint4 *)(indices + row + k);
+                        *(unaligned_uint4 *)(origins + copied + k) = (uint4)(u);
                         k += 4;
                     } while (k < degree);
                     copied += degree;
@@ -58,10 +58,10 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
                 }
             }
             for (uint k = 0; k < copied; ++k) {
-                ${caller.prefetch_label("heads[k]")}
+                ${caller.prefetch_label("targets[k]")}
             }
             for (uint k = 0; k < copied; ++k) {
-                const uint u = tails[k], v = heads[k];
+                const uint u = origins[k], v = targets[k];
                 ${append(caller.visit_alone)}
             }
         }

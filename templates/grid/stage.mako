@@ -9,9 +9,10 @@
 ##               open: a group joins when it starts; the first never waits for one that has not
 ##               started, later ones are counted from the next stage on. Nothing can hang on it.
 ##               Where work is claimed, groups even join and miss stages one by one: membership.mako.
-## Two words     A = generation 8 | members 12 | mode 3 | queue 1 | visited 1 | leave 1 | epoch 3 |
-##               tile 3 | length 32;   B = generation 8 | hubs 24 | level 32.  Both carry the
-##               generation, so a reader accepts them only together although they are two loads.
+## Two words     what the machine needs (generation, members, mode, leave, epoch) and the kernel's own
+##               payload, whose fields and widths it declares: stage_fields, by halves of the words, of
+##               clgraph/engine/state.py. Both carry the generation, so a reader accepts them only
+##               together although they are two loads.
 ## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
 ##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
 ## Body defs     work(): the stage; decide(): `next` and `stage_alone` from `now`, `queued` (entries in
@@ -27,6 +28,10 @@
 
 <%namespace name="membership" file="/grid/membership.mako"/>
 
+<%! HALVES = ("a_high", "a_low", "b_high", "b_low") %>
+
+<%def name="packed(half)">${" | ".join(f"s.{name}" + (f" << {place}" if place else "") for name, place, _ in stage_fields[half]) or "0u"}</%def>
+
 <%def name="declarations()">
 // State words (32-bit); contended ones sit on lines of their own.
 % for name, index in state_words.items():
@@ -40,33 +45,30 @@
 #define GENERATIONS 254u            // even, and below the 8-bit "never published" mark
 
 typedef struct {
-    uint generation, members, mode, queue, visited, leave, epoch, tile, length, hubs, level;
+    uint ${", ".join(dict.fromkeys(name for half in HALVES for name, _, _ in stage_fields[half]))};
 } stage_t;
 
-static inline ulong stage_word_a(const stage_t s) {
-    const uint high = s.generation << 24 | s.members << 12 | s.mode << 9 | s.queue << 8 |
-                      s.visited << 7 | s.leave << 6 | s.epoch << 3 | s.tile;
-    return (ulong)high << 32 | s.length;
+static inline stage_t stage_first(const uint mode) {
+    const stage_t s = {.mode = mode};
+    return s;
 }
 
-static inline ulong stage_word_b(const stage_t s) {
-    return (ulong)(s.generation << 24 | s.hubs) << 32 | s.level;
+% for word in ("a", "b"):
+static inline ulong stage_word_${word}(const stage_t s) {
+    return (ulong)(${packed(word + "_high")}) << 32 | (${packed(word + "_low")});
 }
 
+% endfor
 static inline stage_t stage_from_words(const ulong a, const ulong b) {
-    const uint high = (uint)(a >> 32);
+    const uint a_high = (uint)(a >> 32), a_low = (uint)a, b_high = (uint)(b >> 32), b_low = (uint)b;
     stage_t s;
-    s.generation = high >> 24;
-    s.members = high >> 12 & 0xfffu;
-    s.mode = high >> 9 & 7u;
-    s.queue = high >> 8 & 1u;
-    s.visited = high >> 7 & 1u;
-    s.leave = high >> 6 & 1u;
-    s.epoch = high >> 3 & 7u;
-    s.tile = high & 7u;
-    s.length = (uint)a;
-    s.hubs = (uint)(b >> 32) & 0xffffffu;
-    s.level = (uint)b;
+    % for half in HALVES:
+    % for name, place, bits in stage_fields[half]:
+    % if (half, name) != ("b_high", "generation"):
+    s.${name} = ${half if bits == 32 else f"{half} >> {place} & {hex(2**bits - 1)}u"};
+    % endif
+    % endfor
+    % endfor
     return s;
 }
 
@@ -150,7 +152,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
     if (flags & FLAG_OPEN) {
         *rank = atomic_inc(state + JOINED);
         if (*rank) return stage_wait(state, 255u, 1, *rank, epoch, spin_limit, word_a, word_b);
-        // The founder gives others a moment to arrive, and starts without those that have not.
+        // The first group gives others a moment to arrive, and starts without those that have not.
         for (uint i = 0; i < patience && load_relaxed(state + JOINED) < groups; ++i) spin_hint();
     }
     stage_t s = launch ? stage_from_words(
@@ -171,6 +173,16 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
     }
     return 1;
 }
+</%def>
+
+## The last arguments of every kernel that runs stages.
+<%def name="parameters()">\
+    volatile __global uint *state,                  // words of clgraph/engine/state.py
+    const uint launch,                              // 0 for a new search, else the resumption's index
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)                             // edges and vertices before a launch must pause
 </%def>
 
 <%def name="setup()">

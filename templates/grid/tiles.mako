@@ -1,6 +1,6 @@
-## tiles: share a range of items among the lane groups of all participating work-groups.
+## tiles: share a range of items among the SIMD groups of all participating work-groups.
 ##
-## each_tile, each_group_tile    parts for lane groups, or for whole work-groups
+## each_tile, each_group_tile    parts for SIMD groups, or for whole work-groups
 ## setup         a kernel's first statements, where each_group_tile is used
 ## Body sees     tile_begin, tile_end: a part of [0, count), every item in exactly one part
 ## In scope      now (stage_t), slot, state, LANE_GROUP, GROUP_LANES

@@ -5,7 +5,6 @@
 ## operator(name, type, identity)   the same for any other; its body sees a and b, the names of two
 ##                          values, and is the expression that combines a, then b
 ## setup()                  a kernel's first statement, after lanes.setup()
-## In scope                 traits (DeviceTraits)
 ## Called by                all work-items of the group, in uniform control flow
 ## Barriers                 two or three a call, none where the group is one SIMD group; the local
 ##                          memory is free for the next call on return
@@ -21,14 +20,13 @@
 ## uint group_broadcast(x, item)           x of work-item `item`, which is the same on all
 ## T OP_identity(), T OP_combine(T a, T b)
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="lane_scan" file="/group/lane_scan.mako"/>
 <%namespace name="operators" file="/group/operators.mako"/>
 
 <%def name="vocabulary(group_size)">\
 <%
-    if group_size % traits.lanes or (traits.emulated and group_size != traits.lanes):
-        raise ValueError(f"a work-group of {group_size} does not fit {traits.lanes} {traits.lane_ops} lanes")
-    lane_groups = group_size // traits.lanes
+    lane_groups = lanes.module.groups_of(context, group_size)
     several = lane_groups > 1
 %>\
 #define GROUP_SIZE ${group_size}u

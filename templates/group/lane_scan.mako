@@ -1,10 +1,12 @@
 ## lane_scan: an operator's functions on one SIMD group.
 ##
 ## functions(name, type, identity, expression)   at file scope; the expression combines a, then b
-## In scope      traits (DeviceTraits), the lane vocabulary
+## In scope      the lane vocabulary
 ## Called by     /group/group.mako, which describes what is declared here
 ## Barriers      none but those of the lane vocabulary
 ## Local memory  none but that of the lane vocabulary
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 
 <%!
     BYTES = {"uint": 4, "int": 4, "float": 4, "uint2": 8, "ulong": 8, "long": 8, "double": 8}
@@ -34,7 +36,7 @@ LANE_FUNCTION ${type} lane_scan_inclusive_in_${name}(LANE_PARAMS ${type} x) {
     return lane_scan_inclusive_add(x);
 % else:
     ${type} below;
-% for step in (1 << bit for bit in range(traits.lanes.bit_length() - 1)):
+% for step in (1 << bit for bit in range(lanes.module.count(context).bit_length() - 1)):
     below = ${name}_shuffle_up(LANE_ARGS x, ${step}u);
     x = lane_id() < ${step}u ? x : ${name}_combine(below, x);
 % endfor

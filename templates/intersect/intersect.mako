@@ -8,10 +8,11 @@
 ## Barriers         none
 ## Local memory     none
 ##
-## common(list, m, a, na, b, nb)
+## common(list, m, a, na, b, nb, bound, &below)
 ##                  how many elements two stretches of one array of m elements have in common, from
-##                  the places a and b on; after block_functions(offset_t), at file scope. Four are
-##                  loaded at a time, and every one compared with every other: few long loads
+##                  the places a and b on; `below` gets how many of the second are less than `bound`.
+##                  After block_functions(offset_t), at file scope, and functions(). Four are loaded
+##                  at a time, and every one compared with every other: few long loads
 ##
 ## merge            walks both lists; the first part does everything
 ## path             cuts the merge into `parts` stretches of the same number of steps: O. Green,
@@ -46,6 +47,7 @@ static inline uint path_cross(
 </%def>
 
 <%def name="block_functions(offset_t)">
+#define BLOCK_BELOW(y, x) (((y).s0 < (x)) + ((y).s1 < (x)) + ((y).s2 < (x)) + ((y).s3 < (x)))
 // The four elements of a block of `list`, those outside [begin, end) replaced by what equals nothing.
 static inline uint4 block_of(
     const __global uint *list, const ${offset_t} m, const ${offset_t} block,
@@ -70,13 +72,17 @@ static inline uint4 block_of(
 
 static inline uint common(
     const __global uint *list, const ${offset_t} m,
-    const ${offset_t} a, const uint na, const ${offset_t} b, const uint nb
+    const ${offset_t} a, const uint na, const ${offset_t} b, const uint nb,
+    const uint bound, uint *below
 ) {
-    if (na == 0u || nb == 0u) return 0u;
+    if (na == 0u || nb == 0u) {
+        *below = lower_bound(list + b, nb, bound);
+        return 0u;
+    }
     const ${offset_t} a_end = a + na, b_end = b + nb;
     ${offset_t} i = a / 4, j = b / 4;
     uint4 x = block_of(list, m, i, a, a_end, 0xffffffffu), y = block_of(list, m, j, b, b_end, 0xfffffffeu);
-    uint both = 0u;
+    uint both = 0u, less = BLOCK_BELOW(y, bound);
     for (;;) {
         both += (x.s0 == y.s0) + (x.s0 == y.s1) + (x.s0 == y.s2) + (x.s0 == y.s3);
         both += (x.s1 == y.s0) + (x.s1 == y.s1) + (x.s1 == y.s2) + (x.s1 == y.s3);
@@ -91,8 +97,13 @@ static inline uint common(
         if (y_last <= x_last) {
             if (4 * ++j >= b_end) break;
             y = block_of(list, m, j, b, b_end, 0xfffffffeu);
+            less += BLOCK_BELOW(y, bound);
         }
     }
+    // What the end of the first stretch left of the second one.
+    const ${offset_t} left = 4 * (j + 1);
+    if (left < b_end) less += lower_bound(list + left, (uint)(b_end - left), bound);
+    *below = less;
     return both;
 }
 </%def>

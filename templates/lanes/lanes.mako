@@ -9,6 +9,8 @@
 ##               barriers; there lane-uniform is group-uniform
 ## Local memory  8 * LANES bytes in the emulated flavour, otherwise none
 ## Choice        one sibling file per value of traits.lane_ops
+## module        what other templates may ask when they render: `count` of lanes, whether one work-item
+##               is a SIMD group of its own (`one_lane`), how many SIMD groups a work-group has
 ##
 ## LANES                                     lanes of a SIMD group; a power of two, 1 .. 64
 ## LANES_KERNEL_ATTRIBUTE                    stands before `void` of every entry point
@@ -33,6 +35,21 @@
 ## uint lanemask_count(lanemask_t mask)      how many bits are set
 ## uint lanemask_first(lanemask_t mask)      index of the lowest set bit; mask is not 0
 
+<%!
+    def count(context):
+        return context["traits"].lanes
+
+
+    def one_lane(context):
+        return count(context) == 1
+
+
+    def groups_of(context, group_size):
+        traits = context["traits"]
+        if group_size % traits.lanes or (traits.emulated and group_size != traits.lanes):
+            raise ValueError(f"a work-group of {group_size} does not fit {traits.lanes} {traits.lane_ops} lanes")
+        return group_size // traits.lanes
+%>
 <%def name="vocabulary()">\
 #define LANES ${traits.lanes}u
 % if traits.lanes > 32:

@@ -10,10 +10,16 @@
 ## void atomic_add_double(volatile __global double *p, double x)   where traits.fp64 and int64_atomics
 ## Order         relaxed; sums of several work-items round in the order in which they arrive
 
+<%!
+    def adds(context, kind):
+        """Whether a state of this C type can be added to, of those that any device can."""
+        traits = context["traits"]
+        return kind != "double" or (traits.fp64 and traits.int64_atomics)
+%>
 <%def name="vocabulary()">\
 <%
     kinds = [("float", "uint", "atomic_cmpxchg", "f32", "f", (2, 0))]
-    if traits.fp64 and traits.int64_atomics:
+    if adds(context, "double"):
         kinds.append(("double", "ulong", "atom_cmpxchg", "f64", "d", (6, 0)))
 %>\
 % if traits.fp64:

@@ -10,7 +10,7 @@
 ##                          entries(e), a macro, is its uint4: the places of its rows, then what is wanted
 ## Body              holds(k): the C expression of condition k, of type TRUTHS, over the names x, y, z
 ##                   of as many rows as `places` says; ones where it holds, zeros where it fails
-## In scope          traits; rows: names of pointers to VALUES, each to a row's first vector
+## In scope          rows: names of pointers to VALUES, each to a row's first vector
 ## Called by         sweep: every work-item of the group, with the same arguments, after
 ##                   memory.vocabulary()
 ##                   failing: every work-item of the group; begin, end and wanted are the same for the
@@ -26,6 +26,8 @@
 ##
 ## VALUES, TRUTHS    `width` numbers and their outcomes, all ones or all zeros each, where kind is
 ##                   "numeric"; where it is "boolean" both are words of which every bit is a value
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 
 <%def name="vocabulary(kind, width)">\
 #define VALUES ${"float" if kind == "numeric" else "uint"}${width}
@@ -50,7 +52,7 @@ if (${wanted} & ${1 << k}u) ${bits} |= FAILED(~(${capture(holds, k).strip()})) ?
 </%def>
 
 <%def name="each_vector(rows, begin, end, wanted, bits, count, holds)">
-% if traits.lanes == 1:
+% if lanes.module.one_lane(context):
 % for k in range(count):
 if (${wanted} & ${1 << k}u) {
     TRUTHS failed_somewhere = (TRUTHS)(0);
@@ -70,7 +72,7 @@ for (ulong at = ${begin} + get_local_id(0); at < ${end}; at += GROUP_SIZE) {
 </%def>
 
 <%def name="sweep(rows, stride, begin, end, entries, failed, tuples, places, count)">
-% if traits.lanes == 1:
+% if lanes.module.one_lane(context):
 for (uint e = 0; e < ${tuples}; ++e) {
     const uint4 entry = ${entries}(e);
     const uint wanted = entry.w & ~load_relaxed(${failed} + e);

@@ -1,7 +1,7 @@
 ## packed: ascending rows of small numbers as 16-bit words, in units that one load takes.
 ##
 ## declarations()        at file scope
-## In scope              `traits`
+## In scope              the lane vocabulary
 ## Called by             packed_fill: the work-items that write a row, each with its number among them
 ## Barriers              none
 ## Local memory          none
@@ -10,15 +10,17 @@
 ## PACKED_RANKS          numbers below it are packed
 ## PACKED_BEGIN(e, v)    unit where the row of v begins whose first edge is e; rows have room there for
 ##                       as many words as edges
-## PACKED_DENSE          in a row's word count: the numbers below DENSE come first, as DENSE_WORDS
-##                       words of bits, which take the room of DENSE_PLACES; at least DENSE_LEAST
-## packed_fill(...)      writes what fills up the last unit; no number below PACKED_RANKS - 1 is it
+## PACKED_FEW(counts)    of what is kept of a row: its words
+## PACKED_DENSE(counts)  and how many numbers below DENSE come first, as DENSE_WORDS words of bits, which
+##                       take the room of DENSE_PLACES; at least DENSE_LEAST, or 0
+## packed_fill(...)      writes what fills up the last unit; no number that is packed is it
 
 <%def name="declarations()">\
 #define PACKED_UNIT 8u
-#define PACKED_RANKS 65536u
+#define PACKED_RANKS 65535u
 #define PACKED_BEGIN(e, v) ((uint)((e) / PACKED_UNIT) + (v))
-#define PACKED_DENSE 0x80000000u
+#define PACKED_FEW(counts) ((counts) & 0xffffu)
+#define PACKED_DENSE(counts) ((counts) >> 16)
 #define DENSE 1024u
 #define DENSE_WORDS (DENSE / 32u)
 #define DENSE_PLACES (DENSE / 16u)

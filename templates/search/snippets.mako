@@ -12,6 +12,8 @@
 ##                  GROUP_BARRIER()        not in where, visit, back and back_vertex
 ## Alone            where a search has one work-item, its own arrays need no atomics
 
+<%namespace name="adding" file="/memory/adding.mako"/>
+
 <%!
     COMMON = (
         ("const uint", "i", "search"), ("const uint", "src", "source"), ("const uint", "level", "level"),
@@ -72,7 +74,7 @@ static inline int search_first(__global uint *visited, const uint x) {
 <% alone = config.alone and state.per != "run" %>
 % if alone:
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { *p += x; }
-% elif state.ctype in ATOMIC_ADD and (state.ctype != "double" or (traits.fp64 and traits.int64_atomics)):
+% elif state.ctype in ATOMIC_ADD and adding.module.adds(context, state.ctype):
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { ${ATOMIC_ADD[state.ctype]}(p, x); }
 % endif
 % if alone or state.ctype in ("int", "uint"):

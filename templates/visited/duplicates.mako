@@ -10,9 +10,9 @@
 ## setup         among a kernel's first statements, by all work-items
 ## Called by     lane-uniform control flow
 ## Barriers      one work-group barrier in setup where there is a history
-## Races         lane groups share slots and history unsynchronised: a vertex may be overlooked and
+## Races         SIMD groups share slots and history unsynchronised: a vertex may be overlooked and
 ##               stay twice, but one that goes has another of its kind in flight or behind it
-## Local memory  8 * hash_size bytes per lane group, or per work-group; 4 * history
+## Local memory  8 * hash_size bytes per SIMD group, or per work-group; 4 * history
 ## Choice        config.frontier.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
 ##               queue) or lookup_ (as neighbours are found), _lanes or _group
 

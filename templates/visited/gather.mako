@@ -5,6 +5,7 @@
 ## Body sees     active, v
 ## Called by     all work-items, in uniform control flow; the body runs in lane-uniform flow
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
 
@@ -13,8 +14,8 @@
 <%def name="each_bit(words, word)">${bits(words, word, caller.body)}</%def>
 
 <%def name="bits(words, word_at, visit)">
-<%tiles:each_tile count="${words}" size="${config.pull_tile if config.lanes == 1 else config.lanes}">
-% if config.lanes == 1:
+<%tiles:each_tile count="${words}" size="${config.pull_tile if lanes.module.one_lane(context) else config.lanes}">
+% if lanes.module.one_lane(context):
     for (uint w = tile_begin; w < tile_end; ++w) {
         for (word_t added = ${word_at}; added; added &= added - 1) {
             const int active = 1;

@@ -3,7 +3,7 @@
 ## look, claim   declare a flag: v may be free; v is this lane's, true for one lane of the grid
 ## claim_bit     the same as claim for a bitmap or mask that has no labels behind it
 ## mark          (labels only) rebuilds the bitmap from the labels before bitmap stages
-## Called by     `mark`: one-lane groups only, inside a tile of words
+## Called by     `mark`: one-SIMD groups only, inside a tile of words
 ## In scope      the_visited (bitmap of this stage), labels, active, v, level
 ## Called by     any control flow
 ## Races         the plain read before the atomic may be stale: it can only say "not yet", and the

@@ -243,11 +243,11 @@ SPILLS = pytest.mark.xfail(reason="on an H200 this kernel spills 12 bytes; it sh
 )
 def test_kernels_fit_their_registers(graph, predecessors, gpu):
     plan = cg.BFS(large(graph), predecessors=predecessors, device=gpu)
-    (kernel,) = plan._driver._kernels
+    (kernel,) = plan._stages.driver._kernels
     assert kernel.registers is not None
     assert kernel.registers * plan.config.group_size <= gpu.traits.registers_per_unit
     assert kernel.spill_bytes == 0
-    assert plan._driver.groups <= plan._driver.resident
+    assert plan._stages.driver.groups <= plan._stages.driver.resident
 
 
 def test_overhead_of_a_search(gpu):

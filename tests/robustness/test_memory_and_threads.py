@@ -108,7 +108,7 @@ def test_buffers_that_an_interrupt_loses_are_taken_again(any_device, used_bytes)
     plan = cg.BFS(MIXED, device=any_device)
     plan.run(0)
     before = used_bytes()
-    pool = plan._buffers.pool
+    pool = plan._pool
     for _ in range(10):
         pool.take()  # and Ctrl-C comes before it is known to whom they belong
     assert used_bytes() == before

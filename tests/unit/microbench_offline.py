@@ -2,7 +2,9 @@
 
 import dataclasses
 import shutil
+import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -79,6 +81,33 @@ def assembled(text, folder):
     ptx.write_text(text)
     _run([PTXAS, "-arch=sm_90", str(ptx), "-o", str(cubin)])
     return cubin
+
+
+def native_kinds(cubin, kernel):
+    """Give what each native instruction of a kernel is: the lowest nine of its 128 bits."""
+    data = cubin.read_bytes()
+    sections, size, count, names_at = (
+        int.from_bytes(data[0x28:0x30], "little"),
+        *struct.unpack_from("<HHH", data, 0x3A),
+    )
+    heads = [struct.unpack_from("<IIQQQQ", data, sections + size * k) for k in range(count)]
+    names = heads[names_at][4]
+    for name, _, _, _, start, length in heads:
+        if data[names + name :].split(b"\0", 1)[0] == f".text.{kernel}".encode():
+            code = data[start : start + length]
+            return [int.from_bytes(code[k : k + 2], "little") & 0x1FF for k in range(0, length, 16)]
+    raise ValueError(f"there is no code of {kernel}")
+
+
+def native_purity(kinds, most):
+    """Share of the commonest kinds in the body of a loop, whose control takes four more."""
+    targets = {kind for kind, _ in Counter(kinds).most_common(most)}
+    places = [place for place, kind in enumerate(kinds) if kind in targets]
+    # Those of the same kind before and after the line, as in addresses, stand apart from it.
+    first = next(at for at in places if sum(at <= place < at + 64 for place in places) >= 60)
+    last = next(at for at in places[::-1] if sum(at - 64 < place <= at for place in places) >= 60)
+    hit = sum(first <= place <= last for place in places)
+    return hit, hit / (last - first + 1 + 4)
 
 
 def _run(command):

@@ -293,6 +293,36 @@ def test_straight_lines_survive_the_assembler(name, monkeypatch, tmp_path):
     assert code > 16 * found.params["unroll"]  # bytes of a native instruction
 
 
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("fp32_simple.fma_float", 1),
+        ("fp32_simple.add_float", 1),
+        ("int32_simple.add_int", 2),  # every second one on the pipe of multiply-adds
+        ("int32_complex.mul_int", 1),
+        ("int32_popc.popcount", 1),
+        ("fp32_special.rsqrt", 1),
+        ("fp64_simple.add_double", 1),
+        ("shared.load", 1),
+        ("l2.store", 1),
+        ("dram.load_wide", 1),
+    ],
+)
+def test_native_code_is_the_instruction_that_is_meant(name, kinds, monkeypatch, tmp_path):
+    """Checklist: purity at least 99 % from native code too, as the assembler makes it."""
+    if offline.CLANG is None or offline.PTXAS is None:
+        pytest.skip("no compiler for a GPU here")
+    (entry,) = choose([name])
+    found = offline.rendered(entry, monkeypatch)
+    text = offline.assembler_text(found.source, tmp_path)
+    kernel = re.findall(r"\.entry (\w+)", text)[-1]
+    hit, share = offline.native_purity(
+        offline.native_kinds(offline.assembled(text, tmp_path), kernel), kinds
+    )
+    assert hit >= found.params["unroll"]
+    assert share >= 0.99
+
+
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 def test_every_entry_renders_for_a_gpu(entry, monkeypatch):
     """Checklist: sources come from Mako, with U, type, opcode, ILP, threads as parameters."""

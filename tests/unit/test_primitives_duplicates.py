@@ -12,7 +12,13 @@ import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
 from clgraph.device import Device, Memory, load
 from clgraph.engine.choose import resolve
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, initial_state
+from clgraph.engine.state import (
+    QUEUE_PAYLOAD,
+    SLOT_WORDS,
+    STATE_WORDS,
+    initial_state,
+    stage_fields,
+)
 
 NEXT = STATE_WORDS["NEXT"]
 
@@ -77,6 +83,7 @@ def pushed(device: Device, lengths: np.ndarray, **config: Any) -> np.ndarray:
         problem=SimpleNamespace(predecessors=True),
         state_words=STATE_WORDS,
         slot_words=SLOT_WORDS,
+        stage_fields=stage_fields(QUEUE_PAYLOAD),
     )
     memory = Memory(device)
     total = int(lengths.sum())

@@ -13,7 +13,14 @@ import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import Resolved, resolve
-from clgraph.engine.state import CHUNK_WORDS, SLOT_WORDS, STATE_WORDS, initial_state
+from clgraph.engine.state import (
+    CHUNK_WORDS,
+    QUEUE_PAYLOAD,
+    SLOT_WORDS,
+    STATE_WORDS,
+    initial_state,
+    stage_fields,
+)
 
 GROUPS = 3
 OVERFLOWED = STATE_WORDS["OVERFLOWED"]
@@ -33,6 +40,7 @@ def built(device: Device, config: Resolved, name: str) -> Program:
         problem=SimpleNamespace(predecessors=True),
         state_words=STATE_WORDS | CHUNK_WORDS,
         slot_words=SLOT_WORDS,
+        stage_fields=stage_fields(QUEUE_PAYLOAD),
     )
 
 

@@ -1,139 +1,242 @@
-"""Device memory of a breadth-first search: the graph, queues and bitmaps, and results."""
+"""What a breadth-first search takes: its kernel's arguments, with their memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.bfs.queues import (
-    StatusQueues,
-    candidate_queues,
-    prefix_sums,
-    vertex_queues,
-)
-from clgraph.device import Memory
-from clgraph.engine.findings import BufferPool
+from clgraph.algorithms.bfs.hubs import hub_floor_of
+from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS
+from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.frontier import StatusArray
+from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
+from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from clgraph.device import Device
-    from clgraph.device.kernel import Argument
     from clgraph.device.memory import Progress
     from clgraph.engine.choose import Resolved
-    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
-__all__ = ["BFSBuffers"]
-
-LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
+__all__ = ["level_capacity", "read_tallies", "table_of"]
 
 
-class BFSBuffers:
-    """What the searches of one plan share, and result buffers in turn.
+def level_capacity(graph: Graph) -> int:
+    """Give how many levels have a record."""
+    return min(graph.n + 1, LEVEL_CAPACITY)
+
+
+def table_of(
+    graph: Graph,
+    config: Resolved,
+    device: Device,
+    groups: Callable[[], int],
+    *,
+    predecessors: bool,
+    progress: Progress | None = None,
+) -> Table:
+    """Declare the arguments of ``bfs/bfs.cl``.
 
     Parameters
     ----------
     graph : Graph
-        At least one vertex.
+        What is searched.
     config : Resolved
-        Which buffers the stages use.
+        Which arguments the stages use.
     device : Device
-        Where.
-    groups : int
-        Work-groups of a launch.
+        Where the graph is uploaded.
+    groups : callable
+        Gives the work-groups of a launch, once the kernel is compiled.
     predecessors : bool
         Whether searches label a tree.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
-
-    Attributes
-    ----------
-    pool : BufferPool
-        Where each search takes what it writes.
-
-    Raises
-    ------
-    DeviceMemoryError
-        If not all of it fits.
     """
+    word = np.dtype(f"u{config.word_bits // 8}")
+    table = Table(
+        {
+            "row_t": (offsets_dtype(graph.m), 2),
+            "word_t": (word, 1),
+            "entry_t": (np.uint32, config.entry_words),
+            "candidate_t": (np.uint32, 2 if predecessors else 1),
+        }
+    )
+    # Of an exact form n entries; of others so many percent, since a vertex may be queued again.
+    percent = 100 if config.exact else (config.limits.queue_percent or 100)
+    _declare_graph(table, graph, config, device, progress)
+    table.given("uint", "source")
+    table.given("uint", "max_level")
+    SearchPlan.declare_results(table, "int", predecessors=predecessors)
+    _declare_bitmaps(table, config, -(-graph.n // config.word_bits))
+    _declare_queues(table, graph, config, percent)
+    if config.frontier.HAS_CANDIDATES:
+        room = max(graph.m, 1) * (config.limits.queue_percent or 100) // 100 + 1
+        room = min(room, 2**32 - 1)
+        other = 1 if config.frontier.name == "two_phase" else room
+        table.array("candidate_t", "candidates_even", room, "[candidate_capacity]")
+        table.array("candidate_t", "candidates_odd", other, "[candidate_capacity], or one element")
+        table.number("uint", "candidate_capacity", room)
+    if isinstance(config.frontier, StatusArray):
+        _declare_status(table, graph, config.frontier, lambda: groups() * config.group_size, groups)
+    if config.balance.scope == "grid":
+        _declare_sums(table, graph, config, percent, groups)
+    SearchPlan.declare_levels(table, level_capacity(graph))
+    return table
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: Resolved,
-        device: Device,
-        groups: int,
-        *,
-        predecessors: bool,
-        progress: Progress | None = None,
-    ) -> None:
-        self._memory = Memory(device)
-        self._graph = graph
-        self._level_capacity = np.uint32(min(graph.n + 1, LEVEL_CAPACITY))
-        out = resident(graph, device, progress)
-        back, in_degrees = out, graph.degrees
-        rows = out.indptr
-        if config.rows == "pairs":
-            ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
-            rows = self._memory.upload("rows", ends.astype(offsets_dtype(graph.m)).ravel())
-        if graph.directed and config.pull:
-            transpose = graph.transpose()
-            back = resident(transpose, device, progress)
-            in_degrees = transpose.degrees
-        words = unreachable_words(in_degrees, config.word_bits)
-        self._graph_args: tuple[Argument, ...] = (
-            *(rows, out.indices, back.indptr, back.indices),
-            self._memory.upload("unreachable", words),
-            np.uint32(graph.n),
-            np.uint64(graph.m),
-            np.uint32(graph.max_degree),
-            np.uint32(max(round(graph.mean_degree), 1)),
-        )
-        self._status = (
-            StatusQueues(self._memory, graph, config.frontier, groups, config.group_size)
-            if isinstance(config.frontier, StatusArray)
-            else None
-        )
-        self._scratch = (
-            *self._bitmaps(config, words),
-            *vertex_queues(self._memory, graph, config),
-            *candidate_queues(self._memory, graph, config, predecessors=predecessors),
-            *(self._status.arguments if self._status else ()),
-            *prefix_sums(self._memory, graph, config, groups),
-        )
-        self._no_tree = self._memory.allocate("predecessors", 1, np.int32)
-        self.pool = BufferPool(
-            self._memory, graph.n, int(self._level_capacity), predecessors=predecessors
-        )
 
-    def _bitmaps(self, config: Resolved, words: NDArray[Any]) -> list[Argument]:
-        keeps_bits = bool(config.pull) or config.frontier.visited in {"bitmap", "mask"}
-        even = words.size if keeps_bits and config.frontier.name != "status" else 1
-        odd = even if config.pull else 1
-        return [
-            self._memory.allocate("visited_even", even, words.dtype),
-            self._memory.allocate("visited_odd", odd, words.dtype),
-        ]
-
-    def tell(self) -> dict[str, int]:
-        """Read what the last search counted on its way, by name; nothing for most forms."""
-        return self._status.tell() if self._status else {}
-
-    def arguments(
-        self, source: int, limit: np.uint32, results: SearchBuffers
-    ) -> tuple[Argument, ...]:
-        """Give the kernel's arguments up to the state, for a search into `results`."""
-        return (
-            *self._graph_args,
-            np.uint32(source),
-            limit,
-            results.distances,
-            results.predecessors or self._no_tree,
-            *self._scratch,
-            results.levels,
-            self._level_capacity,
+def _declare_graph(
+    table: Table, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+) -> None:
+    back = graph.transpose() if graph.directed and config.pull else graph
+    if config.rows == "pairs":
+        ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
+        kind = offsets_dtype(graph.m)
+        table.upload("row_t", "indptr", lambda: ends.astype(kind).ravel(), "[n] begin and end")
+    else:
+        table.held(
+            "offset_t", "indptr", lambda: resident(graph, device, progress).indptr, "[n + 1]"
         )
+    table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
+    table.held(
+        "offset_t",
+        "in_indptr",
+        lambda: resident(back, device, progress).indptr,
+        "[n + 1] of the transpose",
+    )
+    table.held("uint", "in_indices", lambda: resident(back, device, progress).indices, "[m]")
+    table.upload(
+        "word_t",
+        "unreachable",
+        lambda: unreachable_words(back.degrees, config.word_bits),
+        "[words] no in-edges, and what lies beyond n",
+    )
+    table.number("uint", "n", graph.n)
+    table.number("ulong", "m", graph.m)
+    table.number("uint", "max_degree", graph.max_degree)
+    table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
+
+
+def _declare_bitmaps(table: Table, config: Resolved, words: int) -> None:
+    keeps_bits = bool(config.pull) or config.frontier.visited in {"bitmap", "mask"}
+    even = words if keeps_bits and config.frontier.name != "status" else 1
+    table.array("word_t", "visited_even", even, "[words]")
+    table.array("word_t", "visited_odd", even if config.pull else 1, "[words]")
+
+
+def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) -> None:
+    """Declare queues of vertices and of hubs beside them, in turn where levels alternate."""
+    room = graph.n * percent // 100 + QUEUE_SLACK
+    hub_room = config.hubs_among(graph.degrees) * percent // 100 + QUEUE_SLACK
+    check_hubs(QUEUE_PAYLOAD, hub_room)
+    begins = _hub_bin_begins(graph, config, percent)
+    if config.hub_bins:
+        hub_room = int(begins[-1])
+    alternates = config.frontier.name in {"vertex", "status"}
+    table.array(
+        "entry_t", "queue_even", 1 if config.frontier.name == "edge" else room, "[n + slack]"
+    )
+    table.array("entry_t", "queue_odd", room if alternates else 1, "[n + slack]")
+    table.array("entry_t", "hubs_even", hub_room, "[number of hubs + slack]")
+    table.array("entry_t", "hubs_odd", hub_room if alternates else 1)
+    if config.hub_bins:
+        table.upload(
+            "uint", "bin_begins", lambda: begins.astype(np.uint32), "[bins + 1] see bins.mako"
+        )
+    if not config.exact:
+        table.number("uint", "queue_capacity", room, "entries, where they may be more than n")
+        table.number("uint", "hub_capacity", hub_room)
+
+
+def _hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.int64]:
+    """Find where each bin of hubs begins in their queue, int64 [bins + 1].
+
+    A bin has room for every vertex of its degrees; see ``/balance/bins.mako``.
+    """
+    if not config.hub_bins:
+        return np.zeros(1, np.int64)
+    degrees = graph.degrees[graph.degrees >= config.hub_degree]
+    digits = np.frexp(degrees.astype(np.float64))[1] - 1  # exact: degrees are below 2**53
+    bins = np.minimum(digits - config.hub_bits, config.hub_bins - 1)
+    rooms = np.bincount(bins, minlength=config.hub_bins) * percent // 100 + 1
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(rooms)])
+
+
+def _declare_status(
+    table: Table,
+    graph: Graph,
+    status: StatusArray,
+    shares: Callable[[], int],
+    groups: Callable[[], int],
+) -> None:
+    """Declare what generating queues from a status array takes."""
+    floor = hub_floor_of(graph, status)
+    hubs = int(np.count_nonzero(graph.degrees > floor))
+    table.array("uint", "tallies", TALLY_COUNT, "[tally_count] see status_array.mako", "shared")
+    table.array("uint", "group_counts", lambda: 4 * groups(), "[4, groups]")
+    table.array("uint", "share_begins", lambda: 4 * shares(), "[4, work-items of a launch]")
+    table.array("uint", "share_counts", lambda: 4 * shares(), "the same")
+    table.array("uint", "hub_list", max(hubs, 1), "[hub_total]")
+    table.number("uint", "hub_floor", floor, "out-degree above which a vertex is a hub")
+    table.number("uint", "hub_total", hubs)
+    if status.bits == 8:
+        table.array("uchar", "statuses", graph.n, "[n]")
+    if status.generation == "bins":
+        table.array(
+            "uint",
+            "bins",
+            lambda: 4 * (graph.n // shares() + 2) * shares(),
+            "[4, bin_capacity, work-items of a launch]",
+        )
+        table.number("uint", "bin_capacity", lambda: graph.n // shares() + 2)
+
+
+def _declare_sums(
+    table: Table, graph: Graph, config: Resolved, percent: int, groups: Callable[[], int]
+) -> None:
+    """Declare what balancers of the whole grid need: see ``/balance/arrange.mako``."""
+    table.array(
+        "uint",
+        "prefix",
+        graph.n * percent // 100 + QUEUE_SLACK + 1,
+        "[queue + 1] exclusive sums of a frontier's degrees",
+        "own",
+    )
+    table.array(
+        "uint",
+        "chunk_items",
+        lambda: most_chunks(config, graph.m * percent // 100, groups()) + 2,
+        "[chunks + 1] see /balance/chunks.mako",
+        "own",
+    )
+
+
+def most_chunks(config: Resolved, edges: int, groups: int) -> int:
+    """How many chunks a frontier of so many edges may be cut into, by `groups` of a launch."""
+    if config.balance.name == "direct":
+        return 0
+    # The smallest there are: a sum of degrees that wrapped says nothing about how many there are.
+    chunks = edges // config.chunks.step
+    if config.exact:
+        # Chunks are smaller than the most only where there are no more of them than can be taken at
+        # once, or after solo mode, which may only estimate the edges ahead.
+        few = max(groups * config.group_size, (config.limits.solo_edges or 0))
+        chunks = min(chunks, edges // config.chunks.units + few // config.chunks.step)
+    return chunks
+
+
+def read_tallies(table: Table) -> dict[str, int]:
+    """Read what the last search over a status array counted, by name."""
+    words = table["tallies"].read()
+
+    def wide(name: str) -> int:
+        low, high = words[TALLY_WORDS[name] : TALLY_WORDS[name] + 2]
+        return int(low) | int(high) << 32
+
+    names = ("LOOKS", "HITS", "PUSHED_EDGES", "PULLED_EDGES", "SWITCHES", "RETURNS")
+    return {"hubs": int(table["hub_total"]), **{name.lower(): wide(name) for name in names}}

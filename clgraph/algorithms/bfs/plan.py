@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from typing import TYPE_CHECKING
 
-from clgraph.algorithms.bfs.buffers import BFSBuffers
+import numpy as np
+
+from clgraph.algorithms.bfs.buffers import level_capacity, read_tallies, table_of
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.result import BFSResult
 from clgraph.algorithms.bfs.stages import UNREACHED, kernel_parameters, stages_of
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
-from clgraph.device import device as find_device
-from clgraph.device import load
 from clgraph.device.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.engine.choose import resolve
-from clgraph.engine.driver import Driver
 from clgraph.engine.findings import HopFindings
+from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
 from clgraph.errors import QueueOverflowError
 from clgraph.graph import as_graph
@@ -34,7 +32,7 @@ __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
 log = logging.getLogger("clgraph")
 
 
-class BFS:
+class BFS(SearchPlan):
     """A breadth-first search compiled for one graph, configuration and device.
 
     Parameters
@@ -91,11 +89,9 @@ class BFS:
         *,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         self.with_predecessors = bool(predecessors)
-        self._wanted = BFSConfig.of(config)
-        self._fallback: BFS | None = None
-        self.device = find_device(device)
+        self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
         self.config = resolve(
             self._wanted.completed(self.graph, self.device.traits),
             self.device.traits,
@@ -106,71 +102,60 @@ class BFS:
             directed=self.graph.directed,
             asked=self._wanted,
         )
-        self._lock = threading.Lock()
-        self._compile()
-        if self.graph.n:
-            self._buffers = BFSBuffers(
+        stages = Stages(
+            self.device,
+            "bfs/bfs.cl",
+            "bfs",
+            table=table_of(
                 self.graph,
                 self.config,
                 self.device,
-                self._driver.groups,
+                lambda: self.groups,
                 predecessors=self.with_predecessors,
                 progress=progress,
-            )
-
-    def _compile(self) -> None:
-        stages = stages_of(self.config)
-        together = [stages] if self.config.kernels == "fused" else [[stage] for stage in stages]
-        programs = [
-            load(
-                self.device,
-                "bfs/bfs.cl",
-                **kernel_parameters(self.config, names, predecessors=self.with_predecessors),
-            )
-            for names in together
-        ]
-        self.source_hash = programs[0].source_hash
-        kernels = [program.kernel("bfs") for program in programs]
-        self._driver = Driver(self.device, kernels, self.config)
-
-    @property
-    def groups(self) -> int:
-        """Work-groups of a persistent launch."""
-        return self._driver.groups
+            ),
+            config=self.config,
+            stages=stages_of(self.config),
+            render=lambda names: kernel_parameters(
+                self.config, names, predecessors=self.with_predecessors
+            ),
+        )
+        self._ready(
+            stages,
+            predecessors=self.with_predecessors,
+            level_capacity=level_capacity(self.graph),
+            dtype=np.int32,
+        )
 
     def _exact_plan(self) -> BFS:
-        """Give a plan for searches that find more than this one's queues or bytes can hold."""
-        if self._fallback is None and self.config.frontier.name == "status":
+        """Make a plan for searches that find more than this one's queues or bytes can hold."""
+        form = self.config.frontier
+        if form.name == "status":
             log.warning(
                 "bfs on %s: a search is deeper than bits=8 can tell; searching again with 32 bits",
                 self.device.name,
             )
-            exact = self._wanted.with_values({"frontier.bits": 32})
-        elif self._fallback is None:
+            exact: dict[str, object] = {"frontier.bits": 32}
+        else:
             log.warning(
                 "bfs on %s: duplicates overflowed the queues of visited=%r; searching again with "
                 "atomic claims",
                 self.device.name,
-                self.config.frontier.visited,
+                form.visited,
             )
-            form = {} if self._wanted.frontier else {"frontier": self.config.frontier.name}
-            exact = self._wanted.with_values(
-                form
-                | {
-                    "frontier.visited": "bitmap",
-                    "frontier.duplicates": "keep",
-                    "frontier.history": 0,
-                    "limits.queue_percent": None,
-                }
-            )
-        if self._fallback is None:
-            self._fallback = BFS(
-                self.graph,
-                predecessors=self.with_predecessors,
-                config=exact,
-                device=self.device,
-            )
-        return self._fallback
+            exact = {
+                **({} if self._wanted.frontier else {"frontier": form.name}),
+                "frontier.visited": "bitmap",
+                "frontier.duplicates": "keep",
+                "frontier.history": 0,
+                "limits.queue_percent": None,
+            }
+        return BFS(
+            self.graph,
+            predecessors=self.with_predecessors,
+            config=self._wanted.with_values(exact),
+            device=self.device,
+        )
 
     @asking
     def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
@@ -201,20 +186,21 @@ class BFS:
         VerificationError
             If the result was to be checked and is wrong.
         """
-        start = time.perf_counter()
-        source = vertex_number(source, self.graph.n)
-        limit = depth_limit(max_depth)
-        with self._lock:
-            buffers = self._buffers.pool.take()
+        with self._turn() as turn:
+            source = vertex_number(source, self.graph.n)
+            limit = depth_limit(max_depth)
+            buffers = self._pool.take()
+            given = {"source": np.uint32(source), "max_level": limit}
             try:
-                outcome = self._driver.run(*self._buffers.arguments(source, limit, buffers))
+                outcome = self._search(buffers, given)
             except QueueOverflowError:
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
-                return self._exact_plan().run(source, max_depth=max_depth, verify=verify)
-            told = self._buffers.tell()
+                fallback = self._instead(self._exact_plan)
+                return fallback.run(source, max_depth=max_depth, verify=verify)
+            status = self.config.frontier.name == "status"
+            counted = read_tallies(self._stages.table) if status else {}
             found = HopFindings(self.graph, buffers, outcome.depth)
-        total_ms = 1e3 * (time.perf_counter() - start)
         if verify:
             verify_search(
                 self.device,
@@ -225,7 +211,8 @@ class BFS:
                 limit=int(limit),
                 unreached=UNREACHED,
             )
-        stats = BFSStats(found, outcome, total_ms, self.config, told)
+        stats = BFSStats(found, outcome, turn.total_ms, self.config, counted)
+        stats.ran_on(self.device, self.groups)
         return BFSResult(found, outcome, stats, source)
 
 

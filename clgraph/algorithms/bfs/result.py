@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.frontier import EXACT
+from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BFSResult"]
 
 
-class BFSResult:
+class BFSResult(NamedResult):
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
@@ -29,6 +30,8 @@ class BFSResult:
     stats : TraversalStats
         Times, counts and the configuration that ran.
     """
+
+    plot_kind = "levels"
 
     def __init__(
         self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
@@ -63,6 +66,16 @@ class BFSResult:
         None if the plan labels no tree.
         """
         return self._found.predecessors
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
+
+    def columns(self) -> dict[str, Any]:
+        """Distances, and predecessors if the plan labels a tree, by name."""
+        tree = self.predecessors
+        return {"distance": self.distances} | ({} if tree is None else {"predecessor": tree})
 
     def detach(self) -> None:
         """Copy everything to the host and give the device buffers back to the plan."""

@@ -12,9 +12,11 @@ from clgraph.engine.state import (
     CHUNK_WORDS,
     COUNTERS,
     COUNTERS_AT,
+    QUEUE_PAYLOAD,
     SLOT_WORDS,
     STATE_WORDS,
     UNIT_WORDS,
+    stage_fields,
     stage_numbers,
 )
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
 
 UNREACHED = -1
+# The template by which one group runs levels; whether it is of one work-item.
+SINGLE_GROUP = {False: "/grid/solo.mako", True: "/grid/solo_sequential.mako"}
 # Words that a search over a status array keeps beside the state; those of 64 bits have even places.
 TALLY_WORDS = {
     "CLASSES": 0,
@@ -43,6 +47,8 @@ TALLY_WORDS = {
     "RETURNS": 34,
 }
 TALLY_COUNT = 36
+# Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
+STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}
 LAST_BYTE_LEVEL = 254  # one more is the byte of what is unvisited, so nothing may come after it
 
 
@@ -87,6 +93,7 @@ def kernel_parameters(
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
         "stages": tuple(stages),
+        "single_group": SINGLE_GROUP[config.group_size == 1],
         "stage_numbers": {
             name: number
             for name, number in stage_numbers(config.frontier.name).items()
@@ -98,5 +105,8 @@ def kernel_parameters(
         "tally_words": TALLY_WORDS,
         "tally_count": TALLY_COUNT,
         "state_words": words,
+        "stage_fields": stage_fields(
+            STATUS_PAYLOAD if isinstance(config.frontier, StatusArray) else QUEUE_PAYLOAD
+        ),
         "slot_words": slot,
     }

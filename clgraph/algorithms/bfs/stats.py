@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Work
 from clgraph.engine.state import stage_numbers
 from clgraph.engine.stats import TraversalStats
 
@@ -58,6 +59,14 @@ class BFSStats(TraversalStats):
         """Looks into hub caches that found a hub, of all; None where there were none."""
         looks = self.told.get("looks", 0)
         return self.told["hits"] / looks if looks else None
+
+    def _work(self) -> Work:
+        rows = self.per_level
+        pushed = float(rows["edges"][rows["direction"] == "push"].sum())
+        n = self._hops.distances.size
+        pulled = float((rows["direction"] == "pull").sum()) * n
+        reached = float(rows["frontier"].sum())
+        return Work(reached, pushed + pulled, reached, float(self.levels), 4.0 * n)
 
     @property
     def counters(self) -> dict[str, int] | None:

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory import Progress
 
-__all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
+__all__ = [
+    "betweenness_centrality",
+    "edge_betweenness_centrality",
+    "edge_sums",
+    "reverse_places",
+    "simple",
+    "vertex_sums",
+]
 
 METHODS = ("auto", "multi-search", "ordered", "shared")
 LEAST_WORK = 10_000_000  # edges and vertices; less is not worth a second program
@@ -112,7 +119,35 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     """
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
-    thin, found = simple(graph, weighted=weighted), find_device(device)
+    scores = vertex_sums(
+        graph,
+        chosen,
+        dtype=dtype,
+        weighted=weighted,
+        method=method,
+        config=config,
+        device=find_device(device),
+        progress=progress,
+    )
+    if graph.n < 3:
+        return scores
+    scores *= _vertex_scale(graph, sources, chosen, normalized=normalized)
+    return scores
+
+
+def vertex_sums(
+    graph: Graph,
+    chosen: NDArray[np.int64],
+    *,
+    dtype: DTypeLike = np.float64,
+    weighted: bool = False,
+    method: str = "auto",
+    config: MultiSearchConfig | str | None = None,
+    device: Device,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Shares of all ordered pairs that begin at the sources, not scaled; see the above."""
+    thin = simple(graph, weighted=weighted)
     if method not in METHODS:
         raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
     MultiSearchConfig.of(config)  # refused now, whatever will run the searches
@@ -120,12 +155,12 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     if weighted:
         if method not in ("auto", "multi-search"):
             raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
-        plan = WeightedBetweenness(thin, found, _element(dtype), edges=False, config=config)
+        plan = WeightedBetweenness(thin, device, _element(dtype), edges=False, config=config)
         scores = plan.run(chosen, progress)
-    elif method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, found, config)):
-        scores = _shared_scores(thin, chosen, dtype, found, progress)
+    elif method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, device, config)):
+        scores = _shared_scores(thin, chosen, dtype, device, progress)
     if scores is None and method != "multi-search" and _keeps_order(thin, method, config):
-        scores = _ordered_scores(thin, chosen, dtype, found, progress)
+        scores = _ordered_scores(thin, chosen, dtype, device, progress)
     if scores is None:
         scores = _scores(
             thin,
@@ -136,9 +171,6 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
             device=device,
             progress=progress,
         )
-    if graph.n < 3:
-        return scores
-    scores *= _vertex_scale(graph, sources, chosen, normalized=normalized)
     return scores
 
 
@@ -180,16 +212,8 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
     thin = simple(graph, weighted=weighted)
-    if weighted:
-        element = _element(dtype)
-        plan = WeightedBetweenness(thin, find_device(device), element, edges=True, config=config)
-        scores: NDArray[Any] = plan.run(chosen, progress)
-    else:
-        scores = _scores(
-            thin, chosen, edges=True, dtype=dtype, config=config, device=device, progress=progress
-        )
-    if not graph.directed:
-        scores = scores + scores[_reverse_places(thin)]
+    options: Any = {"dtype": dtype, "weighted": weighted, "config": config}
+    scores = edge_sums(thin, chosen, device=find_device(device), progress=progress, **options)
     if graph.n >= 2:
         n, k = graph.n, max(chosen.size, 1)
         ordered = 1.0 if graph.directed else 2.0
@@ -205,6 +229,30 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     copies = np.bincount(place[counts], minlength=scores.size).astype(scores.dtype)
     shared: NDArray[Any] = np.where(counts, (scores / copies)[place], 0).astype(scores.dtype)
     return shared
+
+
+def edge_sums(
+    thin: Graph,
+    chosen: NDArray[np.int64],
+    *,
+    dtype: DTypeLike = np.float64,
+    weighted: bool = False,
+    config: MultiSearchConfig | str | None = None,
+    device: Device,
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Shares of all ordered pairs that begin at the sources, of a simple graph, not scaled.
+
+    Both directions of an undirected edge have what passes along it in either.
+    """
+    if weighted:
+        plan = WeightedBetweenness(thin, device, _element(dtype), edges=True, config=config)
+        scores: NDArray[Any] = plan.run(chosen, progress)
+    else:
+        scores = _scores(
+            thin, chosen, edges=True, dtype=dtype, config=config, device=device, progress=progress
+        )
+    return scores if thin.directed else scores + scores[reverse_places(thin)]
 
 
 def _sharing_pays(
@@ -352,7 +400,7 @@ def _scores(
     return result["scores"]
 
 
-def _reverse_places(graph: Graph) -> NDArray[np.int64]:
+def reverse_places(graph: Graph) -> NDArray[np.int64]:
     """For each edge of an undirected simple graph, the place of the same edge the other way."""
     tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
     heads = graph.indices.astype(np.int64)

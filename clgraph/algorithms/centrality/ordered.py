@@ -34,6 +34,8 @@ class OrderedConfig:
     wide_offsets: bool
     real: str
     wide_row: int
+    shares_rows: bool  # whether lanes take a wide row together
+    sequential: bool  # whether one work-item runs a search, with plain accesses
     batch: int
 
 
@@ -77,6 +79,8 @@ class OrderedBetweenness:
             wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
             real="double" if dtype == np.float64 else "float",
             wide_row=2**31 - 1 if one_lane else 2 * traits.lanes,
+            shares_rows=not one_lane,
+            sequential=size == 1,
             batch=1 if one_lane or traits.emulated else BATCH,
         )
         n = graph.n

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +9,8 @@ import numpy as np
 from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
-from clgraph.device import Memory, load
-from clgraph.device import device as find_device
+from clgraph.device import load
+from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
@@ -47,7 +45,7 @@ def check_size(graph: Graph) -> None:
         )
 
 
-class ConnectedComponents:
+class ConnectedComponents(Plan):
     """Connected components, compiled for one graph and device.
 
     Parameters
@@ -89,11 +87,8 @@ class ConnectedComponents:
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         check_size(self.graph)
-        self.device = find_device(device)
-        self._memory = Memory(self.device)
-        self._lock = threading.Lock()
         n = self.graph.n
         traits = self.device.traits
         self._sweeper = Sweeper(self.device, n)
@@ -107,10 +102,9 @@ class ConnectedComponents:
         self.source_hash = program.source_hash
         names = ("start", "sample", "compress", "commonest", "rest")
         self._kernels = {name: program.kernel(f"components_{name}") for name in names}
-        before = self.device.ledger.used_bytes
         if n:
-            self._allocate(progress)
-        self._device_bytes = self.device.ledger.used_bytes - before
+            with self._counted():
+                self._allocate(progress)
 
     def _allocate(self, progress: Progress | None) -> None:
         n = self.graph.n
@@ -145,25 +139,25 @@ class ConnectedComponents:
         DeviceMemoryError
             If there is no room for the labels.
         """
-        began = time.perf_counter()
         n = self.graph.n
         log = SweepLog()
         labels, count = None, 0
-        if n:
-            with self._lock:
+        with self._turn() as turn:
+            if n:
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
-        total_ms = 1e3 * (time.perf_counter() - began)
         stats = ComponentStats(
             log,
-            total_ms,
+            turn.total_ms,
             edges=self.graph.m,
             mode="launches",
             method="hooking",
             config=self.config,
-            device_bytes=self._device_bytes,
+            device_bytes=self.device_bytes,
         )
-        result = ComponentsResult(labels, n, count, stats)
+        stats.vertices = n
+        stats.ran_on(self.device)
+        result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=False)
         return result

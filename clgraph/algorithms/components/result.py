@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Estimated, Work
+from clgraph.interop.tables.results import NamedResult
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ComponentStats", "ComponentsResult"]
 
 
-class ComponentStats:
+class ComponentStats(Estimated):
     """Times, counts and configuration of one decomposition.
 
     Attributes
@@ -42,6 +45,8 @@ class ComponentStats:
     device_bytes : int
         Device memory of the plan: the graph and its transpose, where this plan was the first to
         want them there, and all state.
+    vertices : int
+        Of the graph, noted by the plan.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -66,7 +71,14 @@ class ComponentStats:
         self.method = method
         self.steps = steps or []
         self.device_bytes = device_bytes
+        self.vertices = 0
         self.energy: Any = None
+
+    def _work(self) -> Work | None:
+        if self.method != "hooking":
+            return None  # how often steps look at an edge is not counted
+        n = float(self.vertices)
+        return Work(n, float(self.edges_traversed), n, 8.0, 4.0 * n)
 
     @property
     def launches(self) -> int:
@@ -104,7 +116,7 @@ class ComponentStats:
         return dict(self._config)
 
 
-class ComponentsResult:
+class ComponentsResult(NamedResult):
     """Components of a graph; arrays are copied from the device on first access.
 
     Attributes
@@ -115,9 +127,18 @@ class ComponentsResult:
         Times, counts and the configuration that ran.
     """
 
+    plot_kind = "sizes"
+
     def __init__(
-        self, labels: Allocation | None, n: int, count: int, stats: ComponentStats
+        self,
+        labels: Allocation | None,
+        n: int,
+        count: int,
+        stats: ComponentStats,
+        *,
+        names: NDArray[Any] | None = None,
     ) -> None:
+        self._names = names
         self._device_labels = labels
         self._labels = np.zeros(n if labels is None else 0, np.int32)
         self._n = n
@@ -132,6 +153,15 @@ class ComponentsResult:
         """Copy and pickle the labels, and not the device's memory."""
         _ = self.labels
         return self.__dict__ | {"_device_labels": None}
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._names
+
+    def columns(self) -> dict[str, Any]:
+        """Labels by name."""
+        return {"component": self.labels}
 
     @property
     def labels(self) -> NDArray[np.int32]:

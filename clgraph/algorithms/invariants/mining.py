@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.invariants.chunks import Chunks, Staging
@@ -16,8 +14,8 @@ from clgraph.algorithms.invariants.result import MiningResult, MiningStats
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
 from clgraph.algorithms.invariants.trace import Trace
-from clgraph.device import device as find_device
 from clgraph.device.asked import asking
+from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.progress import tell
 
@@ -37,7 +35,7 @@ MOST_TUPLES = 1 << 33
 MOST_TOLERANCE = 1 << 20
 
 
-class InvariantMiner:
+class InvariantMiner(Plan):
     """Mining, compiled for templates and a device.
 
     Parameters
@@ -86,6 +84,7 @@ class InvariantMiner:
         config: MiningConfig | str | None = None,
         device: Device | str | None = None,
     ) -> None:
+        super().__init__(None, device)
         self.templates = templates_of(templates, arity)
         if not isinstance(tolerance, int) or not 0 <= tolerance <= MOST_TOLERANCE:
             raise InvalidArgumentError(
@@ -96,8 +95,6 @@ class InvariantMiner:
         self.inference = inference
         self.config = MiningConfig.of(config)
         self.families = families_of(self.templates, tolerance)
-        self.device = find_device(device)
-        self._lock = threading.Lock()
         self._staging = Staging(self.device)
         self._sweepers = [
             Sweeper(self.device, family, tolerance, self.config) for family in self.families
@@ -142,16 +139,15 @@ class InvariantMiner:
         VerificationError
             If the result was to be checked and differs.
         """
-        began = time.perf_counter()
-        traces = _traces(trace, names)
-        self._check_sizes(traces[0])
-        found: dict[Template, NDArray[np.uint32]] = {}
-        stats = MiningStats(traces, self.config)
-        kinds: tuple[Kind, Kind] = (NUMERIC, BOOLEAN)
-        with self._lock:
+        with self._turn() as turn:
+            traces = _traces(trace, names)
+            self._check_sizes(traces[0])
+            found: dict[Template, NDArray[np.uint32]] = {}
+            stats = MiningStats(traces, self.config)
+            kinds: tuple[Kind, Kind] = (NUMERIC, BOOLEAN)
             for kind in kinds:
                 self._mine_kind(kind, traces, found, stats, progress)
-        stats.total_ms = 1e3 * (time.perf_counter() - began)
+        stats.total_ms = turn.total_ms
         result = MiningResult(self.templates, found, traces[0], stats)
         if verify:
             self._verify(traces, result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,9 +15,8 @@ from clgraph.algorithms.matching.inputs import ONE, LabelCodes, fixed_point, sim
 from clgraph.algorithms.matching.phases import Phases, Request
 from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
-from clgraph.device import Memory
-from clgraph.device import device as find_device
 from clgraph.device.asked import asking
+from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import real, whole
 
@@ -39,7 +37,7 @@ PAIRS_BITS = 43  # so that sums of products of similarities and profiles fit 64 
 BATCH_SHARE = 1 / 2  # of the free memory, for one batch of queries
 
 
-class SubgraphMatching:
+class SubgraphMatching(Plan):
     """Approximate subgraph matching, compiled for one target and device.
 
     Parameters
@@ -88,12 +86,10 @@ class SubgraphMatching:
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.target = simple_graph(target, "target")
+        super().__init__(simple_graph(target, "target"), device)
+        self.target = self.graph
         self._labels = LabelCodes(labels, self.target.n)
         self.config = MatchingConfig.of(config)
-        self.device = find_device(device)
-        self._memory = Memory(self.device)
-        self._lock = threading.Lock()
         self._phases: Phases | None = None
         if self.target.n:
             codes = self._labels.codes

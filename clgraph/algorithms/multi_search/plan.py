@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +11,11 @@ from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_se
 from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
-from clgraph.device import Memory, resident_groups
-from clgraph.device import device as find_device
+from clgraph.device import resident_groups
 from clgraph.device.asked import asking
 from clgraph.device.program import build
 from clgraph.device.sources import render
+from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]
 
 
-class MultiSearch:
+class MultiSearch(Plan):
     """Independent searches over one graph, as many at a time as the device has work-groups for.
 
     The snippets say what a search does; queues, balance, barriers and memory are the library's.
@@ -145,7 +143,7 @@ class MultiSearch:
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         self._states = _by_name("state", state)
         self._arguments = [
             Given(name, value) for name, value in _by_name("arguments", arguments or {}).items()
@@ -166,7 +164,6 @@ class MultiSearch:
         self._max_levels = None if max_levels is None else whole("max_levels", max_levels, 0)
         n = max(self.graph.n, 1)
         self._capacity = n if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
-        self.device = find_device(device)
         traits = self.device.traits
         self.config = resolve_search(
             MultiSearchConfig.of(config),
@@ -175,10 +172,9 @@ class MultiSearch:
             keep_levels=bool(keep_levels) or "back_vertex" in self._hooks,
         )
         self._visited = any("FIRST" in text or "SEEN" in text for text in self._hooks.values())
-        self._lock = threading.Lock()
-        self._memory = Memory(self.device)
         self._compile()
-        self._upload(progress)
+        with self._counted():
+            self._upload(progress)
 
     def _check_names(self) -> None:
         names = [*self._states, *(given.name for given in self._arguments)]
@@ -290,9 +286,8 @@ class MultiSearch:
         A launch takes about a quarter of a second; between two of them Ctrl-C is answered and
         progress is reported.
         """
-        start = time.perf_counter()
-        chosen = as_sources(sources, self.graph.n)
-        with self._lock:
+        with self._turn() as turn:
+            chosen = as_sources(sources, self.graph.n)
             batch = Batch(
                 self._kernel,
                 self._scratch,
@@ -317,7 +312,7 @@ class MultiSearch:
         stats = MultiSearchStats(
             searches=int(chosen.size),
             kernel_ms=batch.kernel_ms,
-            total_ms=1e3 * (time.perf_counter() - start),
+            total_ms=turn.total_ms,
             launches=batch.launches,
             groups=batch.groups,
             config=self.config.as_dict(),

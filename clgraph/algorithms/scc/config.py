@@ -180,6 +180,7 @@ class SCCConfig(Configuration):
 
     def decided(self) -> dict[str, Any]:
         """Tell what the steps do by name, with what is done where it was left open."""
-        return {name: getattr(self, name) for name in STEPS} | {
+        decided = {name: getattr(self, name) for name in STEPS} | {
             name: value for name, value in OPEN.items() if getattr(self, name) is None
         }
+        return decided if self.origin is None else decided | {"origin": self.origin}

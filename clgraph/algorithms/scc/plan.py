@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +15,8 @@ from clgraph.algorithms.scc.config import SCCConfig
 from clgraph.algorithms.scc.sequential import SequentialSearch
 from clgraph.algorithms.scc.signatures import MOST_EDGES, Signatures
 from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
-from clgraph.device import Memory
-from clgraph.device import device as find_device
 from clgraph.device.asked import asking
+from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError
@@ -44,7 +41,7 @@ class SCCResult(ComponentsResult):
     """Strong components of a graph; arrays are copied from the device on first access."""
 
 
-class SCC:
+class SCC(Plan):
     """Strongly connected components, compiled for one graph, configuration and device.
 
     Parameters
@@ -114,10 +111,9 @@ class SCC:
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         check_size(self.graph)
-        self.config = SCCConfig.of(config)
-        self.device = find_device(device)
+        self.config = SCCConfig.on(config, "scc", self.graph, self.device)
         stepwise = self.config.trim or self.config.forward_backward
         self.method = self.config.finish or (
             "hooking"
@@ -126,19 +122,19 @@ class SCC:
             if self.device.traits.is_cpu
             else "signatures"
         )
-        self._memory = Memory(self.device)
-        self._lock = threading.Lock()
         self._steps: Steps | None = None
         self._signatures: Signatures | None = None
-        self.source_hash = ""
         n, m = self.graph.n, self.graph.m
         if not n:
             return
-        before = self.device.ledger.used_bytes
+        with self._counted():
+            self._prepare(n, m, progress, stepwise=bool(stepwise))
+
+    def _prepare(self, n: int, m: int, progress: Progress | None, *, stepwise: bool) -> None:
+        """Compile and upload what the method needs."""
         if self.method == "hooking":
             self._weak = ConnectedComponents(self.graph, device=self.device, progress=progress)
             self.source_hash = self._weak.source_hash
-            self._device_bytes = self.device.ledger.used_bytes - before
             return
         held = resident(self.graph, self.device, progress)
         self._component = self._memory.allocate("component", n, np.uint32)
@@ -158,7 +154,6 @@ class SCC:
         self._sequential = SequentialSearch(self.device, self._memory, held, n, m)
         self.source_hash = (self._signatures or self._steps or self._sequential).source_hash
         self._numbering = Numbering(self.device, self._memory, n, smallest=False)
-        self._device_bytes = self.device.ledger.used_bytes - before
 
     def _signatures_or_none(self, *where: Any) -> Signatures | None:
         """Give the signature kernel, or None where "auto" has no room for its edges."""
@@ -200,12 +195,11 @@ class SCC:
         DeviceMemoryError
             If there is no room for the labels.
         """
-        began = time.perf_counter()
         sweeps = SweepLog()
         labels, count, mode = None, 0, "launches"
         steps: list[dict[str, Any]] = []
-        if self.graph.n:
-            with self._lock:
+        with self._turn() as turn:
+            if self.graph.n:
                 labels = self._memory.allocate("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
                     count = self._weak.label(sweeps, labels)
@@ -214,15 +208,17 @@ class SCC:
                     count = int(self._numbering.count.read()[0])
         stats = ComponentStats(
             sweeps,
-            1e3 * (time.perf_counter() - began),
+            turn.total_ms,
             edges=self.graph.m,
             mode=mode,
             method=self.method,
             config=self.config.decided() | {"finish": self.method},
             steps=steps,
-            device_bytes=self._device_bytes if self.graph.n else 0,
+            device_bytes=self.device_bytes,
         )
-        result = SCCResult(labels, self.graph.n, count, stats)
+        stats.vertices = self.graph.n
+        stats.ran_on(self.device)
+        result = SCCResult(labels, self.graph.n, count, stats, names=self.graph.labels)
         if verify:
             verify_components(self.graph, result, self.device, strong=True)
         return result

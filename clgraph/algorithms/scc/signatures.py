@@ -14,20 +14,31 @@ from clgraph.algorithms.scc.stages import (
     scan_limit,
 )
 from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.plan import Table
+from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["MOST_EDGES", "Signatures"]
 
-STAGES = ("PREPARE", "LIST", "TRIM", "SPREAD", "JUDGE", "SIEVE", "RENEW")
+STAGES = ("PREPARE", "LIST", "TRIM", "PROPAGATE", "DETECT", "REMOVE", "INIT")
+# Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
+# too few, and the round.
+PAYLOAD = {
+    "queue": 1,
+    "at_rest": 1,
+    "length": 32,
+    "repetition": 16,
+    "stretch": 8,
+    "level": 32,
+}
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 # On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
@@ -81,13 +92,42 @@ class Signatures:
             )
         traits = device.traits
         resolved = resolve_stages(config, traits, m, entry="row", visited="plain")
-        alone = resolved.group_size == 1
-        self._driver, program = compile_stages(
+        held, back = graphs
+        table = Table({"offset_t": (offsets_dtype(m), 1)})
+        table.held("offset_t", "indptr", lambda: held.indptr, "[n + 1]")
+        table.held("uint", "indices", lambda: held.indices, "[m]")
+        table.held("offset_t", "in_indptr", lambda: back.indptr, "[n + 1] of the transpose")
+        table.number("uint", "n", n)
+        table.number("uint", "m", m)
+        table.number("uint", "bits", (n - 1).bit_length(), "of a vertex number")
+        limit = scan_limit(config, traits, n, m)
+        table.number(
+            "ulong", "work_limit", limit, "edges and vertices after which the rest is left"
+        )
+        table.given("uint", "component", "[n] in/out", "write")
+        table.array("uint", "forward", n, "[n]", "shared")
+        table.array("uint", "backward", n, "[n]", "shared")
+        table.array("uint", "region", n, "[n]")
+        table.array("uint", "changed", n, "[n] 1 + the round of the last change", "shared")
+        table.array("uint2", "edges_even", m + QUEUE_SLACK, "[m + slack]")
+        table.array("uint2", "edges_odd", m + QUEUE_SLACK, "[m + slack]")
+        table.upload(
+            "ulong",
+            "pivot_key",
+            lambda: np.zeros(1, np.uint64),
+            "[1] degree product, then vertex; 0 on entry",
+            "shared",
+        )
+        self._log = StageLog(table, STAGES, ("signatures",))
+        one_item = resolved.group_size == 1
+        self._stages = compile_stages(
             device,
             "scc/signatures.cl",
             STAGES,
             resolved,
-            STAGES[0],
+            table,
+            first=STAGES[0],
+            payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,
@@ -95,31 +135,15 @@ class Signatures:
             trim_entry=TRIM_ENTRY,
             trim_worth=TRIM_WORTH,
             full_every=FULL_EVERY,
-            list_span=4096 if alone else LIST_SPAN,
+            list_span=4096 if one_item else LIST_SPAN,
             round_work=ROUND_WORK[traits.is_cpu],
-            edge_tile=4096 if alone else resolved.lanes,
+            edge_tile=4096 if one_item else resolved.lanes,
         )
-        self.source_hash = program.source_hash
+        table.allocate(memory)
+        self.source_hash = self._stages.program.source_hash
         self.resolved = resolved
-        self._resolve = program.kernel("scc_resolve")
+        self._resolve = self._stages.program.kernel("scc_resolve")
         self._sweeper = Sweeper(device, n, resolved.group_size)
-        held, back = graphs
-        self._log = StageLog(memory, STAGES, ("signatures",))
-        pivot_key = memory.upload("pivot_key", np.zeros(1, np.uint64))
-        self._graph: tuple[Argument, ...] = (
-            *(held.indptr, held.indices, back.indptr),
-            *(np.uint32(n), np.uint32(m), np.uint32((n - 1).bit_length())),
-            scan_limit(config, traits, n, m),
-        )
-        self._state = (
-            memory.allocate("forward_signatures", n, np.uint32),
-            memory.allocate("backward_signatures", n, np.uint32),
-            memory.allocate("regions", n, np.uint32),
-            memory.allocate("last_changes", n, np.uint32),
-            memory.allocate("edges_even", 2 * (m + QUEUE_SLACK), np.uint32),
-            memory.allocate("edges_odd", 2 * (m + QUEUE_SLACK), np.uint32),
-            pivot_key,
-        )
 
     def run(self, log: SweepLog, component: Allocation) -> Outcome:
         """Find the components of vertices that have none.
@@ -129,10 +153,10 @@ class Signatures:
         Outcome
             With `depth` 1 if the budget of scans was spent before all were found.
         """
-        outcome = self._driver.run(*self._graph, component, *self._state, *self._log.arguments)
+        outcome = self._stages.run({"component": component})
         log.add(*outcome.events, outcome.launches)
         if not outcome.depth:
-            self._sweeper.launch(log, self._resolve, self._graph[3], component)
+            self._sweeper.launch(log, self._resolve, self._stages.table["n"], component)
         return outcome
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:

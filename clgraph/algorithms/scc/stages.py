@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from clgraph.device import load
 from clgraph.engine.choose import Mechanics, resolve, usual_launch_work
 from clgraph.engine.config import TraversalConfig
-from clgraph.engine.driver import Driver
 from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.limits import Limits
+from clgraph.engine.plan import Stages
 from clgraph.engine.schedule import Schedule
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.algorithms.scc.config import SCCConfig
-    from clgraph.device import Device, DeviceTraits, Memory, Program
-    from clgraph.device.kernel import Argument
+    from clgraph.device import Device, DeviceTraits
     from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
+    from clgraph.engine.plan import Table
 
 __all__ = ["ROUND_WORK", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 
@@ -38,15 +37,24 @@ LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
 CPU_LAUNCH_WORK = 5_000_000
 
 
+class Scheduled(Protocol):
+    """A configuration that says how stages are launched."""
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """How, as far as it was asked for."""
+
+
 def resolve_stages(
-    config: SCCConfig,
+    config: Scheduled,
     traits: DeviceTraits,
     m: int,
     *,
     entry: str,
     visited: str | None = None,
+    alone: bool = False,
 ) -> Resolved:
-    """Complete a configuration for the stage machine.
+    """Complete a configuration for the stage machine, with room for rounds of one group if `alone`.
 
     Raises
     ------
@@ -57,7 +65,7 @@ def resolve_stages(
     wanted = TraversalConfig(
         frontier=VertexQueue(visited=visited),
         schedule=type(asked)(**asked.given() | {"solo": False}),
-        limits=Limits(solo_capacity=traits.lanes),
+        limits=Limits() if alone else Limits(solo_capacity=traits.lanes),
     )
     work = usual_launch_work(traits)
     mechanics = Mechanics(
@@ -73,35 +81,35 @@ def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.ui
 
 
 def compile_stages(
-    device: Device, name: str, stages: Sequence[str], resolved: Resolved, first: str, **params: Any
-) -> tuple[Driver, Program]:
-    """Build a kernel file for stages: all in one kernel, or one each, that of stage `first` first.
-
-    Returns
-    -------
-    Driver, Program
-        What launches them, and the program of the first.
-    """
-    together = [tuple(stages)]
-    if resolved.kernels != "fused":
+    device: Device,
+    name: str,
+    stages: Sequence[str],
+    resolved: Resolved,
+    table: Table,
+    *,
+    first: str,
+    payload: dict[str, int],
+    **params: Any,
+) -> Stages:
+    """Build a kernel file for stages of a payload, that of stage `first` first."""
+    return Stages(
+        device,
+        name,
+        name.removesuffix(".cl").replace("/", "_"),
+        table=table,
+        config=resolved,
         # Whatever begins a run must be in its first launch.
-        together = [(one,) for one in sorted(stages, key=lambda stage: stage != first)]
-    programs = [
-        load(
-            device,
-            name,
-            config=resolved,
-            stages=tuple(stages),
-            rendered=rendered,
-            state_words=STATE_WORDS,
-            slot_words=SLOT_WORDS,
+        stages=sorted(stages, key=lambda stage: stage != first),
+        render=lambda names: {
+            "config": resolved,
+            "stages": tuple(stages),
+            "rendered": tuple(stages) if resolved.kernels == "fused" else names,
+            "state_words": STATE_WORDS,
+            "stage_fields": stage_fields(payload),
+            "slot_words": SLOT_WORDS,
             **params,
-        )
-        for rendered in together
-    ]
-    entry = name.removesuffix(".cl").replace("/", "_")
-    driver = Driver(device, [program.kernel(entry) for program in programs], resolved)
-    return driver, programs[0]
+        },
+    )
 
 
 class StageLog:
@@ -109,19 +117,21 @@ class StageLog:
 
     Parameters
     ----------
-    memory : Memory
-        What to allocate from.
+    table : Table
+        Of the kernel's arguments, which the record ends.
     stages : sequence of str
         Names by stage mode, from 1 on.
     phases : sequence of str
         Names by phase, from 0 on.
     """
 
-    def __init__(self, memory: Memory, stages: Sequence[str], phases: Sequence[str]) -> None:
+    def __init__(self, table: Table, stages: Sequence[str], phases: Sequence[str]) -> None:
         self._phases = tuple(phases)
         self._stages = ("END", *stages)
-        self._history = memory.allocate("stage_history", 4 * (1 + HISTORY_CAPACITY), np.uint32)
-        self.arguments: tuple[Argument, ...] = (self._history, np.uint32(HISTORY_CAPACITY))
+        self._table = table
+        note = "[1 + capacity] out: items, found, stage, clock"
+        table.array("uint4", "history", 1 + HISTORY_CAPACITY, note)
+        table.number("uint", "capacity", HISTORY_CAPACITY)
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Stages in order; equal neighbours become one step of several rounds.
@@ -134,7 +144,7 @@ class StageLog:
             that are kept follow as one step, "not recorded".
         """
         kept = min(outcome.reached, HISTORY_CAPACITY)
-        noted = self._history.read(4 * (1 + kept)).reshape(-1, 4)
+        noted = self._table["history"].read(4 * (1 + kept)).reshape(-1, 4)
         rows, clock = noted[1:], noted[:, 3]
         took = np.full(kept, np.nan)
         if clock[1:].any():

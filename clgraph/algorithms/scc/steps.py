@@ -14,13 +14,14 @@ from clgraph.algorithms.scc.stages import (
     scan_limit,
 )
 from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.plan import Table
+from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import COMPONENT_KNOWN
 from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
@@ -30,10 +31,29 @@ __all__ = ["MOST_VERTICES", "Steps"]
 STAGES = ("TRIM", "PIVOT", "SEED", "SCAN", "FOLLOW", "UPDATE", "COLOR")
 PHASES = ("trim", "forward-backward", "coloring")
 MOST_VERTICES = 2**27  # ranges take 28 bits of a packed word and number twice as many
+# Of a stage: which queue, whether any is over; the phase, its direction and iteration; who is left.
+PAYLOAD = {
+    "queue": 1,
+    "begun": 1,
+    "length": 32,
+    "phase": 2,
+    "backward": 1,
+    "iteration": 21,
+    "live": 32,
+}
 NO_LIMIT = 2**20  # iterations that the stage word can count
 DEFAULT_VIRTUAL_WARP = 8
 TRIM_WORTH = 32  # an adaptive trimming goes on while one in so many live vertices is removed
 ANY_WORTH = 2**32 - 1
+# One forward-backward iteration and nothing else, of ranges that are given: numbered 1, since
+# iteration 0 takes all vertices for one range.
+ONCE: dict[str, np.generic] = {
+    **{name: np.uint32(0) for name in ("trim_limit", "color", "pair_lanes", "color_lanes")},
+    **{name: np.uint32(1) for name in ("trim_size", "pair_first", "queued_closures")},
+    "trim_worth": np.uint32(0),
+    "pair_limit": np.uint32(2),
+    "work_limit": np.uint64(2**63),
+}
 
 
 class Steps:
@@ -74,42 +94,54 @@ class Steps:
                 "finish='signatures' with trim=0 and forward_backward=0."
             )
         traits = device.traits
-        resolved = resolve_stages(config, traits, m, entry="vertex")
-        parameters = _parameters(config, resolved.lanes)
-        trim, pairs = parameters[0], parameters[4]
-        self._driver, program = compile_stages(
+        self.resolved = resolved = resolve_stages(config, traits, m, entry="vertex")
+        trimming = _parameters(config, resolved.lanes)
+        table = Table(
+            {
+                "offset_t": (offsets_dtype(m), 1),
+                "entry_t": (np.uint32, resolved.entry_words),
+            }
+        )
+        held, back = graphs
+        table.held("offset_t", "out_indptr", lambda: held.indptr, "[n + 1]")
+        table.held("uint", "out_indices", lambda: held.indices, "[m]")
+        table.held("offset_t", "in_indptr", lambda: back.indptr, "[n + 1] of the transpose")
+        table.held("uint", "in_indices", lambda: back.indices, "[m]")
+        table.number("uint", "n", n)
+        table.number("ulong", "m", m)
+        for name, (value, note) in trimming.items():
+            table.number("uint", name, value, note)
+        limit = scan_limit(config, traits, n, m)
+        table.number(
+            "ulong", "work_limit", limit, "edges and vertices after which the rest is left"
+        )
+        table.array("uint", "packed", n, "[n] in/out", "shared")
+        table.given("uint", "component", "[n] in/out", "shared")
+        note = "[2 n + 1] in/out, by range: degrees, 1 + vertex"
+        table.array("ulong", "pivots", 2 * n + 1, note, "shared")
+        table.array("entry_t", "queue_even", n + QUEUE_SLACK, "[n + slack]")
+        table.array("entry_t", "queue_odd", n + QUEUE_SLACK, "[n + slack]")
+        self._log = StageLog(table, STAGES, PHASES)
+        trim, pairs = (trimming[name][0] for name in ("trim_limit", "pair_limit"))
+        self._stages = compile_stages(
             device,
             "scc/steps.cl",
             STAGES,
             resolved,
-            "TRIM" if trim else "PIVOT" if pairs else "COLOR",
+            table,
+            first="TRIM" if trim else "PIVOT" if pairs else "COLOR",
+            payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             round_work=ROUND_WORK[traits.is_cpu],
         )
+        table.allocate(memory)
+        program = self._stages.program
         self.source_hash = program.source_hash
-        self.resolved = resolved
         self._begin = program.kernel("scc_begin")
         self._group_size = resolved.group_size
-        self._groups = max(min(-(-n // resolved.group_size), self._driver.groups), 1)
-        held, back = graphs
-        self._log = StageLog(memory, STAGES, PHASES)
-        self._n = np.uint32(n)
+        groups = min(-(-n // resolved.group_size), self._stages.driver.groups)
+        self._groups = max(groups, 1)
         self._whole = (memory.allocate("ranges", 1, np.uint32), np.uint32(0))
-        self._graph: tuple[Argument, ...] = (
-            *(held.indptr, held.indices, back.indptr, back.indices),
-            *(self._n, np.uint64(m)),
-            *parameters,
-            scan_limit(config, traits, n, m),
-        )
-        # Numbered 1, since iteration 0 takes all vertices for one range.
-        once = tuple(map(np.uint32, (0, 1, 0, 1, 2, 0, 0, 0, 1)))
-        self._once = (*self._graph[:6], *once, np.uint64(2**63))
-        self._packed = memory.allocate("packed", n, np.uint32)
-        self._pivots = memory.allocate("pivots", 2 * n + 1, np.uint64)
-        self._queues = (
-            memory.allocate("queue_even", n + QUEUE_SLACK, np.uint32),
-            memory.allocate("queue_odd", n + QUEUE_SLACK, np.uint32),
-        )
 
     def run(
         self, log: SweepLog, component: Allocation, ranges: Allocation | None = None
@@ -133,13 +165,8 @@ class Steps:
             With `depth` the number of vertices that are left.
         """
         self._prepare(log, component, ranges)
-        outcome = self._driver.run(
-            *(self._graph if ranges is None else self._once),
-            self._packed,
-            component,
-            self._pivots,
-            *self._queues,
-            *self._log.arguments,
+        outcome = self._stages.run(
+            {"component": component, **({} if ranges is None else ONCE)},
             restart=lambda: self._prepare(log, component, ranges),
         )
         log.add(*outcome.events, outcome.launches)
@@ -147,14 +174,15 @@ class Steps:
 
     def _prepare(self, log: SweepLog, component: Allocation, ranges: Allocation | None) -> None:
         """Enqueue what makes every vertex live."""
+        table = self._stages.table
         event = self._begin.launch(
             self._groups * self._group_size,
             self._group_size,
-            self._n,
+            table["n"],
             *(self._whole if ranges is None else (ranges, np.uint32(1))),
-            self._packed,
+            table["packed"],
             component,
-            self._pivots,
+            table["pivots"],
         )
         log.add(event, event)
 
@@ -163,16 +191,25 @@ class Steps:
         return self._log.steps(outcome)
 
 
-def _parameters(config: SCCConfig, lanes: int) -> tuple[np.uint32, ...]:
-    """Give the arguments of the kernel that say how often and how steps run."""
+def _parameters(config: SCCConfig, lanes: int) -> dict[str, tuple[int, str]]:
+    """Give the arguments of the kernel that say how often and how steps run, with notes."""
     done = config.decided()
-    trim = NO_LIMIT if isinstance(done["trim"], str) else done["trim"]
-    worth = TRIM_WORTH if done["trim"] == "adaptive" else ANY_WORTH
-    pairs = NO_LIMIT if config.finish == "forward-backward" else done["forward_backward"]
-    strategies = (done["fb_strategy"], done["coloring_strategy"])
     width = min(config.virtual_warp or DEFAULT_VIRTUAL_WARP, lanes)
+    strategies = (done["fb_strategy"], done["coloring_strategy"])
     shifts = [width.bit_length() - 1 if strategy == "Q_VW" else 0 for strategy in strategies]
+    trim = done["trim"]
+    finish = config.finish
+    pairs = NO_LIMIT if finish == "forward-backward" else done["forward_backward"]
+    worth = TRIM_WORTH if trim == "adaptive" else ANY_WORTH
     queued = sum(1 << place for place, strategy in enumerate(strategies) if strategy == "L")
-    color = config.finish == "coloring"
-    trimming = (trim, done["trim_size"], worth)
-    return tuple(map(np.uint32, (*trimming, 0, pairs, color, *shifts, queued)))
+    return {
+        "trim_limit": (NO_LIMIT if isinstance(trim, str) else trim, "iterations of trimming"),
+        "trim_size": (done["trim_size"], "vertices of the largest component that it takes out"),
+        "trim_worth": (worth, "one in so many live ones must go for another iteration"),
+        "pair_first": (0, "number of the first forward-backward iteration"),
+        "pair_limit": (pairs, "and the number that none may reach"),
+        "color": (int(finish == "coloring"), "whether colouring follows"),
+        "pair_lanes": (shifts[0], "log2 of the lanes of a vertex in scans"),
+        "color_lanes": (shifts[1], ""),
+        "queued_closures": (queued, "bit 0, 1: forward-backward, colouring by queue"),
+    }

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.config import SSSPConfig
     from clgraph.algorithms.sssp.method import Method
-    from clgraph.device import DeviceTraits, Memory
-    from clgraph.device.kernel import Argument
+    from clgraph.device import DeviceTraits
     from clgraph.engine.config import TraversalConfig
+    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = [
     "AsynchronousPart",
-    "Rings",
     "asynchronous_part",
     "bucket_hops",
+    "declare_bucket_queues",
     "settled_method",
 ]
 
-# On an H200 a reach of 4 or 8 was as good, 2 took 8 to 18 percent longer; 64 to 256 rings made no
-# difference.
-BUCKETS, REACH, RINGS, FEW_RINGS = 16, 4, 128, 4
+# On an H200 a reach of 4 or 8 was as good, 2 took 8 to 18 percent longer; 64 to 256 queues for each
+# bucket made no difference.
+BUCKETS, REACH, QUEUES, FEW_QUEUES = 16, 4, 128, 4
 # Buckets between two changes of their width, which stays within a factor of 2 of the first: 16
 # times as wide ones took more than twice as long on a geometric graph. From the default width on,
 # changes do not pay: 9.2 ms against 7.7 of a fixed width on a road network, 7.4 and 6.1 on a mesh,
@@ -49,9 +49,9 @@ MOST_EDGES, HUB_ROUNDS, DRIFT = 16.0, 64, 16
 RUNNING = frozenset({"membership", "group_size", "groups", "spin", "patience"})
 # Balancers whose loops need no more than a list of entries in local memory.
 BUCKET_BALANCERS = ("item_thread", "vwarp", "warp_search", "warp_search_local")
-FIRST_WORDS, LEAST_COUNTS = 64, 32  # before the rings' own words: see rings.mako
-# Entries of a bucket's rings, per vertex, and of a ring, at least.
-ROOM, LEAST_RING = 0.25, 256
+FIRST_WORDS, LEAST_COUNTS = 64, 32  # before the words of the queues: see bucket_queues.mako
+# Entries of the queues of a bucket, per vertex, and of a queue, at least.
+ROOM, LEAST_QUEUE = 0.25, 256
 
 
 def settled_method(
@@ -142,48 +142,36 @@ def asynchronous_part(
         groups=traits.compute_units if traits.grid_barrier else None,
         mechanics=Mechanics(entry="full", buffer=buffer, batch=1, wide=0),
         more={
-            "rings": RINGS if traits.grid_barrier else FEW_RINGS,
+            "bucket_queues": QUEUES if traits.grid_barrier else FEW_QUEUES,
             # Of a few groups, how many idle says little.
             "period": PERIOD if method.adapt and traits.grid_barrier else 0,
             "ahead": buffer,
             # A fraction of a second, after which a launch may pause and groups that left return.
-            "turns": 1 << 16 if traits.is_cpu else 1 << 17,
-            "waits": 1 << 10 if traits.is_cpu else 1 << 16,
+            "iteration_limit": 1 << 16 if traits.is_cpu else 1 << 17,
+            "spin_rounds": 1 << 10 if traits.is_cpu else 1 << 16,
         },
     )
 
 
-class Rings:
-    """Where entries wait in buckets: see templates/frontier/rings.mako.
+def declare_bucket_queues(table: Table, n: int, config: ResolvedPaths) -> None:
+    """Declare where entries wait in buckets: see templates/frontier/bucket_queues.mako.
 
-    Parameters
-    ----------
-    memory : Memory
-        Where to allocate.
-    n : int
-        Vertices.
-    config : ResolvedPaths
-        Of a search by buckets.
-
-    Raises
-    ------
-    DeviceMemoryError
-        If 8 bytes times the buckets times n / 4, or up to
-        twice as much, do not fit.
+    8 bytes times the buckets times n / 4, or up to twice as much.
     """
-
-    def __init__(self, memory: Memory, n: int, config: ResolvedPaths) -> None:
-        buckets = getattr(config.method, "buckets", 0)
-        count = buckets * config.rings
-        size = 1 << (max(int(ROOM * n) // config.rings, LEAST_RING) - 1).bit_length()
-        words = FIRST_WORDS + max(buckets, LEAST_COUNTS) + 2 * count
-        self._arguments: tuple[Argument, ...] = (
-            memory.allocate("rings", count * size, np.uint64),
-            memory.allocate("ring_state", words, np.uint32),
-            np.uint32(size - 1),
-            np.float32(np.clip(1 / config.delta, np.finfo(np.float32).tiny, 1e38)),
-        )
-
-    def arguments(self) -> tuple[Argument, ...]:
-        """Give the kernel's arguments for them."""
-        return self._arguments
+    buckets = getattr(config.method, "buckets", 0)
+    count = buckets * config.bucket_queues
+    size = 1 << (max(int(ROOM * n) // config.bucket_queues, LEAST_QUEUE) - 1).bit_length()
+    words = FIRST_WORDS + max(buckets, LEAST_COUNTS) + 2 * count
+    tiny = np.finfo(np.float32).tiny
+    table.array(
+        "ulong",
+        "bucket_queues",
+        count * size,
+        "[BUCKETS * BUCKET_QUEUES * (bucket_mask + 1)], see bucket_queues.mako",
+        "shared",
+    )
+    table.array(
+        "uint", "bucket_state", words, "[BUCKET_WORDS + 2 * BUCKETS * BUCKET_QUEUES]", "shared"
+    )
+    table.number("uint", "bucket_mask", size - 1, "a queue's size, a power of two, less one")
+    table.number("float", "per_length", np.clip(1 / config.delta, tiny, 1e38), "1 / delta")

@@ -1,251 +1,301 @@
-"""Device memory of a search for shortest paths: the graph, queues and piles, and results."""
+"""What a search for shortest paths takes: its kernel's arguments, with their memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.algorithms.sssp.buckets import Rings
+from clgraph.algorithms.sssp.buckets import declare_bucket_queues
 from clgraph.algorithms.sssp.classes import (
-    classed_heads,
+    classed_targets,
     cut_weights,
     leaves_of,
     light_first,
     rows_in_order,
 )
-from clgraph.algorithms.sssp.stages import BOARD_COUNT
+from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
-from clgraph.algorithms.sssp.tuning import Tuning
-from clgraph.device import Memory
+from clgraph.algorithms.sssp.tuning import declare_tuning
 from clgraph.engine.choose import QUEUE_SLACK
-from clgraph.engine.findings import BufferPool
-from clgraph.engine.resident import resident
+from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
+from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.state import check_hubs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
-    from clgraph.device import Allocation, Device
-    from clgraph.device.kernel import Argument
+    from clgraph.device import Device
     from clgraph.device.memory import Progress
-    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
-__all__ = ["PathBuffers"]
-
-LEVEL_CAPACITY = 1 << 16  # stages whose size and time are kept; 16 bytes each
+__all__ = ["in_place", "level_capacity", "table_of"]
 
 
-class PathBuffers:
-    """What the searches of one plan share, and result buffers in turn.
+def in_place(config: ResolvedPaths, weights: Weights) -> bool:
+    """Whether distances are right where they are searched, so that nothing has to finish."""
+    return config.claims != "packed" and not weights.keys.signed
+
+
+def level_capacity(graph: Graph, config: ResolvedPaths) -> int:
+    """Give how many records of stages are kept."""
+    quads = ROW_QUADS if config.method.name == "self-tuning" else 1
+    return min(64 * graph.n + 64, LEVEL_CAPACITY) * quads
+
+
+def table_of(
+    graph: Graph,
+    weights: Weights,
+    config: ResolvedPaths,
+    device: Device,
+    *,
+    predecessors: bool,
+    progress: Progress | None = None,
+) -> Table:
+    """Declare the arguments of ``sssp/sssp.cl``.
 
     Parameters
     ----------
     graph : Graph
-        At least one vertex.
+        What is searched.
     weights : Weights
         Of the graph.
     config : ResolvedPaths
-        Which buffers the stages use.
+        Which arguments the stages use.
     device : Device
-        Where.
+        Where the graph is uploaded.
     predecessors : bool
         Whether searches label a tree.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
+    """
+    keys = weights.keys
+    key = np.dtype(f"u{keys.bits // 8}")
+    table = Table(
+        {
+            "offset_t": (offsets_dtype(graph.m), 1),
+            "weight_t": (weights.dtype, 1),
+            "key_t": (key, 1),
+            "cell_t": (np.uint64 if config.claims == "packed" else key, 1),
+            "entry_t": (np.uint32, config.entry_words),
+        }
+    )
+    edges = cache(lambda: _Edges.of(graph, weights, config))
+    _declare_graph(table, graph, weights, config, device, progress, edges)
+    _declare_wishes(table)
+    # Keys that are distances as they are need no copy of their own.
+    if in_place(config, weights):
+        table.given("cell_t", "cells", "[n] keys, which are distances", "write")
+    else:
+        table.array("cell_t", "cells", graph.n, "[n] keys, or keys and stages")
+    stamped = config.claims == "stamped"
+    table.array("uint", "stamps", graph.n if stamped else 1, "[n] stages, or one element", "shared")
+    SearchPlan.declare_results(table, "weight_t", predecessors=predecessors, access="shared")
+    _declare_queues(table, graph, config)
+    _declare_parts(table, graph, weights, config, edges)
+    if config.method.heavy == "switching":
+        _declare_transpose(table, graph, config, progress)
+    table.upload(
+        "uint",
+        "control_block",
+        lambda: np.zeros(CONTROL_BLOCK_COUNT, np.uint32),
+        "bounds and counters of the search",
+        "shared",
+    )
+    SearchPlan.declare_levels(table, level_capacity(graph, config))
+    if config.method.name == "self-tuning":
+        declare_tuning(table, graph, config)
+    if config.method.name == "asynchronous":
+        declare_bucket_queues(table, graph.n, config)
+    return table
+
+
+class _Edges(NamedTuple):
+    """The edges in the order and form in which a search reads them.
 
     Attributes
     ----------
-    pool : BufferPool
-        Where each search takes what it writes.
-
-    Raises
-    ------
-    DeviceMemoryError
-        If not all of it fits.
+    heads : uint32 array [m]
+        In that order, with the classes that are left out.
+    values : array
+        Weights [m], or head and weight of each edge side by side, as words.
+    middles : array
+        First heavy edge of each row, or where each row's edges up to each cut weight end; empty
+        where no edges are heavy.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        weights: Weights,
-        config: ResolvedPaths,
-        device: Device,
-        *,
-        predecessors: bool,
-        progress: Progress | None = None,
-    ) -> None:
-        self._memory = memory = Memory(device)
-        self._weights = weights
-        self._graph_args = self._upload(graph, config, device, progress)
-        n, keys = graph.n, weights.keys
-        hubs = config.hubs_among(graph.degrees)
-        # Keys that are distances as they are need no copy of their own.
-        self._in_place = config.claims != "packed" and not keys.signed
-        key_type = np.dtype(np.uint64 if config.claims == "packed" else f"u{keys.bits // 8}")
-        self._cells = None if self._in_place else memory.allocate("cells", n, key_type)
-        self._stamps = memory.allocate("stamps", n if config.claims == "stamped" else 1, np.uint32)
+    heads: NDArray[Any]
+    values: NDArray[Any]
+    middles: NDArray[Any]
 
-        def entries(name: str, count: int) -> Allocation:
-            return memory.allocate(name, (count + QUEUE_SLACK) * config.entry_words, np.uint32)
-
-        tuned = config.method.name == "self-tuning"
-        pieces = graph.m // config.row_limit if config.row_limit else 0
-        if config.claims == "none":
-            pieces = n * (config.limits.queue_percent or 100) // 100 - n
-        pile = n + QUEUE_SLACK if config.method.name not in {"bellman-ford", "asynchronous"} else 1
-        self.board = memory.upload("board", np.zeros(BOARD_COUNT, np.uint32))
-        self._scratch: tuple[Argument, ...] = (
-            entries("queue_even", n + pieces),
-            entries("queue_odd", n + pieces),
-            entries("hubs_even", hubs),
-            entries("hubs_odd", hubs),
-            memory.allocate("pile_even", pile, np.uint32),
-            memory.allocate("pile_odd", pile, np.uint32),
-            *self._parts_of_rows,
-            entries("settled", n + pieces if config.method.name == "delta-stepping" else 0),
-            *(
-                self._looked_along(graph, config, progress)
-                if config.method.heavy == "switching"
-                else ()
-            ),
-            self.board,
-        )
-        self._rings = Rings(memory, n, config) if config.method.name == "asynchronous" else None
-        self.tuning = Tuning(memory, graph, weights, config, device) if tuned else None
-        self._no_tree = memory.allocate("predecessors", 1, np.int32)
-        self._sources = memory.allocate("sources", 1, np.uint32)
-        self._level_capacity = np.uint32(
-            min(64 * graph.n + 64, LEVEL_CAPACITY) * (ROW_QUADS if tuned else 1)
-        )
-        self.pool = BufferPool(
-            memory, n, int(self._level_capacity), predecessors=predecessors, dtype=weights.dtype
-        )
-
-    def _upload(
-        self, graph: Graph, config: ResolvedPaths, device: Device, progress: Progress | None
-    ) -> tuple[Argument, ...]:
-        memory, weights = self._memory, self._weights
-        out = resident(graph, device, progress)
-        indices, heads = out.indices, np.asarray(graph.indices)
+    @classmethod
+    def of(cls, graph: Graph, weights: Weights, config: ResolvedPaths) -> _Edges:
+        """Put the edges in order."""
+        heads, values = np.asarray(graph.indices), weights.values
+        middles: NDArray[Any] = np.empty(0, np.uint32)
         if config.method.edge_classes:
-            heads = classed_heads(graph, weights, config.method.edge_classes)
-            indices = memory.upload("indices", heads, progress=progress)
-        values = weights.values
-        self._parts_of_rows: tuple[Argument, ...] = (
-            memory.allocate("middles", 1, out.indptr.dtype),
-        )
+            heads = classed_targets(graph, weights, config.method.edge_classes)
         if config.method.name == "delta-stepping":
             delta = weights.dtype.type(config.delta)
             if config.row_limit:
-                cuts = cut_weights(delta)
-                order, ends = rows_in_order(graph, values, cuts)
-                self._parts_of_rows = (
-                    memory.upload("row_ends", ends.view(np.uint32)),
-                    memory.upload("cut_weights", cuts),
-                )
+                order, middles = rows_in_order(graph, values, cut_weights(delta))
             else:
                 order, middles = light_first(graph, values, delta)
-                self._parts_of_rows = (memory.upload("middles", middles.astype(out.indptr.dtype)),)
             heads, values = heads[order], values[order]
-            indices = memory.upload("indices", heads.astype(np.uint32), progress=progress)
-        edges = _beside_heads(heads, values) if config.group_size == 1 else values
-        leaf_args, leaf_count = self._no_leaves(), 0
-        if "leaf" in config.method.edge_classes:
-            leaves = leaves_of(graph, weights)
-            leaf_count = leaves.vertices.size
-            leaf_args = (
-                memory.upload("leaves", leaves.vertices),
-                memory.upload("leaf_indptr", leaves.indptr),
-                memory.upload("leaf_tails", leaves.tails),
-                memory.upload("leaf_weights", leaves.weights),
-            )
-        return (
-            out.indptr,
-            indices,
-            memory.upload("weights", _as_words(edges), progress=progress),
-            *leaf_args,
-            np.uint32(leaf_count),
-            np.uint32(graph.n),
-            np.uint64(graph.m),
-            np.uint32(graph.max_degree),
-            np.uint32(max(round(graph.mean_degree), 1)),
+        if config.group_size == 1:
+            values = _beside_targets(heads, values)
+        return cls(heads.astype(np.uint32, copy=False), values, middles)
+
+
+def _declare_graph(
+    table: Table,
+    graph: Graph,
+    weights: Weights,
+    config: ResolvedPaths,
+    device: Device,
+    progress: Progress | None,
+    edges: Callable[[], _Edges],
+) -> None:
+    table.held("offset_t", "indptr", lambda: resident(graph, device, progress).indptr, "[n + 1]")
+    if config.method.edge_classes or config.method.name == "delta-stepping":
+        table.upload(
+            "uint",
+            "indices",
+            lambda: edges().heads,
+            "[m], with the class of an edge in the two highest bits",
+            progress=progress,
         )
-
-    def _looked_along(
-        self, graph: Graph, config: ResolvedPaths, progress: Progress | None
-    ) -> tuple[Argument, ...]:
-        """Give the transpose; an undirected graph is its own."""
-        if not graph.directed:
-            return self._graph_args[:3]
-        back = graph.transpose()
-        kind = np.uint64 if config.wide_offsets else np.uint32
-        return (
-            self._memory.upload("in_indptr", np.asarray(back.indptr).astype(kind)),
-            self._memory.upload(
-                "in_indices", np.asarray(back.indices).astype(np.uint32), progress=progress
-            ),
-            self._memory.upload("in_weights", np.asarray(back.weights), progress=progress),
-        )
-
-    def _no_leaves(self) -> tuple[Allocation, ...]:
-        names = ("leaves", "leaf_indptr", "leaf_tails", "leaf_weights")
-        return tuple(self._memory.allocate(name, 2, np.uint32) for name in names)
-
-    @property
-    def in_place(self) -> bool:
-        """Whether distances are right where they are searched, so that nothing has to finish."""
-        return self._in_place
-
-    def arguments(
-        self,
-        sources: NDArray[np.uint32],
-        bounds: tuple[Argument, ...],
-        results: SearchBuffers,
-    ) -> tuple[Argument, ...]:
-        """Give the kernel's arguments up to the state, for a search into `results`."""
-        if sources.size > 1:
-            if self._sources.count < sources.size:
-                self._sources = self._memory.allocate("sources", sources.size, np.uint32)
-            self._sources.write(sources)
-        return (
-            *self._graph_args,
-            np.uint32(sources[0]),
-            self._sources,
-            np.uint32(sources.size),
-            *bounds,
-            self._cells or results.distances,
-            self._stamps,
-            results.distances,
-            results.predecessors or self._no_tree,
-            *self._scratch,
-            results.levels,
-            self._level_capacity,
-            *(self.tuning.arguments() if self.tuning else ()),
-            *(self._rings.arguments() if self._rings else ()),
-        )
-
-    def lengths_so_far(self, results: SearchBuffers) -> NDArray[Any]:
-        """Give distances in the middle of a search that did not end, in the weights' type [n]."""
-        cells = (self._cells or results.distances).read()
-        keys = self._weights.keys
-        words = cells.view(np.uint64 if keys.bits == 64 else np.uint32)
-        if cells.dtype.itemsize * 8 > keys.bits:
-            words = words[1::2]
-        return self._weights.lengths(words)
-
-
-def _beside_heads(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """Head and weight of each edge side by side, as lone work-items read them."""
-    edges = np.zeros(
-        heads.size, np.dtype([("head", np.uint32), ("weight", values.dtype)], align=True)
+    else:
+        table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
+    table.upload(
+        "edge_t", "edges", lambda: edges().values, "[m] weights, beside heads", progress=progress
     )
-    edges["head"], edges["weight"] = heads, values
-    return edges
+    has_leaves = "leaf" in config.method.edge_classes
+    leaves = cache(lambda: leaves_of(graph, weights))
+
+    def leaf(part: str) -> Callable[[], NDArray[Any]]:
+        return lambda: getattr(leaves(), part)
+
+    for ctype, name, part, note in (
+        ("uint", "leaves", "vertices", "[leaf_count] vertices that are left to the end"),
+        ("offset_t", "leaf_indptr", "indptr", "[leaf_count + 1] their edges in leaf_sources"),
+        ("uint", "leaf_sources", "tails", ""),
+        ("weight_t", "leaf_weights", "weights", ""),
+    ):
+        if has_leaves:
+            table.upload(ctype, name, leaf(part), note)
+        else:
+            table.array(ctype, name, 2, "no leaves", "read")
+    count = (lambda: leaves().vertices.size) if has_leaves else 0
+    table.number("uint", "leaf_count", count)
+    table.number("uint", "n", graph.n)
+    table.number("ulong", "m", graph.m)
+    table.number("uint", "max_degree", graph.max_degree)
+    table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
 
 
-def _as_words(values: NDArray[Any]) -> NDArray[Any]:
-    """Structured arrays as plain words, which is what device arrays are made of."""
-    return values.view(np.uint32) if values.dtype.names else values
+def _declare_wishes(table: Table) -> None:
+    """Declare what a run is asked for."""
+    table.given("uint", "source", "the only one")
+    table.array("uint", "sources", 1, "[source_count], where there are several", "read")
+    table.given("uint", "source_count")
+    table.given("uint", "target", "stop when it is settled; n for none")
+    table.given("ulong", "limit", "largest key that is wanted")
+    table.given("ulong", "last_key", "largest key that is kept in the end")
+    table.given("ulong", "first_high", "the bound to begin with")
+    table.given("weight_t", "delta", "what it is raised by")
+    table.given("uint", "max_rounds", "more relax stages than this prove nothing but a cycle")
+    table.given("uint", "finish", "whether a FINISH stage is wanted")
+
+
+def _pieces(graph: Graph, config: ResolvedPaths) -> int:
+    """Entries of a queue beside one for each vertex."""
+    if config.claims == "none":
+        return graph.n * (config.limits.queue_percent or 100) // 100 - graph.n
+    return graph.m // config.row_limit if config.row_limit else 0
+
+
+def _declare_queues(table: Table, graph: Graph, config: ResolvedPaths) -> None:
+    room = graph.n + _pieces(graph, config) + QUEUE_SLACK
+    hubs = config.hubs_among(graph.degrees) + QUEUE_SLACK
+    check_hubs(stage_payload(config), hubs)
+    has_pile = config.method.name not in {"bellman-ford", "asynchronous"}
+    pile = graph.n + QUEUE_SLACK if has_pile else 1
+    table.array("entry_t", "queue_even", room, "[n + slack]")
+    table.array("entry_t", "queue_odd", room, "[n + slack]")
+    table.array("entry_t", "hubs_even", hubs, "[number of hubs + slack]")
+    table.array("entry_t", "hubs_odd", hubs)
+    table.array("uint", "pile_even", pile, "[n + slack]")
+    table.array("uint", "pile_odd", pile, "[n + slack]")
+
+
+def _declare_parts(
+    table: Table,
+    graph: Graph,
+    weights: Weights,
+    config: ResolvedPaths,
+    edges: Callable[[], _Edges],
+) -> None:
+    """Declare what delta-stepping knows of rows, and the list of what a band has settled."""
+    delta_stepping = config.method.name == "delta-stepping"
+    if config.row_limit:
+        cuts = cut_weights(weights.dtype.type(config.delta))
+        table.upload(
+            "ushort8",
+            "row_ends",
+            lambda: edges().middles.view(np.uint32),
+            "[n] edges of each row up to each cut weight, 65535 for more",
+        )
+        table.upload("weight_t", "cut_weights", lambda: cuts, "[8] ascending")
+    elif delta_stepping:
+        kind = offsets_dtype(graph.m)
+        table.upload(
+            "offset_t", "middles", lambda: edges().middles.astype(kind), "[n] first heavy edges"
+        )
+    else:
+        table.array("offset_t", "middles", 1, "no edge is heavy", "read")
+    room = graph.n + _pieces(graph, config) if delta_stepping else 0
+    table.array("entry_t", "settled", room + QUEUE_SLACK, "[as a queue] of this band")
+
+
+def _declare_transpose(
+    table: Table, graph: Graph, config: ResolvedPaths, progress: Progress | None
+) -> None:
+    """Declare the transpose; an undirected graph is its own."""
+    kind = np.uint64 if config.wide_offsets else np.uint32
+    if not graph.directed:
+        table.held("offset_t", "in_indptr", lambda: table["indptr"], "[n + 1]")
+        table.held("uint", "in_indices", lambda: table["indices"], "[m]")
+        table.held("weight_t", "in_edges", lambda: table["edges"], "[m]")
+        return
+    back = cache(graph.transpose)
+    table.upload(
+        "offset_t",
+        "in_indptr",
+        lambda: np.asarray(back().indptr).astype(kind),
+        "[n + 1] of the transpose",
+    )
+    table.upload(
+        "uint",
+        "in_indices",
+        lambda: np.asarray(back().indices).astype(np.uint32),
+        "[m]",
+        progress=progress,
+    )
+    table.upload(
+        "weight_t", "in_edges", lambda: np.asarray(back().weights), "[m]", progress=progress
+    )
+
+
+def _beside_targets(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Head and weight of each edge side by side, as one work-item reads them, in words."""
+    edges = np.zeros(
+        heads.size, np.dtype([("vertex", np.uint32), ("weight", values.dtype)], align=True)
+    )
+    edges["vertex"], edges["weight"] = heads, values
+    return edges.view(np.uint32)

@@ -89,9 +89,9 @@ class ResolvedPaths(Resolved):
         How often SIMD groups go on by themselves; 0 for never.
     set_point : float
         Edges that each step of a search that tunes itself should look at, from the beginning.
-    rings, period, ahead, turns, waits : int
-        Of `Asynchronous`: rings of each bucket; buckets between two changes of their width, 0 for
-        never; entries that a SIMD group collects; turns after which a launch may pause and waits
+    bucket_queues, period, ahead, iteration_limit, spin_rounds : int
+        Of `Asynchronous`: queues of each bucket; buckets between two changes of their width, 0 for
+        never; entries that a SIMD group collects; iterations after which a launch may pause, polls
         after which a group leaves.
     idle_least, idle_most : int
         Shares of idle SIMD groups, in percent, below which buckets become narrower and above which
@@ -106,11 +106,11 @@ class ResolvedPaths(Resolved):
     row_limit: int = 0
     drift: int = 0
     set_point: float = 0.0
-    rings: int = 0
+    bucket_queues: int = 0
     period: int = 0
     ahead: int = 0
-    turns: int = 0
-    waits: int = 0
+    iteration_limit: int = 0
+    spin_rounds: int = 0
     idle_least: int = 10
     idle_most: int = 50
 

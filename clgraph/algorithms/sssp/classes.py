@@ -23,7 +23,7 @@ __all__ = [
     "NO_END",
     "ROW_CUTS",
     "Leaves",
-    "classed_heads",
+    "classed_targets",
     "cut_weights",
     "has_parallel_edges",
     "leaves_of",
@@ -73,7 +73,7 @@ def _tails(graph: Graph) -> NDArray[np.int64]:
     return np.repeat(np.arange(graph.n), graph.degrees)
 
 
-def classed_heads(graph: Graph, weights: Weights, wanted: Collection[str]) -> NDArray[np.uint32]:
+def classed_targets(graph: Graph, weights: Weights, wanted: Collection[str]) -> NDArray[np.uint32]:
     """Give the heads of all edges with the code of their class in the two highest bits.
 
     Of several classes an edge is in the first of "self", "leaf", "in-degree-1".

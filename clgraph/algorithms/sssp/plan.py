@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp.buffers import PathBuffers
+from clgraph.algorithms.sssp.buffers import in_place, level_capacity, table_of
 from clgraph.algorithms.sssp.choose import resolve_paths
 from clgraph.algorithms.sssp.classes import has_parallel_edges
 from clgraph.algorithms.sssp.config import SSSPConfig
@@ -21,9 +19,9 @@ from clgraph.algorithms.sssp.cycle import (
 )
 from clgraph.algorithms.sssp.result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp.stages import (
-    REMARK_BELOW,
-    REMARK_BEYOND,
-    REMARK_ROUNDS,
+    FLAG_BELOW,
+    FLAG_BEYOND,
+    FLAG_ROUNDS,
     kernel_parameters,
     stages_of,
 )
@@ -31,11 +29,9 @@ from clgraph.algorithms.sssp.trace import TunedFindings, TunedStats
 from clgraph.algorithms.sssp.tuning import HostControl, Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
-from clgraph.device import device as find_device
-from clgraph.device import load
 from clgraph.device.asked import asking
 from clgraph.engine.arguments import vertex_number, vertex_numbers
-from clgraph.engine.driver import Driver
+from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
@@ -59,7 +55,7 @@ __all__ = ["SSSP", "SSSPConfig", "SSSPResult", "sssp"]
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
 
 
-class SSSP:
+class SSSP(SearchPlan):
     """A search for shortest paths compiled for one graph, configuration and device.
 
     Parameters
@@ -120,53 +116,51 @@ class SSSP:
         *,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph, weighted=True)
+        super().__init__(as_graph(graph, weighted=True), device)
         self.with_predecessors = bool(predecessors)
-        self._wanted = SSSPConfig.of(config)
         self._weights = Weights(self.graph)
-        self.device = find_device(device)
+        self._wanted = SSSPConfig.on(config, "sssp", self.graph, self.device)
         self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
-        self._lock = threading.Lock()
-        self._compile()
-        if self.graph.n:
-            self._buffers = PathBuffers(
-                self.graph,
-                self._weights,
-                self.config,
-                self.device,
+        decided, keys = self.config, self._weights.keys
+        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
+        table = table_of(
+            self.graph,
+            self._weights,
+            decided,
+            self.device,
+            predecessors=self.with_predecessors,
+            progress=progress,
+        )
+        stages = Stages(
+            self.device,
+            "sssp/sssp.cl",
+            "sssp",
+            table=table,
+            config=decided,
+            stages=stages_of(decided, predecessors=self.with_predecessors),
+            render=lambda names: kernel_parameters(
+                decided,
+                keys,
+                names,
                 predecessors=self.with_predecessors,
-                progress=progress,
-            )
+                parallel_edges=parallel,
+            ),
+        )
+        self._ready(
+            stages,
+            predecessors=self.with_predecessors,
+            level_capacity=level_capacity(self.graph, decided),
+            dtype=self._weights.dtype,
+        )
+        self._tuned: Tuning | None = None
+        if decided.method.name == "self-tuning" and self.graph.n:
+            self._tuned = Tuning(table["set_point"], self.graph, decided, self.device)
+        self._mirror: Mirror | None = None
 
     @property
     def unreached(self) -> Any:
         """What stands for no path in the type of the weights: infinity, or the largest integer."""
         return self._weights.unreached
-
-    def _compile(self) -> None:
-        config, keys = self.config, self._weights.keys
-        stages = stages_of(config, predecessors=self.with_predecessors)
-        together = [stages] if config.kernels == "fused" else [(stage,) for stage in stages]
-        parallel = "source" in config.method.edge_classes and has_parallel_edges(self.graph)
-        programs = [
-            load(
-                self.device,
-                "sssp/sssp.cl",
-                **kernel_parameters(
-                    config,
-                    keys,
-                    names,
-                    predecessors=self.with_predecessors,
-                    parallel_edges=parallel,
-                ),
-            )
-            for names in together
-        ]
-        self.source_hash = programs[0].source_hash
-        kernels = [program.kernel("sssp") for program in programs]
-        self._places = {name: at for at, names in enumerate(together) for name in names}
-        self._mirror: Mirror | None = None
-        self._driver = Driver(self.device, kernels, config)
 
     @asking
     def run(
@@ -213,21 +207,19 @@ class SSSP:
         VerificationError
             If the result was to be checked and is wrong.
         """
-        start = time.perf_counter()
-        sources, given = vertex_numbers(source, self.graph.n)
-        end = None if target is None else vertex_number(target, self.graph.n, "target")
-        last = self._weights.limit_key(max_distance)
-        if self._weights.negative and max_distance is not None:
-            refuse_tree(max_distance, wanted=self.with_predecessors or verify)
-        with self._lock:
-            buffers = self._buffers.pool.take()
+        with self._turn() as turn:
+            sources, given = vertex_numbers(source, self.graph.n)
+            end = None if target is None else vertex_number(target, self.graph.n, "target")
+            last = self._weights.limit_key(max_distance)
+            if self._weights.negative and max_distance is not None:
+                refuse_tree(max_distance, wanted=self.with_predecessors or verify)
+            buffers = self._pool.take()
             control = self._host_control()
-            order = control.order(self._places) if control else ()
-            outcome = self._search(sources, end, last, buffers, order)
+            order = control.order(self._stages.places) if control else ()
+            outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
-        total_ms = 1e3 * (time.perf_counter() - start)
         # A limit above what the type holds does not tell what is beyond it from what is near.
-        if outcome.remark & REMARK_BEYOND and (
+        if outcome.status_flags & FLAG_BEYOND and (
             max_distance is None or max_distance >= self.unreached
         ):
             check_overflow(self.graph, self._weights, found.is_reached, end)
@@ -246,24 +238,24 @@ class SSSP:
         stats: PathStats
         if isinstance(found, TunedFindings):
             control_ms = 1e3 * control.seconds if control else None
-            stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
+            stats = TunedStats(found, outcome, turn.total_ms, self.config, control_ms)
         else:
-            stats = PathStats(found, outcome, total_ms, self.config)
+            stats = PathStats(found, outcome, turn.total_ms, self.config)
+        stats.ran_on(self.device, self.groups)
         return SSSPResult(found, stats, given, end)
 
     @property
     def power(self) -> PowerTarget | None:
         """What moves the set-point after ``power_target``: its windows, watts and set-points."""
-        tuning = self._buffers.tuning if self.graph.n else None
-        return tuning.power if tuning else None
+        return self._tuned.power if self._tuned else None
 
     def _host_control(self) -> HostControl | None:
         if self.config.method.controller != "host":
             return None
-        buffers = self._buffers
+        control_block = self._stages.table["control_block"]
         if self._mirror is None:
-            self._mirror = HostControl.mirror_of(self.device, buffers.board)
-        return HostControl(buffers.board, self._mirror, self._weights, self._tuning)
+            self._mirror = HostControl.mirror_of(self.device, control_block)
+        return HostControl(control_block, self._mirror, self._weights, self._tuning)
 
     def _findings(
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
@@ -275,12 +267,11 @@ class SSSP:
 
     @property
     def _tuning(self) -> Tuning:
-        tuning = self._buffers.tuning if self.graph.n else None
-        if tuning is None:
+        if self._tuned is None:
             raise InvalidArgumentError(
                 f"method={self.config.method.name!r} has no set-point; use config='self-tuning'."
             )
-        return tuning
+        return self._tuned
 
     @property
     def set_point(self) -> float:
@@ -295,7 +286,7 @@ class SSSP:
     def set_point(self, value: float) -> None:
         self._tuning.set_point = value
 
-    def _search(
+    def _relax(
         self,
         sources: NDArray[np.uint32],
         target: int | None,
@@ -303,43 +294,63 @@ class SSSP:
         buffers: SearchBuffers,
         order: Iterable[int] = (),
     ) -> Outcome:
+        """Search until it is done, or a cycle of negative weight is found."""
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         if keys.signed:
             target = None  # whatever is farther may still lead to it
-        finish = self.with_predecessors or target is not None or not self._buffers.in_place
+        finish = self.with_predecessors or target is not None or not self._in_place
         stepwise = self.config.method.name != "bellman-ford"
+        tuned = self._tuned
         # A sum that is not worth keeping may still lead on to one that is, by negative weights.
         limit = keys.none - 1 if keys.signed else last
-        tuned = self.config.method.name == "self-tuning"
-        tuning = self._buffers.tuning
-        delta = weights.dtype.type(0 if tuned else self.config.delta)
         high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1
         rounds = FIRST_ROUNDS if keys.signed else 2**32 - 1
+        given = self._from(sources) | {
+            "target": np.uint32(n if target is None else target),
+            "limit": np.uint64(limit),
+            "last_key": np.uint64(last),
+            "first_high": np.uint64(high),
+            "delta": weights.dtype.type(0 if tuned else self.config.delta),
+            "finish": np.uint32(finish),
+        }
+        if self._in_place:
+            given["cells"] = buffers.distances
         while True:
-            outcome = self._driver.run(
-                *self._buffers.arguments(
-                    sources,
-                    (
-                        np.uint32(n if target is None else target),
-                        np.uint64(limit),
-                        np.uint64(last),
-                        np.uint64(high),
-                        delta,
-                        np.uint32(min(rounds, n + 3, 2**32 - 1) if keys.signed else rounds),
-                        np.uint32(finish),
-                    ),
-                    buffers,
-                ),
-                order=order,
-                between=tuning.follow if tuning else None,
-            )
-            if not outcome.remark & (REMARK_ROUNDS | REMARK_BELOW):
+            most = min(rounds, n + 3, 2**32 - 1) if keys.signed else rounds
+            given["max_rounds"] = np.uint32(most)
+            if tuned:
+                tuned.follow()
+            between = tuned.follow if tuned else None
+            outcome = self._search(buffers, given, order=order, between=between)
+            if not outcome.status_flags & (FLAG_ROUNDS | FLAG_BELOW):
                 return outcome
-            refuse_cycle(self.graph, weights, self._buffers.lengths_so_far(buffers))
+            refuse_cycle(self.graph, weights, self._lengths_so_far(buffers))
             refuse_shorter(
-                weights, below=bool(outcome.remark & REMARK_BELOW), proven=rounds > n + 3
+                weights, below=bool(outcome.status_flags & FLAG_BELOW), proven=rounds > n + 3
             )
             rounds *= MORE_ROUNDS
+
+    @property
+    def _in_place(self) -> bool:
+        return in_place(self.config, self._weights)
+
+    def _from(self, sources: NDArray[np.uint32]) -> dict[str, Any]:
+        """Give the arguments that say where paths begin; several sources are copied."""
+        if sources.size > 1:
+            table = self._stages.table
+            if table["sources"].count < sources.size:
+                table["sources"] = self._memory.allocate("sources", sources.size, np.uint32)
+            table["sources"].write(sources)
+        return {"source": np.uint32(sources[0]), "source_count": np.uint32(sources.size)}
+
+    def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:
+        """Give distances in the middle of a search that did not end, in the weights' type [n]."""
+        held = buffers.distances if self._in_place else self._stages.table["cells"]
+        cells, keys = held.read(), self._weights.keys
+        words = cells.view(np.uint64 if keys.bits == 64 else np.uint32)
+        if cells.dtype.itemsize * 8 > keys.bits:
+            words = words[1::2]
+        return self._weights.lengths(words)
 
     def _reach(self, found: PathFindings, target: int | None, last: int) -> int:
         """Key of the largest distance that the search was to give."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.energy.estimates import Work
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.findings import Findings
 from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
 from clgraph.errors import InvalidArgumentError
+from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +54,11 @@ class PathFindings(Findings):
         """Edges out of each frontier, int64 [stages]."""
         return self.levels[:, 1].astype(np.int64)
 
+    @property
+    def vertices(self) -> int:
+        """Of the graph."""
+        return int(self._graph.degrees.size)
+
     @cached_property
     def edges_of_reached(self) -> int:
         """Out-edges of the vertices with a distance."""
@@ -75,6 +82,11 @@ class PathStats(TraversalStats):
         self._paths = found
         self.levels = outcome.depth
         self.relaxations = outcome.explored
+
+    def _work(self) -> Work:
+        edges, n = float(self.relaxations), self._paths.vertices
+        # One edge in eight brings a shorter path, which an atomic stores.
+        return Work(float(n), edges, edges / 8, float(self.levels), 4.0 * n)
 
     @property
     def config(self) -> ResolvedPaths:
@@ -109,7 +121,7 @@ class PathStats(TraversalStats):
         return table
 
 
-class SSSPResult:
+class SSSPResult(NamedResult):
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
@@ -158,6 +170,17 @@ class SSSPResult:
     def reached(self) -> int:
         """Vertices with a distance, the sources among them."""
         return int(np.count_nonzero(self._found.is_reached))
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
+
+    def columns(self) -> dict[str, Any]:
+        """Distances, infinite where there is no path, and predecessors if there are, by name."""
+        known, tree = self._found.is_reached, self.predecessors
+        lengths = np.where(known, self.distances, np.inf)
+        return {"distance": lengths} | ({} if tree is None else {"predecessor": tree})
 
     def path(self, target: int | None = None) -> list[int]:
         """Vertices of one shortest path from a source to `target`, both ends included.

@@ -18,7 +18,7 @@ from clgraph.engine.control import (
     TELLING,
     VARIANCE_FLOOR,
 )
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS
+from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.weights import Keys
 
 __all__ = [
-    "BOARD_COUNT",
-    "BOARD_WORDS",
-    "REMARK_BELOW",
-    "REMARK_BEYOND",
-    "REMARK_ROUNDS",
+    "CONTROL_BLOCK_COUNT",
+    "CONTROL_BLOCK_WORDS",
+    "FLAG_BELOW",
+    "FLAG_BEYOND",
+    "FLAG_ROUNDS",
     "TUNED_WORDS",
     "kernel_parameters",
+    "stage_payload",
     "stages_of",
 ]
 
@@ -50,9 +51,9 @@ STAGE_NUMBERS = {
     "heavy": 7,
     "clear": 7,
 }
-REMARK_BEYOND, REMARK_BELOW, REMARK_ROUNDS = 1, 2, 4
-# Words of the board, 64 bits each where they are keys; contended ones on lines of their own.
-BOARD_WORDS = {
+FLAG_BEYOND, FLAG_BELOW, FLAG_ROUNDS = 1, 2, 4
+# Words of the control block, 64 bits each where they are keys; contended ones on own lines.
+CONTROL_BLOCK_WORDS = {
     "PILE_EVEN": 0,
     "PILE_ODD": 32,
     "LEAST": 64,
@@ -62,14 +63,14 @@ BOARD_WORDS = {
     "ROOTS": 128,
     "SETTLED": 160,
     "SETTLED_BEGIN": 161,
-    "RINGS_CLEAN": 168,
+    "BUCKETS_CLEAN": 168,
     "SETTLED_EDGES": 204,
     "LEFT_EDGES": 206,
-    "REMARK_BEYOND": REMARK_BEYOND,
-    "REMARK_BELOW": REMARK_BELOW,
-    "REMARK_ROUNDS": REMARK_ROUNDS,
+    "FLAG_BEYOND": FLAG_BEYOND,
+    "FLAG_BELOW": FLAG_BELOW,
+    "FLAG_ROUNDS": FLAG_ROUNDS,
 }
-BOARD_COUNT = 320
+CONTROL_BLOCK_COUNT = 320
 # Of a search that tunes itself; the last ones are doubles, and five of a model each.
 TUNED_WORDS = {
     "LIVE_EVEN": 162,
@@ -128,6 +129,54 @@ def stages_of(config: ResolvedPaths, *, predecessors: bool) -> tuple[str, ...]:
     return tuple(stages)
 
 
+def bodies_of(config: ResolvedPaths) -> SimpleNamespace:
+    """Give the files in ``kernels_cl/sssp`` that a configuration's stages are rendered from.
+
+    Returns
+    -------
+    types.SimpleNamespace
+        ``stages``: the relaxing stages; ``relaxation``: of self-tuning ones, who walks the rows;
+        ``decisions``: what follows a stage; ``rows``: how edges lie in memory.
+    """
+    one_item = config.group_size == 1
+    method = config.method.name
+    decisions = "decide"
+    if method == "self-tuning":
+        stages, decisions = "self_tuning", "self_tuning_decide"
+    elif method == "asynchronous":
+        stages, decisions = "buckets", "buckets_decide"
+    elif one_item:
+        stages = "one_item"
+    else:
+        stages = "bands" if config.row_limit else "lanes"
+    return SimpleNamespace(
+        stages=f"/sssp/{stages}.mako",
+        relaxation=f"/sssp/self_tuning_{'rows' if one_item else 'lanes'}.mako",
+        decisions=f"/sssp/{decisions}.mako",
+        rows=f"/sssp/{'core_rows' if one_item else 'relax'}.mako",
+    )
+
+
+def _counting(config: ResolvedPaths) -> str:
+    """When edges of a frontier are counted, see ``/sssp/decide.mako``."""
+    if config.group_size == 1:
+        return "expanded"
+    return "both" if config.drift or config.row_limit else "queued"
+
+
+def stage_payload(config: ResolvedPaths) -> dict[str, int]:
+    """Bits of what is said of a stage.
+
+    Which queue and which pile; what a SIMD group takes at a time; of TREE whether it follows
+    chains of predecessors; and what the method adds: whether heavy edges are pulled, whether it is
+    the second half of a split, or whether the frontier is found anew among all vertices.
+    """
+    own = {"delta-stepping": "pulls", "self-tuning": "second", "asynchronous": "rebuilds"}
+    flags = {"chain": 1} | ({own[config.method.name]: 1} if config.method.name in own else {})
+    first = {"queue": 1, "pile": 1, "tile": 3, "length": 32}
+    return first | flags | {"hubs": 24 - len(flags), "level": 32}
+
+
 def kernel_parameters(
     config: ResolvedPaths,
     keys: Keys,
@@ -152,11 +201,18 @@ def kernel_parameters(
         "problem": problem,
         "stages": tuple(stages),
         "all_stages": all_stages,
+        "single_group_stages": [
+            name for name in ("split", "heavy") if name in all_stages and config.group_size == 1
+        ],
+        "bodies": bodies_of(config),
+        "counting": _counting(config),
         "stage_numbers": {name: STAGE_NUMBERS[name] for name in all_stages},
-        "board_words": BOARD_WORDS | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
+        "control_block_words": CONTROL_BLOCK_WORDS
+        | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
         "row_cuts": ROW_CUTS,
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,
         "state_words": STATE_WORDS,
+        "stage_fields": stage_fields(stage_payload(config)),
         "slot_words": SLOT_WORDS,
     }

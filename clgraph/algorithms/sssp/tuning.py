@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp.stages import BOARD_COUNT, BOARD_WORDS, TUNED_WORDS
+from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, CONTROL_BLOCK_WORDS, TUNED_WORDS
 from clgraph.algorithms.sssp.trace import ROW
 from clgraph.device import Mirror
 from clgraph.energy.target import PowerTarget
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
-    from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.kernel import Argument
+    from clgraph.device import Allocation, Device
+    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
-__all__ = ["HostControl", "Tuning"]
+__all__ = ["HostControl", "Tuning", "declare_tuning"]
 
 LEAST_SET_POINT = 64.0  # that a power target leads to
-_WORDS = BOARD_WORDS | TUNED_WORDS
+_WORDS = CONTROL_BLOCK_WORDS | TUNED_WORDS
 
 
 def checked_set_point(value: Any) -> float:
@@ -52,7 +52,7 @@ def checked_set_point(value: Any) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Start:
+class Start:
     """What a controller begins with."""
 
     degree: float
@@ -63,17 +63,46 @@ class _Start:
         return Controller(set_point, self.degree, self.delta, self.unit)
 
 
+def start_of(graph: Graph, config: ResolvedPaths) -> Start:
+    """Give what every search's controller begins with."""
+    degree = max(graph.m / max(graph.n, 1), DEGREE_FLOOR)
+    return Start(degree, config.delta, config.unit)
+
+
+def declare_tuning(table: Table, graph: Graph, config: ResolvedPaths) -> None:
+    """Declare what searches take that tune themselves: `Tuning` moves the set-point."""
+    start = start_of(graph, config)
+    table.array("key_t", "expanded", graph.n, "[n] keys when vertices last entered the frontier")
+    table.array("uint2", "far", graph.n, "[n] where they wait, see self_tuning.mako")
+    table.upload(
+        "ulong",
+        "set_point",
+        lambda: _pattern(config.set_point),
+        "[1] edges per step; these four are patterns of doubles",
+        "watched",
+    )
+    for name, number, note in (
+        ("first_degree", start.degree, "edges per vertex"),
+        ("first_delta", start.delta, "the length that first_high is the key of"),
+        ("unit", start.unit, "least difference of lengths that counts"),
+    ):
+        table.number("ulong", name, _pattern(number)[0], note)
+
+
+def _pattern(number: float) -> NDArray[np.uint64]:
+    """Give a double's bits, uint64 [1]."""
+    return np.array([number], np.float64).view(np.uint64)
+
+
 class Tuning:
-    """What a plan whose searches tune themselves has beside the buffers of all plans.
+    """How searches of a plan tune themselves.
 
     Parameters
     ----------
-    memory : Memory
-        Where to allocate.
+    aim : Allocation
+        Where kernels read the set-point.
     graph : Graph
         What is searched.
-    weights : Weights
-        Of the graph.
     config : ResolvedPaths
         First threshold, unit and set-point or power target.
     device : Device
@@ -81,7 +110,7 @@ class Tuning:
 
     Attributes
     ----------
-    start : object
+    start : Start
         What every search's controller begins with.
     power : PowerTarget or None
         What moves the set-point, if power is to be held.
@@ -93,29 +122,17 @@ class Tuning:
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        graph: Graph,
-        weights: Weights,
-        config: ResolvedPaths,
-        device: Device,
+        self, aim: Allocation, graph: Graph, config: ResolvedPaths, device: Device
     ) -> None:
-        self.start = _Start(max(graph.m / graph.n, DEGREE_FLOOR), config.delta, config.unit)
-        self._set_point = config.set_point
-        self._expanded = memory.allocate("expanded", graph.n, f"u{weights.dtype.itemsize}")
-        self._far = memory.allocate("far", 2 * graph.n, np.uint32)
-        self._aim = memory.upload("set_point", np.array([self._set_point]).view(np.uint64))
-        self._handed_over = self._set_point
+        self.start = start_of(graph, config)
+        self._set_point = self._handed_over = config.set_point
+        self._aim = aim
         self.power: PowerTarget | None = None
         target = getattr(config.method, "power_target", None)
         if target is not None:
             most = max(float(graph.m), LEAST_SET_POINT)
             self.power = PowerTarget(target, device, self._set_point, LEAST_SET_POINT, most)
             weakref.finalize(self, self.power.close)
-        self._numbers = tuple(
-            np.float64(number).view(np.uint64)
-            for number in (self.start.degree, self.start.delta, self.start.unit)
-        )
 
     @property
     def set_point(self) -> float:
@@ -133,13 +150,8 @@ class Tuning:
         wanted = self._set_point
         if wanted != self._handed_over:
             self._handed_over = math.nan  # equal to none, in case the writing is interrupted
-            self._aim.write(np.array([wanted]).view(np.uint64))
+            self._aim.write(_pattern(wanted))
             self._handed_over = wanted
-
-    def arguments(self) -> tuple[Argument, ...]:
-        """Give the kernel's arguments from `expanded` to `unit`."""
-        self.follow()
-        return (self._expanded, self._far, self._aim, *self._numbers)
 
 
 class HostControl:
@@ -147,10 +159,10 @@ class HostControl:
 
     Parameters
     ----------
-    board : Allocation
+    control_block : Allocation
         The words of the search.
     mirror : Mirror
-        Of the whole board.
+        Of the whole control_block.
     weights : Weights
         Of the graph.
     tuning : Tuning
@@ -164,21 +176,21 @@ class HostControl:
 
     def __init__(
         self,
-        board: Allocation,
+        control_block: Allocation,
         mirror: Mirror,
         weights: Weights,
         tuning: Tuning,
     ) -> None:
-        self._board, self._mirror = board, mirror
+        self._control_block, self._mirror = control_block, mirror
         self._weights, self._tuning = weights, tuning
         self._control = tuning.start.controller(tuning.set_point)
         self._rows: list[tuple[Any, ...]] = []
         self.seconds = 0.0
 
     @staticmethod
-    def mirror_of(device: Device, board: Allocation) -> Mirror:
-        """Give what a plan keeps for its searches to look at the board."""
-        return Mirror(device, board, 0, BOARD_COUNT)
+    def mirror_of(device: Device, control_block: Allocation) -> Mirror:
+        """Give what a plan keeps for its searches to look at the control_block."""
+        return Mirror(device, control_block, 0, CONTROL_BLOCK_COUNT)
 
     def order(self, places: Mapping[str, int]) -> Iterator[int]:
         """Tell which kernel is next, from the second launch to the end of the last step.
@@ -272,7 +284,7 @@ class HostControl:
             scanned += entries
             if reaches:
                 wide[least] = none  # found anew by the scan
-        self._board.write(words)
+        self._control_block.write(words)
         return scanned
 
     def _length(self, wide: NDArray[np.uint64], name: str) -> float:

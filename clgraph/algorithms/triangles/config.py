@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from clgraph.engine.presets import Presets
+from clgraph.engine.presets import Presets, check_origin
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -185,6 +185,8 @@ class TrianglesConfig(Presets):
         for ways other than bitmaps.
     group_size : int, optional
         Work-items in a work-group.
+    origin : str, optional
+        Where it is from, as ``config="tuned"`` says it; changes nothing.
     """
 
     intersect: Intersection | None = None
@@ -192,6 +194,7 @@ class TrianglesConfig(Presets):
     cover: bool = False
     counters: bool = False
     group_size: int | None = None
+    origin: str | None = None
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -217,6 +220,7 @@ class TrianglesConfig(Presets):
         if self.order not in {None, "id", "degree"}:
             raise InvalidArgumentError(f"order={self.order!r} is neither 'degree' nor 'id'.")
         _check("group_size", self.group_size, 1, 1024)
+        check_origin(self.origin)
         if self.cover and (self.order == "degree" or isinstance(self.intersect, Bitmap)):
             raise InvalidArgumentError(
                 "cover=True intersects whole rows as the graph stores them; leave out "

@@ -30,11 +30,13 @@ GROUPS_PER_UNIT = 8  # where the number of resident work-items is unknown
 MOST_GROUPS_PER_UNIT = 32
 # Tables of bits: of work-groups, for the greatest hubs, and of SIMD groups, for all others.
 TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
-FEW_NEIGHBOURS = 16  # stored edges of a vertex, on average, that one work-item takes
-STREAM = 4  # lanes that walk one row side by side
+FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item takes
+STREAM, WIDE_STREAM = 4, 8  # lanes that walk one row side by side; those of tables of bits
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES, ROW_TALLIES = 1024, 64, 16
+DEGREE_OF_32_BITS = 92_681  # a vertex of more neighbours may have 2**32 triangles
+PHASES = 4  # ranges of owners, at most
 PACKED_RANKS, BYTE_RANKS = 1 << 16, 1 << 14  # owners that packed rows and tables of bytes serve
 
 
@@ -50,7 +52,7 @@ def _table_bytes(bits: int) -> int:
 class _Counting:
     """What the ways to count have in common: the partial sums, and how many groups there are."""
 
-    fills_all = False  # whether supports of edges are stored, not added to zeros
+    sum_type: type[np.unsignedinteger[Any]] = np.uint64  # of what is counted of a vertex
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         self.config = config
@@ -63,13 +65,21 @@ class _Counting:
         self.groups = per_unit * traits.compute_units
         self.sums = self.groups * (config.group_size // config.lanes)
         self.slices = max(1, rows.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
+        self.partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
         self._kernels: dict[Any, Kernel] = {}
         self.source_hashes: set[str] = set()
 
-    def launch(self, log: SweepLog, kernel: Kernel, *args: Argument, step: str = "") -> None:
-        """Enqueue a kernel on every group, as a step of this name, or of the kernel's."""
-        size = self.config.group_size
-        event = kernel.launch(self.groups * size, size, *args)
+    def launch(
+        self,
+        log: SweepLog,
+        kernel: Kernel,
+        *args: Argument,
+        step: str = "",
+        size: int | None = None,
+    ) -> None:
+        """Enqueue a kernel on all SIMD groups, as a step of this name, or of the kernel's."""
+        size = size or self.config.group_size
+        event = kernel.launch(self.groups * self.config.group_size, size, *args)
         log.add(event, event, name=step or kernel.name)
         if self.slices > 1:
             wait(event)
@@ -91,10 +101,6 @@ class _Counting:
             if one < other:
                 yield one, other
 
-    def new_sums(self) -> Allocation:
-        """Allocate the partial sums, with anything in them."""
-        return self.memory.allocate("partial_counts", self.sums, np.uint64)
-
 
 class RowCounting(_Counting):
     """Each row walked by its own work-items, by number."""
@@ -102,7 +108,6 @@ class RowCounting(_Counting):
     longest: int | None = None
     probes: int | None = None
     vertices: tuple[Allocation, ...] = ()
-    fills_all = True
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         super().__init__(config, device, rows)
@@ -112,6 +117,7 @@ class RowCounting(_Counting):
         one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
         self._span = span or (1 if one else STREAM)
         self._width = width or 1
+        self.sum_type = np.uint32 if rows.max_degree <= DEGREE_OF_32_BITS else np.uint64
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
@@ -123,22 +129,18 @@ class RowCounting(_Counting):
             width=4 if per == "edge" else self._width,
             together=self.device.traits.is_cpu,
             tallies=ROW_TALLIES,
+            sum_t="uint" if self.sum_type is np.uint32 else "ulong",
         )
         graph = (self.rows.indptr, self.rows.indices)
         m: tuple[Argument, ...] = ()
         if per == "edge" or self._width > 1:
             m = (offsets_dtype(self.rows.m).type(self.rows.m),)
-        partial = self.new_sums()
         for first, end in self.ranges(0, self.rows.n):
             anew = np.uint32(first == 0)
-            self.launch(log, kernel, *graph, first, end, *m, anew, partial, *out)
+            self.launch(log, kernel, *graph, first, end, *m, anew, self.partial, *out)
         log.wait()
-        total = int(partial.read().sum())
+        total = int(self.partial.read().sum())
         return total // 3 if per == "edge" else total
-
-    def spread(self, log: SweepLog, found: Allocation) -> Allocation:  # noqa: ARG002
-        """Give what was found of each edge, which lies at both of its places already."""
-        return found
 
 
 class _TurnedCounting(_Counting):
@@ -148,12 +150,6 @@ class _TurnedCounting(_Counting):
         super().__init__(config, device, turned)
         self.turned = turned
         self.vertices = (turned.vertices,)
-
-    def spread(self, log: SweepLog, found: Allocation) -> Allocation:
-        """Enqueue copying what was found of each edge to both places where it is stored."""
-        spread = self.memory.allocate("supports", self.turned.m, np.uint32)
-        self.turned.spread(log, found, spread)
-        return spread
 
 
 class EdgeCounting(_TurnedCounting):
@@ -189,8 +185,7 @@ class EdgeCounting(_TurnedCounting):
         counts = self._fill_bins(log, per, graph, n)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         self.intersections = int(starts[-1])
-        partial = self.new_sums()
-        cleared = partial.clear()
+        cleared = self.partial.clear()
         log.add(cleared, cleared)
         longest = self.memory.allocate("longest_walk", 1, np.uint32)
         for (_, parts), start, count in zip(self._bins, starts, counts, strict=False):
@@ -206,13 +201,13 @@ class EdgeCounting(_TurnedCounting):
                     begin,
                     some,
                     longest,
-                    partial,
+                    self.partial,
                 )
                 self.launch(log, kernel, *work, *out)
         log.wait()
         if self.config.counts:
             self.longest = int(longest.read()[0])
-        return int(partial.read().sum())
+        return int(self.partial.read().sum())
 
     def _fill_bins(
         self, log: SweepLog, per: str, graph: tuple[Argument, ...], n: np.uint32
@@ -237,7 +232,7 @@ class OwnerCounting(_TurnedCounting):
 
     def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
         super().__init__(config, device, turned)
-        self._next = self.memory.allocate("next_owner", 1, np.uint32)
+        self._next = self.memory.allocate("next_owners", PHASES * self.slices, np.uint32)
         way = config.intersect
         traits = device.traits
         given = way if isinstance(way, Bitmap) else Bitmap()
@@ -247,7 +242,7 @@ class OwnerCounting(_TurnedCounting):
             bits //= 2
         self._bits = bits
         self._pieces = given.pieces or PIECES
-        self._stream = min(given.stream or STREAM, config.lanes)
+        self._streams = [min(given.stream or each, config.lanes) for each in (STREAM, WIDE_STREAM)]
         self._packed = bool(turned.packed) and given.packed is not False
         room = min(1 << traits.local_bytes.bit_length() - 2, PACKED_RANKS)
         self._byte_ranks = min(BYTE_RANKS if given.byte_ranks is None else given.byte_ranks, room)
@@ -267,8 +262,10 @@ class OwnerCounting(_TurnedCounting):
         self, log: SweepLog, per: str, out: tuple[Argument, ...], first: int, end: int
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
-        partial = self.new_sums()
         rows = (self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows)
+        cleared = self._next.clear()
+        log.add(cleared, cleared, name="clear")
+        counter = 0
         for begin, stop, name, options in self._phases(per, first, end):
             file = "packed" if "packed" in name else "owners"
             kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
@@ -276,26 +273,30 @@ class OwnerCounting(_TurnedCounting):
             for one, other in self.ranges(begin, stop):
                 hubs = min(max(HUBS - int(one), 0), int(other - one))
                 items = int(other - one) + hubs * (self._pieces - 1)
-                event = self._next.clear()
-                log.add(event, event, name="clear")
                 self.launch(
                     log,
                     kernel,
                     *arrays,
                     *(one, np.uint32(items), np.uint32(hubs), np.uint32(self._pieces)),
-                    *(np.uint32(one == first), self._next, partial, *out),
+                    *(np.uint32(one == first), np.uint32(counter), self._next),
+                    *(self.partial, *out),
                     step=f"{name} {options['unit']}" if file == "owners" else name,
+                    size=options.get("group_size"),
                 )
+                counter += 1
         log.wait()
-        return int(partial.read().sum())
+        return int(self.partial.read().sum())
 
     def _phases(
         self, per: str, first: int, end: int
     ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
         """Give ranges of owners, their kernel's name, and what it is rendered with."""
+        if per == "total" and self._packed:
+            yield from self._packed_phases(first, end)
+            return
         one_lane = self.config.lanes == 1
         common = {
-            "stream": self._stream,
+            "stream": self._streams[1],
             "width": ALIGNED if self.config.renamed and not one_lane else 1,
         }
         large = {
@@ -314,19 +315,33 @@ class OwnerCounting(_TurnedCounting):
             "chunk": CHUNK,
             "tallies": SMALL_TALLIES,
         }
-        if per == "total" and self._packed:
-            for table, ranks in (("bytes", self._byte_ranks), ("bits", PACKED_RANKS)):
-                stop = min(ranks, end)
-                if first < stop:
-                    shape = {"table": table, "ranks": ranks, "stream": self._stream}
-                    yield first, stop, f"triangles_packed_{table}", shape
-                    first = stop
         split = first if first >= self._bits else min(self._bits, end)
         split = end if one_lane else split
         if first < split:
             yield first, split, "triangles_owners", large
         if split < end:
             yield split, end, "triangles_owners", small
+
+    def _packed_phases(
+        self, first: int, end: int
+    ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+        """Give the ranges of owners that bytes, bits, and bits of SIMD groups are for."""
+        tables = (("bytes", self._byte_ranks), ("bits", PACKED_RANKS))
+        for (table, ranks), stream in zip(tables, self._streams, strict=True):
+            stop = min(ranks, end)
+            shape = {"table": table, "ranks": ranks, "stream": stream, "beyond": False}
+            if first < stop:
+                yield first, stop, f"triangles_packed_{table}", {**shape, "unit": "group"}
+                first = stop
+        if first < end:
+            size, lanes = self.config.group_size, self.config.lanes
+            table_bytes = (PACKED_RANKS + SMALL_TABLE_BITS) // 8 + 16
+            while size > lanes and size // lanes * table_bytes > self.device.traits.local_bytes:
+                size //= 2
+            shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
+            own = {**shape, "beyond": True, "unit": "lanes", "group_size": size}
+            own["shared_bits"] = SMALL_TABLE_BITS
+            yield first, end, "triangles_packed_beyond", own
 
 
 def counting_of(

@@ -24,10 +24,10 @@ __all__ = ["Orientation", "StoredRows", "faults"]
 BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
-WINDOW = 1 << 16
+WINDOW = 1 << 17  # not less than the ranks that are packed
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
-CONTROL_WORDS = BUCKETS + 1
+CONTROL_WORDS = BUCKETS + 1  # and the next long row
 PACKED_UNIT = 8  # ranks of a load from packed rows
 SHAPE = ("group_size", "lanes", "wide_offsets", "renamed")
 
@@ -64,6 +64,8 @@ class StoredRows:
 
     Attributes
     ----------
+    n, m, max_degree : int
+        Of the graph.
     indptr, indices : Allocation
         The graph.
     ready : bool
@@ -72,7 +74,7 @@ class StoredRows:
 
     def __init__(self, graph: Graph, device: Device, progress: Progress | None) -> None:
         held = resident(graph, device, progress)
-        self.n, self.m = graph.n, graph.m
+        self.n, self.m, self.max_degree = graph.n, graph.m, graph.max_degree
         self.indptr, self.indices = held.indptr, held.indices
         self.ready = True
 
@@ -107,6 +109,8 @@ class Orientation(StoredRows):
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
     ready : bool
         Whether the arrays have been filled.
+    fills : int
+        How often they have been: ranks within a degree may differ from one time to the next.
     """
 
     def __init__(
@@ -115,7 +119,7 @@ class Orientation(StoredRows):
         super().__init__(graph, device, progress)
         memory = Memory(device)
         n = graph.n
-        self.ready = False
+        self.ready, self.fills = False, 0
         self.renamed = config.renamed
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
@@ -132,7 +136,6 @@ class Orientation(StoredRows):
             self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
             self._ranks = memory.allocate("ranks", n, np.uint32)
             self._control = memory.allocate("degree_buckets", CONTROL_WORDS, np.uint32)
-            self._next = memory.allocate("next_row", 1, np.uint32)
             if _packs(config):
                 words = PACKED_UNIT * (graph.m // PACKED_UNIT + n + 1)
                 self.packed = (
@@ -140,7 +143,6 @@ class Orientation(StoredRows):
                     memory.allocate("packed_rows", words, np.uint16),
                 )
         self._kernels = {name: program.kernel(f"orient_{name}") for name in names}
-        self._lanes = config.lanes
 
     @classmethod
     def of(
@@ -155,22 +157,22 @@ class Orientation(StoredRows):
 
     def fill(self, log: SweepLog) -> None:
         """Enqueue what fills the arrays; `ready` is for the caller to set, after the last event."""
+        self.fills += 1
         launch, kernels = self._sweeper.launch, self._kernels
         rows = (self.begins, self.outs, self.degrees)
         graph = (self.indptr, self.indices, self._count)
         if not self.renamed:
             launch(log, kernels["by_id"], *graph, *rows)
             return
-        for cleared in (self._control.clear(), self._next.clear()):
-            log.add(cleared, cleared, name="clear")
+        cleared = self._control.clear()
+        log.add(cleared, cleared, name="clear")
         launch(log, kernels["histogram"], self.indptr, self._count, self._control)
-        starts = kernels["starts"].launch(self._lanes, self._lanes, self._control)
-        log.add(starts, starts, name="orient_starts")
+        launch(log, kernels["starts"], self._control, groups=1)
         order = (self._ranks, self.vertices)
         launch(log, kernels["rank"], self.indptr, self._count, self._control, *order)
         sorting = (self._control, *order)
         filled = (self.rows, *self.packed)
-        launch(log, kernels["long_rows"], *graph[:2], *sorting, self._next, *rows, *filled)
+        launch(log, kernels["long_rows"], *graph[:2], *sorting, *rows, *filled)
         launch(log, kernels["short_rows"], *graph, *sorting, *rows, *filled)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:

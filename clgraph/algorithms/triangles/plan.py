@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
-from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
-from clgraph.algorithms.triangles.orient import faults
+from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
+from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.asked import asking
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
-from clgraph.graph import as_graph, from_edges
+from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph import as_graph
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ class Triangles:
     -----
     Edges are turned from one end to the other on the device, by the first run; the graph keeps
     that for later plans. Counts are exact and the same in every run. O(m^1.5) work. Takes 8 to 16
-    bytes per edge of device memory. A plan serves one thread at a time; others wait.
+    bytes per edge of device memory, and 8 more once supports were asked for. A plan serves one
+    thread at a time; others wait.
 
     References
     ----------
@@ -92,14 +93,11 @@ class Triangles:
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self._wanted = TrianglesConfig.of(config)
         self.device = find_device(device)
-        simple = _cleaned(self.graph) if clean else self.graph
-        if simple.directed:
-            raise InvalidGraphError(
-                "triangles need an undirected graph; pass graph.symmetrized(), or clean=True."
-            )
+        before = self.device.ledger.used_bytes
+        simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
         self.simple = simple
+        self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
         self.config = resolve(
             self._wanted,
             self.device.traits,
@@ -109,14 +107,8 @@ class Triangles:
         )
         self._lock = threading.Lock()
         self._memory = Memory(self.device)
-        before = self.device.ledger.used_bytes
+        self._rooms: dict[str, Allocation] = {}
         if simple.m:
-            loops, repeats = faults(simple, self.device, self.config, SweepLog())
-            if loops or repeats:
-                raise InvalidGraphError(
-                    f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
-                    "count as corners or twice; pass clean=True."
-                )
             self._counting = counting_of(simple, self.config, self.device, progress)
         self._device_bytes = self.device.ledger.used_bytes - before
 
@@ -171,8 +163,8 @@ class Triangles:
                 log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
             rows.ready = True  # what was found came after it
-            if values is not None and self.simple is not self.graph:
-                values = _as_stored(per, values, self.simple, self.graph)
+            if values is not None and per == "edge":
+                values = as_stored(values, self.simple, self.graph)
             result = self._result(count, values, log, preparation, start)
         if verify:
             self._verify(result, per)
@@ -213,27 +205,40 @@ class Triangles:
                     "it, or take them in turn from triangle_blocks."
                 )
             return count, self._listed(log, count, run)
-        if per == "vertex" and self.device.traits.int64_atomics:
-            found = self._zeros(log, "triangles_of_rank", n, np.uint64)
+        if per == "vertex" and self._adds_vertices:
+            found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
             count = run(log, "vertex", (found,))
             of_rank = found.read().astype(np.int64)
             return count, self._by_vertex(of_rank)
-        found = (
-            self._memory.allocate("triangles_of_place", m, np.uint32)
-            if self._counting.fills_all
-            else self._zeros(log, "triangles_of_place", m, np.uint32)
-        )
-        count = run(log, "edge", (found,))
-        supports = self._counting.spread(log, found)
-        log.wait()
+        if isinstance(self._counting, RowCounting):
+            supports = self._room("supports", m, np.uint32)
+            count = run(log, "edge", (supports,))
+        else:
+            supports = self._room("supports", m, np.uint32)
+            found = self._cleared(log, "triangles_of_place", m, np.uint32)
+            count = run(log, "edge", (found,))
+            self._counting.turned.spread(log, found, supports)
+            log.wait()
         values = supports.read()
         if per == "edge":
             return count, values
         sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[self.simple.indptr]
         return count, np.diff(sums) // 2
 
-    def _zeros(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
-        array = self._memory.allocate(name, count, dtype)
+    @property
+    def _adds_vertices(self) -> bool:
+        """Whether the device can add what is found of vertices."""
+        return self._counting.sum_type is np.uint32 or self.device.traits.int64_atomics
+
+    def _room(self, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that the plan keeps for its next run, with anything in it."""
+        if name not in self._rooms:
+            self._rooms[name] = self._memory.allocate(name, count, dtype)
+        return self._rooms[name]
+
+    def _cleared(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that the plan keeps, and enqueue its clearing."""
+        array = self._room(name, count, dtype)
         event = array.clear()
         log.add(event, event, name=f"clear {name}")
         return array
@@ -241,7 +246,7 @@ class Triangles:
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
         out: tuple[Argument, ...] = (
             *self._counting.vertices,
-            self._zeros(log, "cursor", 1, np.uint32),
+            self._cleared(log, "cursor", 1, np.uint32),
             np.uint32(count),
             self._memory.allocate("triangles", 3 * max(count, 1), np.uint32),
         )
@@ -292,7 +297,7 @@ class Triangles:
                 rows.fill(log)
                 log.wait()
                 rows.ready = True
-            owned = self._zeros(log, "triangles_of_owner", self.simple.n, np.uint64)
+            owned = self._cleared(log, "triangles_of_owner", self.simple.n, np.uint64)
             self._counting.run(log, "owner", (owned,))
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
         first = 0
@@ -314,16 +319,18 @@ class Triangles:
         start: float,
     ) -> TrianglesResult:
         counting = self._counting if self.simple.m else None
+        origin = self._wanted.origin
         stats = TrianglesStats(
             log,
             preparation,
             1e3 * (time.perf_counter() - start),
-            config=self.config,
+            config=str(self.config) + (f" ({origin})" if origin else ""),
             intersections=counting.intersections if counting else 0,
             probes=counting.probes if counting else 0,
             longest=counting.longest if counting else None,
             device_bytes=self._device_bytes,
         )
+        stats.ran_on(self.device)
         return TrianglesResult(count, values, stats)
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:
@@ -349,30 +356,11 @@ class Triangles:
         elif per == "total" or values is None or expected is None:
             wrong = False
         else:
-            expected = _as_stored(per, expected, self.simple, self.graph)
+            if per == "edge":
+                expected = as_stored(expected, self.simple, self.graph)
             wrong = not np.array_equal(values, expected)
         if wrong:
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
-
-
-def _cleaned(graph: Graph) -> Graph:
-    """Give the graph with every edge both ways and once, and no self-loops."""
-    tails, heads, _ = graph.listed_edges()
-    return from_edges(
-        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
-    )
-
-
-def _as_stored(per: str, values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:
-    """Give each stored edge of a graph what was found of it in the cleaned one."""
-    if per != "edge" or simple is graph:
-        return values
-    n = np.int64(graph.n)
-    keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
-    wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
-    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = values[at] if len(keys) else np.zeros(len(wanted), np.uint32)
-    return np.where(keys[at] == wanted, found, np.uint32(0)) if len(keys) else found
 
 
 def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.energy.estimates import Estimated
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.triangles.config import Resolved
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["TrianglesResult", "TrianglesStats"]
 
 
-class TrianglesStats:
+class TrianglesStats(Estimated):
     """Times, counts and configuration of one run.
 
     Attributes
@@ -36,7 +37,7 @@ class TrianglesStats:
     mode : str
         "launches": a fixed sequence of kernels.
     config : str
-        What ran.
+        What ran, and from which entry if it was tuned.
     device_bytes : int
         Device memory of the plan.
     energy : object or None
@@ -51,7 +52,7 @@ class TrianglesStats:
         preparation: SweepLog,
         total_ms: float,
         *,
-        config: Resolved,
+        config: str,
         intersections: int,
         probes: int | None,
         longest: int | None,
@@ -59,15 +60,19 @@ class TrianglesStats:
     ) -> None:
         self.total_ms = total_ms
         self.prepare_ms = preparation.kernel_ms
-        self.kernel_ms = log.kernel_ms
         self._log = log
         self.launches = log.launches
         self.intersections = intersections
         self.probes = probes
         self.longest = longest
-        self.config = str(config)
+        self.config = config
         self.device_bytes = device_bytes
         self.energy: Any = None
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time, as told above."""
+        return self._log.kernel_ms
 
     @property
     def parts(self) -> dict[str, float]:

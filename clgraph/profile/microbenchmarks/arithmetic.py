@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["OPERANDS", "Operations"]
 
 # First, second and third operand by type: no step may get stuck at once in a value whose bits stand
-# still where that can be helped, nor leave the numbers.
+# still where that can be helped, nor leave the numbers. Nearly twice itself taken off, a float
+# changes its sign for ever.
 OPERANDS: dict[str, tuple[Any, Any, Any]] = {
     "uint": (np.uint32(0x9E3779B9), np.uint32(0x7F4A7C15), np.uint32(5)),
     "ulong": (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(5)),
-    "float": (np.float32(1.5), np.float32(0.9999999), np.float32(1e-7)),
+    "float": (np.float32(1.5), np.float32(0.9999999), np.float32(-1.9999999)),
     "double": (np.float64(1.5), np.float64(0.9999999999999), np.float64(1e-13)),
 }
 
@@ -32,7 +33,7 @@ class Operations:
     Attributes
     ----------
     operation : str
-        A name of ``templates/stress``.
+        A name of ``templates/lanes/stress``.
     kind : {"uint", "ulong", "float", "double"}
         Type of its operands.
     feature : str

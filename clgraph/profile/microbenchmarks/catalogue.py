@@ -145,6 +145,7 @@ _ARITHMETIC: tuple[tuple[str, str, str, str, str | None, str, bool], ...] = (
     ("fp32_simple", "sub_float", "float", "sub.rn.f32", "float", _FLOAT, False),
     ("fp32_simple", "mul_float", "float", "mul.rn.f32", "float", _FLOAT, False),
     ("fp32_simple", "fma_float", "float", "fma.rn.f32", "float", _FLOAT, True),
+    ("fp32_simple", "fma_three_registers", "float", "fma.rn.f32", None, _FLOAT, False),
     ("fp32_div", "div_exact", "float", "div.rn.f32", None, _FLOAT, True),
     ("fp32_div", "div_exact_flushed", "float", "div.rn.ftz.f32", None, _FLOAT, False),
     ("fp32_div", "div_fast", "float", "div.approx.f32", None, _FLOAT, False),

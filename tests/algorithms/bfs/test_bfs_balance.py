@@ -20,7 +20,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
-from clgraph.algorithms.bfs.queues import prefix_sums
+from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.device import Memory
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import resolve
@@ -184,8 +184,9 @@ def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
     """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""
     config = bfs_config(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
     resolved = resolve(config, intel.traits, m=MIXED.m, predecessors=False)
-    _, chunk_items = prefix_sums(Memory(intel), MIXED, resolved, 2)
-    assert chunk_items.count <= 2 * MIXED.m // resolved.chunks.step
+    table = table_of(MIXED, resolved, intel, lambda: 2, predecessors=False)
+    table.allocate(Memory(intel))
+    assert table["chunk_items"].count <= 2 * MIXED.m // resolved.chunks.step
 
 
 def test_what_auto_chooses_is_unchanged(intel, pocl):

@@ -18,6 +18,7 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.algorithms.bfs.hubs import hub_floor
 from clgraph.algorithms.bfs.stages import TALLY_WORDS, kernel_parameters, stages_of
 from clgraph.device.sources import render
@@ -42,7 +43,7 @@ def searched(graph, source, device, **config):
 
 def last_queue(plan, depth):
     """The queue of the last level that was written, class by class, after a search of `depth`."""
-    held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
+    held = plan._stages.table
     odd = depth % 2
     sizes = held["tallies"].read()[TALLY_WORDS["SIZES"] + 4 * odd :][:4]
     words = held["queue_odd" if odd else "queue_even"].read()
@@ -89,6 +90,7 @@ def test_checklist_2_and_3_cumulative_variants(flags, intel):
 def test_checklist_4_no_atomic_on_distances_or_queues(intel):
     decided = resolve(bfs_config(queue="status"), intel.traits, m=100, predecessors=True)
     parameters = kernel_parameters(decided, stages_of(decided), predecessors=True)
+    parameters["arguments"] = table_of(MIXED, decided, intel, lambda: 1, predecessors=True).rows
     text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
     calls = [
         line

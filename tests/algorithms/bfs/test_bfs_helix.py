@@ -112,7 +112,7 @@ def test_checklist_11_bins(intel):
     plan = cg.BFS(graph, config=bfs_config(**config), device=intel)
     assert (plan.config.hub_bins, plan.config.hub_bits) == (3, 6)
     check_search(graph, 0, plan.run(0, max_depth=1), max_depth=1)
-    held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
+    held = plan._stages.table
     begins = held["bin_begins"].read()
     words = {"vertex": 1, "row": 2, "full": 4}[plan.config.entry]
     rows = held["hubs_odd"].read().reshape(-1, words)

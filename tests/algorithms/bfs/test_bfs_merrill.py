@@ -21,6 +21,7 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.algorithms.bfs.stages import kernel_parameters, stages_of
 from clgraph.device.sources import render
 from clgraph.engine.choose import resolve
@@ -46,6 +47,7 @@ def searched(graph, source, device, *, predecessors=False, **config):
 def rendered(config, device, **more):
     decided = resolve(bfs_config(**config), device.traits, m=100, predecessors=False, **more)
     parameters = kernel_parameters(decided, stages_of(decided), predecessors=False)
+    parameters["arguments"] = table_of(MIXED, decided, device, lambda: 1, predecessors=False).rows
     return render("bfs/bfs.cl", {"traits": device.traits, "check": False, **parameters})
 
 
@@ -88,8 +90,8 @@ def test_checklist_4_candidates_lie_without_gaps(queue, device):
     hub = MIXED_SOURCES[0]
     plan = cg.BFS(MIXED, config=bfs_config(queue=queue, balance="warp_search"), device=device)
     plan.run(hub, max_depth=1)
-    arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
-    queues = [a for a in arguments if getattr(a, "name", "").startswith("candidates")]
+    table = plan._stages.table
+    queues = [table[name] for name in table.sizes if name.startswith("candidates")]
     neighbours = np.sort(MIXED.indices[MIXED.indptr[hub] : MIXED.indptr[hub + 1]])
     assert any(
         np.array_equal(np.sort(held.read()[: neighbours.size]), neighbours) for held in queues
@@ -121,8 +123,7 @@ def test_checklist_8_mask(device):
     plan = cg.BFS(MIXED, config=bfs_config(**config), device=device)
     for source in MIXED_SOURCES:
         result = plan.run(source)
-        arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
-        (mask,) = (a for a in arguments if getattr(a, "name", "") == "visited_even")
+        mask = plan._stages.table["visited_even"]
         bits = np.unpackbits(mask.read().view(np.uint8), bitorder="little")[: MIXED.n]
         assert not (bits.astype(bool) & (result.distances < 0)).any()
         assert bits.sum() > 0
@@ -234,8 +235,8 @@ def test_checklist_13_storage_and_traffic(device):
     for queue, (vertices, candidates) in room.items():
         config = bfs_config(queue=queue, direction="push", visited="bitmap")
         plan = cg.BFS(MIXED, config=config, device=device)
-        arguments = plan._buffers.arguments(0, 0, plan._buffers.pool.take())
-        held = {a.name: a.count for a in arguments if hasattr(a, "name")}
+        table = plan._stages.table
+        held = {name: table[name].count for name in table.sizes}
         entry = {"vertex": 1, "row": 2, "full": 4}[plan.config.entry]
         even = held["queue_even"] // entry
         assert vertices <= even <= vertices + 64

@@ -57,14 +57,14 @@ def launches(_plan, result):
 
 def classes(plan, _result):
     """Classes that held vertices in the last queue."""
-    held = {a.name: a for a in plan._buffers._scratch if hasattr(a, "name")}
+    held = plan._stages.table
     return np.count_nonzero(held["tallies"].read()[TALLY_WORDS["SIZES"] :][:8].reshape(2, 4), 0)
 
 
 def room(plan):
     """Entries of each array."""
-    return {a.name: a.count for a in plan._buffers.arguments(0, 0, plan._buffers.pool.take())
-            if hasattr(a, "name")}  # fmt: skip
+    table = plan._stages.table
+    return {name: table[name].count for name in table.sizes}
 
 
 def decided(name):
@@ -148,6 +148,7 @@ ROWS = [*CULLING, *BFS_4K, *HELIX, *ENTERPRISE]
 
 def rendered(plan):
     parameters = kernel_parameters(plan.config, stages_of(plan.config), predecessors=False)
+    parameters["arguments"] = plan._stages.table.rows
     return render("bfs/bfs.cl", {"traits": plan.device.traits, "check": False, **parameters})
 
 

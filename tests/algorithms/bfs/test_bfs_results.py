@@ -84,7 +84,7 @@ def test_full_memory_makes_room_by_reading_what_is_held(monkeypatch, device):
     def full():
         raise DeviceMemoryError("distances needs 6000 bytes, but 0 are free")
 
-    monkeypatch.setattr(plan._buffers.pool, "_new", full)
+    monkeypatch.setattr(plan._pool, "_new", full)
     results = [plan.run(source) for source in MIXED_SOURCES]
     for result in results:
         check_search(MIXED, result.source, result)
@@ -128,10 +128,10 @@ def test_a_failed_run_leaves_a_plan_that_works(monkeypatch, allocations, device)
         plan.run(MIXED.n)
     with monkeypatch.context() as patch:
 
-        def interrupted(*_args):
+        def interrupted(*_args, **_hooks):
             raise KeyboardInterrupt
 
-        patch.setattr(plan._driver, "run", interrupted)
+        patch.setattr(plan._stages.driver, "run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             plan.run(0)
     check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))

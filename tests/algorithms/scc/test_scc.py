@@ -111,7 +111,7 @@ def trimming_of(graph, device):
     check_components(graph, result)
     steps = {step["step"]: step for step in reversed(result.stats.steps)}
     rounds = steps["trim"]["rounds"] if "trim" in steps else 0
-    return rounds, steps["spread"]["items"] if "spread" in steps else 0
+    return rounds, steps["propagate"]["items"] if "propagate" in steps else 0
 
 
 @on_both
@@ -190,7 +190,7 @@ def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
     graph = small("grid")
     config = dataclasses.replace(cg.SCCConfig.preset(preset), trim=0)
     plan = cg.SCC(graph, config=config, device=intel)
-    driver = (plan._signatures or plan._steps)._driver
+    driver = (plan._signatures or plan._steps)._stages.driver
 
     def given_up(args, *_):
         for launch in range(stages):
@@ -214,7 +214,7 @@ def test_stats(any_device):
     assert stats.teps > 0
     assert stats.launches >= 3
     assert stats.levels == sum(step["rounds"] for step in stats.steps)
-    assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "spread"]
+    assert [step["step"] for step in stats.steps][:3] == ["prepare", "list", "propagate"]
     assert stats.device_bytes > 16 * MIXED_ONE_WAY.m
     assert stats.method == "signatures"
     assert (stats.config["finish"], stats.config["trim"]) == ("signatures", 0)

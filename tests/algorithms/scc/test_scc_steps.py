@@ -308,7 +308,9 @@ def test_memory_and_limits(intel, monkeypatch):
     graph = random_digraph(1000, 3, 8)
     assert graph.transpose() is graph.transpose()
     plan = cg.SCC(graph, config="multistep", device=intel)
-    assert plan._steps._packed.size_bytes == plan._component.size_bytes == 4 * graph.n
+    assert (
+        plan._steps._stages.table["packed"].size_bytes == plan._component.size_bytes == 4 * graph.n
+    )
     assert plan.run().stats.device_bytes >= 8 * graph.m
     monkeypatch.setattr(scc_steps, "MOST_VERTICES", 1000)
     with pytest.raises(cg.InvalidGraphError, match="28 bits"):

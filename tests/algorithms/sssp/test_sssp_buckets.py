@@ -161,7 +161,7 @@ def plan_with(monkeypatch):
 @on_both
 def test_rings_that_are_full_cost_time_only(device, monkeypatch, plan_with):
     """Everyone who was reached is expanded anew, again and again, until the rings suffice."""
-    monkeypatch.setattr(sssp_buckets, "LEAST_RING", 2)
+    monkeypatch.setattr(sssp_buckets, "LEAST_QUEUE", 2)
     monkeypatch.setattr(sssp_buckets, "ROOM", 0)
     for graph in (weighted(cg.generate.kron(9, 16, seed=3)), weighted(cg.generate.grid2d(30, 30))):
         plan = plan_with(graph, device, delta=5.0)
@@ -174,7 +174,7 @@ def test_rings_that_are_full_cost_time_only(device, monkeypatch, plan_with):
 def test_groups_that_leave_and_come_back(device, plan_with):
     """A stage that is over before the search is hands everything on; a launch may pause there."""
     graph = weighted(cg.generate.grid2d(60, 60), np.int32, 0, 60)
-    plan = plan_with(graph, device, turns=32, waits=4, launch_work=3000)
+    plan = plan_with(graph, device, iteration_limit=32, spin_rounds=4, launch_work=3000)
     for source in (0, graph.n // 2):
         result = plan.run(source, verify=True)
         check_paths(graph, source, result)

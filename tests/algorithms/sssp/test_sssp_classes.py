@@ -7,7 +7,8 @@ from paths import check_paths, weighted
 
 import clgraph as cg
 from clgraph.algorithms.sssp import choose
-from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_heads, has_parallel_edges
+from clgraph.algorithms.sssp.buffers import table_of
+from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_targets, has_parallel_edges
 from clgraph.algorithms.sssp.config import EDGE_CLASSES
 from clgraph.algorithms.sssp.stages import kernel_parameters, stages_of
 from clgraph.algorithms.sssp.weights import Weights
@@ -23,7 +24,7 @@ RELAXING = {"method": "bellman-ford", "kernels": "fused"}
 
 def codes(*wanted):
     """Class of each edge, by its ends."""
-    found = classed_heads(GRAPH, Weights(GRAPH), wanted)
+    found = classed_targets(GRAPH, Weights(GRAPH), wanted)
     tails = np.repeat(np.arange(GRAPH.n), GRAPH.degrees)
     np.testing.assert_array_equal(found & (2**CLASS_SHIFT - 1), GRAPH.indices)
     names = {code: name for name, code in EDGE_CLASSES.items() if code}
@@ -62,6 +63,7 @@ def rendered(device, *wanted, parallel_edges=False):
     parameters = kernel_parameters(
         resolved, weights.keys, stages, predecessors=False, parallel_edges=parallel_edges
     )
+    parameters["arguments"] = table_of(GRAPH, weights, resolved, device, predecessors=False).rows
     return render("sssp/sssp.cl", {"traits": device.traits, "check": False, **parameters})
 
 
@@ -78,8 +80,8 @@ def test_each_class_is_in_the_kernel(device):
     assert one_way in rendered(device, "in-degree-1")
     assert start in rendered(device, "source")
     for text in (rendered(device, "in-degree-1"), rendered(device, "source")):
-        assert "cells[head0] = CELL(to0, now.level);" in text
-        assert "falls0 && !direct0" in text
+        assert "cells[target0] = CELL(to0, now.level);" in text
+        assert "improves0 && !direct0" in text
 
 
 @pytest.mark.runtimes("pocl", "intel")

@@ -10,6 +10,7 @@ from graphs import bundled_graphs, graphs
 from hypothesis import given, settings
 
 import clgraph as cg
+from clgraph.algorithms.triangles import counting, orient
 from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -214,6 +215,7 @@ def test_work_is_shared_within_long_rows(intel):
     assert many.stats.longest <= 8192 // 32
 
 
+@pytest.mark.slow
 def test_beyond_32_bits(pocl):
     """TC-12: a clique of 3,000 has 4,495,501,000 triangles."""
     n = 3000
@@ -246,23 +248,77 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
 
 
+@pytest.mark.slow
+@pytest.mark.runtimes("pocl+lanes8")
+def test_long_rows_beyond_16_bits(device):
+    """Rows that a work-group sorts, of ranks that are packed and of ranks that are not."""
+    n, steps = 66500, 33  # degree 66; SIMD groups of 8 lanes sort rows of up to 64
+    ring = np.arange(n)
+    graph = undirected(
+        *(
+            np.concatenate(ends)
+            for ends in zip(
+                *((ring, np.roll(ring, step)) for step in range(1, steps + 1)), strict=True
+            )
+        ),
+        n=n,
+    )
+    assert (
+        cg.Triangles(graph, config="bitmap", device=device).run().count
+        == n * steps * (steps - 1) // 2
+    )
+
+
+@cache
+def beyond_16_bits():
+    """Hubs, a ring nearly as long as there are words of 16 bits, and fewer edges beyond it."""
+    rng = np.random.default_rng(2)
+    clique = np.array(list(combinations(range(300), 2))).T
+    hubs = np.stack([rng.integers(0, 300, 4000), rng.integers(300, 1500, 4000)])
+    ring = np.arange(1500, 66500)
+    rings = [np.stack([ring, np.roll(ring, step)]) for step in (1, 2, 3, 300)]
+    last = rng.integers(66500, 69500, (2, 7500))
+    last = last[:, last[0] != last[1]]
+    fans = np.stack([np.arange(67000, 68000), rng.integers(0, 300, 1000)])
+    return undirected(*np.concatenate([clique, hubs, *rings, last, fans], axis=1), n=69500)
+
+
+@cache
+def counted_beyond_16_bits():
+    return int(supports_of(simple(beyond_16_bits())).sum()) // 6
+
+
 @pytest.mark.parametrize(
     "way",
     [Bitmap(byte_ranks=0), Bitmap(byte_ranks=1024, stream=8), Bitmap(packed=False, pieces=1)],
     ids=["bits", "both", "unpacked"],
 )
-def test_packed_rows_count_the_same(way, device):
-    """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both."""
-    rng = np.random.default_rng(2)
-    clique = np.array(list(combinations(range(300), 2))).T
-    hubs = rng.integers(0, 300, (1, 4000)), rng.integers(300, 1500, (1, 4000))
-    sparse = rng.integers(1500, 67000, (2, 150_000))
-    far = rng.integers(66000, 67500, (2, 3000))
-    ends = np.concatenate([clique, np.concatenate(hubs), sparse, far], axis=1)
-    graph = undirected(*ends[:, ends[0] != ends[1]], n=67500)
+def test_packed_rows_count_the_same(way, device, monkeypatch):
+    """TC-24: rows of 16-bit words and of bits, tables of bytes and of bits, ranks beyond both.
+
+    So few bits are shared there that others hit them.
+    """
+    monkeypatch.setattr(counting, "SMALL_TABLE_BITS", 64)
+    assert (
+        cg.Triangles(
+            beyond_16_bits(),
+            config=cg.TrianglesConfig(intersect=way, order="degree"),
+            device=device,
+        )
+        .run()
+        .count
+        == counted_beyond_16_bits()
+    )
+
+
+def test_long_rows_are_sorted_by_windows(pocl, monkeypatch):
+    """A work-group sorts as many ranks at a time as its bits tell apart."""
+    monkeypatch.setattr(orient, "WINDOW", 1024)
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 3000, (2, 150_000))
+    graph = undirected(*ends[:, ends[0] != ends[1]], n=3000)
     expected = int(supports_of(simple(graph)).sum()) // 6
-    config = cg.TrianglesConfig(intersect=way, order="degree")
-    assert cg.Triangles(graph, config=config, device=device).run().count == expected
+    assert cg.Triangles(graph, config="bitmap", device=pocl).run().count == expected
 
 
 @pytest.mark.parametrize("way", [Merge("row", 4), Merge("row", 2, 4)])

@@ -1,0 +1,133 @@
+"""Core numbers of vertices and truss numbers of edges by other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.graph.csr import row_ids
+from clgraph.graph.modules import module
+
+from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph import Graph
+
+    from .peer import Peer
+
+__all__ = ["CORES", "TRUSSES", "core_numbers", "truss_numbers"]
+
+
+def core_numbers(graph: Graph) -> NDArray[np.int64]:
+    """Core number of each vertex, round by round in numpy, to check others against."""
+    tails, heads = row_ids(graph.indptr), graph.indices
+    numbers = np.zeros(graph.n, np.int64)
+    degrees = np.asarray(graph.degrees, np.int64).copy()
+    alive = np.ones(graph.n, np.bool_)
+    k = 0
+    while alive.any():
+        under = alive & (degrees <= k)
+        if not under.any():
+            k = int(degrees[alive].min())
+            continue
+        numbers[under] = k
+        alive &= ~under
+        degrees -= np.bincount(tails[under[heads]], minlength=graph.n)
+    return numbers
+
+
+def truss_numbers(graph: Graph) -> NDArray[np.int64]:
+    """Truss number of each stored edge by sparse products, to check others against."""
+    sparse = module("scipy.sparse")
+    tails, heads = row_ids(graph.indptr), graph.indices
+    numbers = np.zeros(graph.m, np.int64)
+    alive = np.ones(graph.m, np.bool_)
+    k = 2
+    while alive.any():
+        ends = (tails[alive], heads[alive])
+        entries = (np.ones(len(ends[0]), np.int64), ends)
+        left = sparse.csr_matrix(entries, shape=(graph.n, graph.n))
+        closed = np.asarray((left @ left)[ends]).ravel()
+        under = np.flatnonzero(alive)[closed < k - 1]
+        numbers[under] = k
+        alive[under] = False
+        k += not len(under)
+    return numbers
+
+
+class CoresNetworkx(NetworkxPeer):
+    """``networkx.core_number``."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find them."""
+        return self.networkx.core_number(self.graph)
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Sort by vertex."""
+        return self.spread(answer, 0).astype(np.int64)
+
+
+class CoresIgraph(IgraphPeer):
+    """``Graph.coreness``."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find them."""
+        return self.graph.coreness()
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Take the list."""
+        return np.asarray(answer, np.int64)
+
+
+class CoresNetworkit(NetworkitPeer):
+    """``centrality.CoreDecomposition``."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find them."""
+        return self.networkit.centrality.CoreDecomposition(self.graph).run()
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Take the scores."""
+        return np.asarray(answer.scores(), np.int64)
+
+
+class TrussesNetworkx(NetworkxPeer):
+    """``networkx.k_truss`` of what the k before left, until nothing is: it has no truss numbers."""
+
+    limit_edges = 400_000
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self._given = graph
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find the trusses of all k."""
+        trusses, left, k = [], self.graph, 3
+        while left.number_of_edges():
+            left = self.networkx.k_truss(left, k)
+            trusses.append(left)
+            k += 1
+        return trusses
+
+    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Count for each stored edge the trusses that it is in."""
+        graph = self._given
+        keys = row_ids(graph.indptr).astype(np.int64) * graph.n + graph.indices
+        numbers = np.full(graph.m, 2, np.int64)
+        for truss in answer:
+            if truss.number_of_edges():
+                ends = np.asarray(truss.edges(), np.int64)
+                for tails, heads in (ends.T, ends.T[::-1]):
+                    numbers[np.searchsorted(keys, tails * graph.n + heads)] += 1
+        return numbers
+
+
+CORES: dict[str, type[Peer]] = {
+    "networkx": CoresNetworkx,
+    "igraph": CoresIgraph,
+    "networkit": CoresNetworkit,
+}
+TRUSSES: dict[str, type[Peer]] = {"networkx": TrussesNetworkx}

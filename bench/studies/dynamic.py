@@ -1,0 +1,276 @@
+"""Rates of batches in and out of three graphs by size and regime, beside their bars.
+
+``python -m bench.studies.dynamic --device nvidia --output record.json``; ``--scale 12`` makes
+graphs small enough for a CPU. First the contents of smaller graphs are compared with what NumPy
+finds of the same batches; if they differ, nothing is timed. Batches are on the device, edges that
+the graph has not, with the check for duplicates; each is inserted and then deleted. Primitives are
+told as shares of the bandwidth of a copy, by bytes that a pass must move.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import generate
+from clgraph.cli.text import table
+from clgraph.device import Memory
+from clgraph.dynamic.store import copied
+from clgraph.engine.sweeps import SweepLog
+from clgraph.primitives.launches import Run
+from clgraph.primitives.stages import Compaction, RadixSort, Scan
+
+from ..runner import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from clgraph import Device, DynamicGraph, Graph
+
+__all__ = ["main"]
+
+SEED = 20261122
+CHECKED_SCALE = 15
+REPEATS = 5
+# Million arcs a second by decade of the batch, for insertion and deletion each, by issue.
+BARS = {
+    "kron uniform": {4: 110, 5: 400, 6: 1000, 7: 2000},
+    "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
+    "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
+}
+ITEMS = {(4, 0): (8, 16), (8, 0): (8, 12, 16), (8, 4): (8, 12)}  # tried, by bytes of key and value
+
+
+def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any, Any]]]]:
+    """Graphs, and what draws edges for each."""
+    kron = generate.kron(scale, seed=SEED)
+    side = round(2 ** (scale / 2)) * 2000 // 1024
+    road = generate.road(side, side, seed=SEED)
+
+    def uniform(n: int) -> Callable[[int, Any], tuple[Any, Any]]:
+        return lambda count, rng: (rng.integers(0, n, count), rng.integers(0, n, count))
+
+    def rmat(count: int, rng: Any) -> tuple[Any, Any]:
+        tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        for _ in range(scale):
+            part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
+            tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+        number = np.random.default_rng(SEED).permutation(1 << scale)
+        return number[tails], number[heads]
+
+    return {
+        "kron uniform": (kron, uniform(kron.n)),
+        "kron rmat": (kron, rmat),
+        "road uniform": (road, uniform(road.n)),
+    }
+
+
+def arcs_of(graph: Graph) -> Any:
+    """Arcs of a graph as sorted numbers."""
+    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    return tails * graph.n + graph.indices
+
+
+def wrong(graph: Graph, draw: Any, device: Device) -> list[str]:
+    """Name the regimes after which the contents are not those of NumPy's sets."""
+    rng = np.random.default_rng(1)
+    held = arcs_of(graph)
+    src, dst = draw(20_000, rng)
+    chosen = rng.choice(len(held), min(20_000, len(held)), replace=False)
+    wanted = np.union1d(held, src * graph.n + dst)
+    wanted = np.setdiff1d(wanted, held[chosen])
+    found = []
+    for regime in ("rows", "rewrite"):
+        dynamic = clgraph.DynamicGraph(
+            clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True),
+            device=device,
+        )
+        dynamic.insert_edges(src, dst, regime=regime)
+        dynamic.delete_edges(held[chosen] // graph.n, held[chosen] % graph.n, regime=regime)
+        if not np.array_equal(arcs_of(dynamic.to_graph()), wanted):
+            found.append(regime)
+    return found
+
+
+def rates(dynamic: DynamicGraph, src: Any, dst: Any, regime: str) -> dict[str, Any]:
+    """Median milliseconds of inserting and of deleting a batch, in all and on the device."""
+    memory = Memory(dynamic.device)
+    ends = [memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
+    times: dict[str, list[float]] = {}
+    steps: dict[str, dict[str, float]] = {}
+    for turn in range(REPEATS + 1):
+        for name, call in (("insert", dynamic.insert_edges), ("delete", dynamic.delete_edges)):
+            result = call(*ends, regime=regime)
+            if turn:
+                times.setdefault(f"{name}_ms", []).append(result.total_ms)
+                times.setdefault(f"{name}_kernel_ms", []).append(result.kernel_ms)
+                steps[name] = result.steps
+    return {name: statistics.median(values) for name, values in times.items()} | {"steps": steps}
+
+
+def updates(
+    name: str, graph: Graph, draw: Any, device: Device, most: int, until: float
+) -> dict[str, Any]:
+    """Time one graph, larger batches last, until the time is over."""
+    started = time.perf_counter()
+    told: dict[str, Any] = {"n": graph.n, "m": graph.m}
+    rows = clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True)
+    began = time.perf_counter()
+    dynamic = clgraph.DynamicGraph(rows, device=device)
+    told["init_ms"] = 1e3 * (time.perf_counter() - began)
+    told["over_csr"] = dynamic.memory_usage().over_csr
+    rng = np.random.default_rng(2)
+    for decade in (2, *BARS[name]):
+        if decade > most or time.perf_counter() > until:
+            continue
+        src, dst = draw(10**decade, rng)
+        fresh = ~dynamic.has_edges(src, dst)
+        for regime in ("rows", "rewrite", "auto"):
+            if regime == "rows" and decade > 5:  # seconds each, and never the faster
+                continue
+            times = rates(dynamic, src[fresh], dst[fresh], regime) | {"edges": int(fresh.sum())}
+            told[f"{decade} {regime}"] = times
+            print(name, decade, regime, json.dumps(times), flush=True)
+    told["seconds"] = time.perf_counter() - started
+    return told
+
+
+def spent(enqueue: Callable[[SweepLog], Any]) -> float:
+    """Median device milliseconds of what is enqueued."""
+    times = []
+    for turn in range(REPEATS + 2):
+        log = SweepLog()
+        enqueue(log)
+        log.wait()
+        if turn > 1:
+            times.append(log.kernel_ms)
+    return statistics.median(times)
+
+
+def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
+    """Milliseconds of a pass of each primitive, and the share of a copy's bandwidth."""
+    memory = Memory(device)
+    rng = np.random.default_rng(3)
+    told: dict[str, dict[str, float]] = {}
+    source, target = (memory.allocate("copy", n, np.uint64) for _ in range(2))
+
+    def copy(log: SweepLog) -> None:
+        event = copied(source, target, n)
+        log.add(event, event)
+
+    ms = spent(copy)
+    bandwidth = 16 * n / ms
+
+    def tell(name: str, ms: float, moved: int) -> None:
+        told[name] = {"ms": ms, "share": moved / ms / bandwidth}
+
+    tell("copy", ms, 16 * n)
+    for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
+        keys = memory.upload("keys", rng.integers(0, 2**31, n).astype(f"u{key}"))
+        values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
+        others = [memory.allocate("other", n, f"u{key}")]
+        if value:
+            others.append(memory.allocate("other_values", n, f"u{value}"))
+        for items in ITEMS.get((key, value), (8,)):
+            if items * 256 * (key + value) > 36_000:
+                continue  # of 48 KiB of local memory, 11 are the counters'
+            stage = RadixSort(device, f"u{key}", f"u{value}" if value else None, items)
+            run = Run(device, n, items)
+            pairs = ((keys, values), (others[0], others[1] if value else None))
+
+            def one(log: SweepLog, stage: Any = stage, run: Any = run, pairs: Any = pairs) -> None:
+                stage.one_pass(log, run, *pairs, 0)
+
+            tell(f"sort u{key}+u{value} items {items}", spent(one), n * (2 * key + 2 * value))
+    scan = Scan(device, np.uint32)
+    numbers = memory.upload("numbers", np.ones(n, np.uint32))
+    sums = memory.allocate("sums", n, np.uint32)
+    tell("scan u4", spent(lambda log: scan.enqueue(log, numbers, n, sums)), 8 * n)
+    compaction = Compaction(device)
+    mask = memory.upload("mask", (rng.random(n) < 0.5).astype(np.uint8))
+    half = (numbers, sums)
+    ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
+    tell("compact u4, half", ms, n + 4 * n + 2 * n)
+    return told
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study; 1 if contents are wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device")
+    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--most", type=int, default=7, help="decade of the largest batch")
+    parser.add_argument(
+        "--elements", type=int, default=1 << 25, help="of the primitives' arrays, or 0"
+    )
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--output", type=Path)
+    args = parser.parse_args(argv)
+    device = clgraph.device(args.device)
+    commit, dirty = machine.commit_of_checkout()
+    record: dict[str, Any] = {
+        "schema": "clgraph-study-dynamic",
+        "started": datetime.now(UTC).isoformat(),
+        "device": device.name,
+        "driver": device.driver,
+        "commit": commit,
+        "dirty": dirty,
+        "scale": args.scale,
+        "repeats": REPEATS,
+        "primitives": primitives(device, args.elements) if args.elements else {},
+        "wrong": [],
+        "graphs": {},
+        "left_out": [],
+    }
+    # Contents of smaller graphs, by the same kernels: NumPy takes seconds for the large ones.
+    for name, (graph, draw) in batches(min(args.scale, CHECKED_SCALE)).items():
+        record["wrong"] += [f"{name}: {regime}" for regime in wrong(graph, draw, device)]
+    if record["wrong"]:
+        print("WRONG contents after", ", ".join(record["wrong"]))
+        return 1
+    made = batches(args.scale)
+    until = time.perf_counter() + args.seconds
+    for name, (graph, draw) in made.items():
+        if time.perf_counter() > until:
+            record["left_out"].append(name)
+            continue
+        record["graphs"][name] = updates(name, graph, draw, device, args.most, until)
+        if args.output is not None:
+            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print_tables(record)
+    return 0
+
+
+def print_tables(record: dict[str, Any]) -> None:
+    """Print what was measured beside the bars."""
+    rows = [
+        [name, f"{told['ms']:.3f}", f"{100 * told['share']:.0f} %"]
+        for name, told in record["primitives"].items()
+    ]
+    print(table(["primitive", "ms", "of copying"], rows))
+    rows = []
+    for name, told in record["graphs"].items():
+        for key, times in told.items():
+            if not isinstance(times, dict):
+                continue
+            bar = BARS[name].get(int(key.split()[0]))
+            speeds = [
+                f"{times['edges'] / times[f'{w}_ms'] / 1e3:.0f}" for w in ("insert", "delete")
+            ]
+            device_ms = [f"{times[f'{w}_kernel_ms']:.3f}" for w in ("insert", "delete")]
+            rows.append([name, key, *speeds, *device_ms, "" if bar is None else str(bar)])
+        rows.append([name, "bytes over CSR", f"{told['over_csr']:.2f}", "", "", "", "1.4"])
+    columns = ["graph", "batch", "in M/s", "out M/s", "in kernel ms", "out kernel ms", "bar M/s"]
+    print(table(columns, rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,202 @@
+"""What the networkx backend gains, call by call, and cuRnet's sweep against igraph.
+
+``python -m bench.studies.networkx_backend --device pocl`` prints, for each function, networkx's
+seconds, those of the first call on the backend (conversion, compiling and all) and of the second.
+Where networkx would take minutes it computes for a sample of the sources; its time is that of the
+sample, times all over the sample. ``--sweep`` measures searches from ever more sources of a network
+of proteins' size instead, in turn with igraph. Results are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+import clgraph as cg
+from clgraph.graph.modules import module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["CALLS", "measure", "sweep"]
+
+SAMPLE = 60  # sources that networkx searches from where all would take minutes
+SHARES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+VERTICES = 15_000
+EDGES = 175_000
+
+
+def _sampled(graph: Any, chosen: list[Any]) -> dict[Any, Any]:
+    return {node: nx.single_source_shortest_path_length(graph, node) for node in chosen}
+
+
+# name -> (whether of a directed graph, the call, how networkx computes a share of it or None)
+Call = tuple[bool, "Callable[[Any], Any]", "Callable[[Any, list[Any]], Any] | None"]
+CALLS: dict[str, Call] = {
+    "betweenness_centrality": (
+        False,
+        nx.betweenness_centrality,
+        lambda g, part: nx.betweenness_centrality_subset(g, part, list(g)),
+    ),
+    "closeness_centrality": (False, nx.closeness_centrality, _sampled),
+    "diameter": (False, nx.diameter, _sampled),
+    "all_pairs_shortest_path_length": (
+        False,
+        lambda g: sum(len(row) for _, row in nx.all_pairs_shortest_path_length(g)),
+        _sampled,
+    ),
+    "strongly_connected_components": (
+        True,
+        lambda g: len(list(nx.strongly_connected_components(g))),
+        None,
+    ),
+    "connected_components": (False, lambda g: len(list(nx.connected_components(g))), None),
+    "triangles": (False, nx.triangles, None),
+    "single_source_shortest_path_length": (
+        False,
+        lambda g: nx.single_source_shortest_path_length(g, 0),
+        None,
+    ),
+    "single_source_dijkstra_path_length": (
+        False,
+        lambda g: nx.single_source_dijkstra_path_length(g, 0),
+        None,
+    ),
+}
+
+
+def graph_of(scale: int, *, directed: bool) -> Any:
+    """Build a Kronecker graph in networkx, undirected its largest component."""
+    kind = nx.DiGraph if directed else nx.Graph
+    drawn = cg.generate.kron(scale, 10, seed=1)
+    tails, heads, _ = drawn.listed_edges()
+    made = kind()
+    made.add_edges_from(zip(tails.tolist(), heads.tolist(), strict=True))
+    if not directed:
+        made = made.subgraph(max(nx.connected_components(made), key=len)).copy()
+        made = nx.convert_node_labels_to_integers(made)
+    return made
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of one call, and its result."""
+    begin = time.perf_counter()
+    found = call()
+    return time.perf_counter() - begin, found
+
+
+def measure(name: str, scale: int, device: str) -> dict[str, Any]:
+    """Time a function on networkx and twice on the backend."""
+    directed, call, part = CALLS[name]
+    graph = graph_of(scale, directed=directed)
+    nx.config.backends.clgraph.device = device
+    nx.config.warnings_to_ignore.add("cache")
+    rng = np.random.default_rng(0)
+    if part is None:
+        theirs_s, theirs = timed(lambda: call(graph))
+        sampled = 1.0
+    else:
+        chosen = rng.choice(len(graph), min(SAMPLE, len(graph)), replace=False).tolist()
+        sampled = len(graph) / len(chosen)
+        own_s, _ = timed(lambda: part(graph, chosen))
+        theirs_s, theirs = own_s * sampled, None
+    before = list(nx.config.backend_priority.algos)
+    asked = nx.utils.backends._load_backend("clgraph")  # noqa: SLF001 - no size is too small here
+    ask, asked.should_run = asked.should_run, lambda *_: True
+    try:
+        nx.config.backend_priority.algos = ["clgraph"]
+        first_s, ours = timed(lambda: call(graph))
+        second_s, _ = timed(lambda: call(graph))
+    finally:
+        nx.config.backend_priority.algos = before
+        asked.should_run = ask
+    if theirs is not None and theirs != ours:
+        raise SystemExit(f"{name}: results differ")
+    return {
+        "function": name,
+        "nodes": len(graph),
+        "edges": graph.number_of_edges(),
+        "networkx_s": theirs_s,
+        "networkx_sampled": sampled > 1,
+        "first_s": first_s,
+        "second_s": second_s,
+    }
+
+
+def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
+    """Time searches from ever more sources against igraph, in turn."""
+    n, m = int(VERTICES * scale), int(EDGES * scale)
+    weights = np.random.default_rng(2).random(m)
+    peer = module("igraph", needed_for="the sweep").Graph.Barabasi(n, max(m // n, 1))
+    ends = np.array(peer.get_edgelist())
+    peer.es["weight"] = weights[: len(ends)].tolist()
+    ours = cg.from_igraph(peer)
+    rng = np.random.default_rng(3)
+    ours.bfs([0], device=device, as_numpy=True)
+    ours.sssp_distances([0], device=device, as_numpy=True)
+    for share in (share for share in SHARES if share <= most):
+        sources = rng.choice(n, max(int(share * n), 1), replace=False).tolist()
+        for kind, weight in (("bfs", None), ("sssp", "weight")):
+            method = ours.bfs if kind == "bfs" else ours.sssp_distances
+            run = partial(method, sources, device=device, as_numpy=True)
+            peers = partial(peer.distances, sources, weights=weight)
+            times = []
+            for _ in range(3 if share < 0.05 else 1):
+                peer_s, theirs = timed(peers)
+                own_s, found = timed(run)
+                times.append((peer_s, own_s))
+            if not np.allclose(np.array(theirs)[:5], found[:5]):
+                raise SystemExit(f"{kind}: distances differ")
+            peer_s, own_s = (statistics.median(column) for column in zip(*times, strict=True))
+            row = {"kind": kind, "sources": len(sources), "igraph_s": peer_s, "clgraph_s": own_s}
+            yield row
+
+
+def main() -> None:
+    """Print a table, and write records if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="pocl")
+    parser.add_argument("--scale", type=int, default=13, help="of the Kronecker graphs")
+    parser.add_argument("--only", nargs="*", choices=CALLS, help="these functions")
+    parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--share", type=float, default=1.0, help="size of the sweep's network")
+    parser.add_argument("--most", type=float, default=0.2, help="of the vertices as sources")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    if options.sweep:
+        rows = []
+        for row in sweep(options.device, options.share, options.most):
+            rows.append(row)
+            ratio = row["igraph_s"] / row["clgraph_s"]
+            print(
+                f"{row['kind']:5} {row['sources']:6} sources: igraph {row['igraph_s']:8.3f} s, "
+                f"clgraph {row['clgraph_s']:8.3f} s, {ratio:6.1f} times",
+                flush=True,
+            )
+    else:
+        rows = []
+        for name in options.only or CALLS:
+            row = measure(name, options.scale, options.device)
+            rows.append(row)
+            about = "about" if row["networkx_sampled"] else ""
+            print(
+                f"{name:36} {row['nodes']:7} {row['edges']:8}  networkx {about} "
+                f"{row['networkx_s']:8.3f} s, first {row['first_s']:7.3f} s, "
+                f"second {row['second_s']:7.3f} s, "
+                f"{row['networkx_s'] / row['first_s']:7.1f} times",
+                flush=True,
+            )
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

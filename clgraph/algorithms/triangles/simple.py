@@ -1,0 +1,92 @@
+"""Graphs without self-loops and parallel edges, whose edges go both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.triangles.config import TrianglesConfig, resolve
+from clgraph.algorithms.triangles.orient import faults
+from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import InvalidGraphError
+from clgraph.graph import from_edges
+from clgraph.primitives import group_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["as_stored", "cleaned", "simple_graph"]
+
+
+def simple_graph(
+    graph: Graph, device: Device, *, clean: bool, progress: Progress | None = None
+) -> Graph:
+    """Give a graph that has no self-loops and no parallel edges and whose edges go both ways.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any.
+    device : Device
+        What looks for such edges.
+    clean : bool
+        Whether to make such a graph of one that is not, in O(m log m) on the host.
+    progress : callable or True, optional
+        Called while the graph is uploaded.
+
+    Raises
+    ------
+    InvalidGraphError
+        If it is not such a graph and is not to be cleaned.
+    """
+    if clean:
+        return cleaned(graph)
+    if graph.directed:
+        raise InvalidGraphError(
+            "trusses, cores and triangles need an undirected graph; pass graph.symmetrized(), or "
+            "clean=True."
+        )
+    if graph.m:
+        resident(graph, device, progress)
+        traits = device.traits
+        config = resolve(
+            TrianglesConfig(),
+            traits,
+            m=graph.m,
+            max_degree=graph.max_degree,
+            group_size=group_size(traits),
+        )
+        loops, repeats = faults(graph, device, config, SweepLog())
+        if loops or repeats:
+            raise InvalidGraphError(
+                f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
+                "count as corners or twice; pass clean=True."
+            )
+    return graph
+
+
+def cleaned(graph: Graph) -> Graph:
+    """Give the graph with every edge both ways and once, and no self-loops."""
+    tails, heads, _ = graph.listed_edges()
+    return from_edges(
+        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
+    )
+
+
+def as_stored(values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:
+    """Give each stored edge of a graph what is known of it in the cleaned one, or 0."""
+    if simple is graph:
+        return values
+    n = np.int64(graph.n)
+    keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
+    wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
+    if not len(keys):
+        return np.zeros(len(wanted), values.dtype)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, values[at], values.dtype.type(0))

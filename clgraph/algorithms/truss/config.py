@@ -1,0 +1,95 @@
+"""How items are peeled off: what rounds do, how triangles are known, how k is searched for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from clgraph.engine.presets import Configuration
+from clgraph.engine.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategy import Slot, choice, slot
+from clgraph.errors import InvalidArgumentError
+
+__all__ = ["CoresConfig", "PeelingConfig", "TrussConfig"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PeelingConfig(Configuration):
+    """Base of what trusses and cores have in common."""
+
+    removal: str | None = choice("subtract", "recount")
+    schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
+
+    def validate(self) -> None:
+        """Refuse modes that the stages do not have.
+
+        Raises
+        ------
+        InvalidArgumentError
+            One sentence on the first thing that is not legal.
+        """
+        given = self.schedule.given() if self.schedule else {}
+        for name in set(given) - {"group_size", "groups"}:
+            raise InvalidArgumentError(
+                f"schedule.{name}={given[name]!r} is about searches; leave it out here."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TrussConfig(PeelingConfig):
+    """How truss numbers are found; a configuration changes speed and memory, never results.
+
+    Parameters
+    ----------
+    removal : {"subtract", "recount"}, optional
+        What follows the removal of a batch of edges: the triangles that it destroyed are taken from
+        the supports of the others, or all supports are counted anew. None does whatever looks at
+        fewer triangles, batch by batch.
+    schedule : {"persistent", "stepped"} or Schedule, optional
+        All rounds in one launch, or one launch per step, with how many work-items and work-groups;
+        see `clgraph.schedule`.
+    triangles : {"lists", "rows"}, optional
+        Whether every edge has a list of its triangles, which takes 24 bytes for each triangle of
+        the graph, or they are looked up in rows, which edges that have gone are dropped from. None
+        takes lists where they fit the device.
+    search : {"bisection", "bottom-up"}, optional
+        How the greatest k is found where it alone is wanted: by halving the range that it may be
+        in, or by raising k from 3 until nothing is left. None bisects.
+
+    References
+    ----------
+    .. [1] O. Green, J. Fox, E. Kim, F. Busato, N. Bombieri, K. Lakhotia, S. Zhou, S. Singapura,
+           H. Zeng, R. Kannan, V. Prasanna, D. Bader, "Quickly finding a truss in a haystack",
+           HPEC 2017.
+    """
+
+    triangles: str | None = choice("lists", "rows")
+    search: str | None = choice("bisection", "bottom-up")
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "auto": {},
+        "delta": {"removal": "subtract", "triangles": "rows", "search": "bottom-up"},
+        "iterative": {"removal": "recount", "triangles": "rows", "search": "bottom-up"},
+        "lists": {"removal": "subtract", "triangles": "lists"},
+        "rows": {"triangles": "rows"},
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CoresConfig(PeelingConfig):
+    """How core numbers are found; a configuration changes speed, never results.
+
+    Parameters
+    ----------
+    removal : {"subtract", "recount"}, optional
+        What follows the removal of a batch of vertices: their edges are taken from the degrees of
+        the others, or all degrees are counted anew. None does whatever looks at fewer edges.
+    schedule : {"persistent", "stepped"} or Schedule, optional
+        As in `TrussConfig`.
+    """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "auto": {},
+        "subtract": {"removal": "subtract"},
+        "recount": {"removal": "recount"},
+    }

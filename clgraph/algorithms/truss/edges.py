@@ -1,0 +1,219 @@
+"""The edges of an undirected graph by number, with their supports and triangles, on one device."""
+
+from __future__ import annotations
+
+import hashlib
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.triangles.config import Merge, TrianglesConfig, resolve
+from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
+from clgraph.algorithms.triangles.orient import Orientation
+from clgraph.algorithms.truss.peeling import Incidence, copy
+from clgraph.device import load
+from clgraph.engine.sweeps import Sweeper
+from clgraph.primitives import group_size
+from clgraph.primitives.launches import Run
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Device, Memory
+    from clgraph.device.memory import Progress
+    from clgraph.engine.sweeps import SweepLog
+    from clgraph.graph import Graph
+
+__all__ = ["ROW_BYTES", "Edges"]
+
+MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
+SIDE_BYTES = 8  # of an edge's list, for each of its triangles
+LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
+ROW_BYTES = 8 + 2 * 8  # an edge: its ends, and neighbour and number in either row
+
+
+class Edges:
+    """Numbers of edges, row by row of an orientation; what is known of edges is kept by them.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, with edges, without self-loops and parallel edges.
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from.
+    progress : callable, optional
+        Called while the graph is uploaded.
+
+    Attributes
+    ----------
+    count : int
+        How many edges there are.
+    supports : Allocation
+        uint32 [count + 1]: triangles of each edge, and a 0.
+    triangles : int
+        How many the graph has.
+    """
+
+    def __init__(
+        self, graph: Graph, device: Device, memory: Memory, progress: Progress | None
+    ) -> None:
+        self.graph, self.count = graph, graph.m // 2
+        self._device, self._memory = device, memory
+        traits = device.traits
+        config = resolve(
+            TrianglesConfig(),
+            traits,
+            m=graph.m,
+            max_degree=graph.max_degree,
+            group_size=group_size(traits),
+        )
+        self._turned = turned = Orientation.of(graph, config, device, progress)
+        self._counting: RowCounting | OwnerCounting
+        if isinstance(config.intersect, Merge) and config.intersect.by_row:
+            self._counting = RowCounting(config, device, turned)
+        else:
+            self._counting = OwnerCounting(config, device, turned)
+        plain = SimpleNamespace(
+            group_size=config.group_size,
+            lanes=config.lanes,
+            wide_offsets=config.wide_offsets,
+            renamed=config.renamed,
+        )
+        program = load(device, "truss/edges.cl", config=plain)
+        self._kernels = {
+            name: program.kernel(f"edges_{name}") for name in ("gather", "scatter", "ends")
+        }
+        self._sweeper = Sweeper(device, graph.n, config.group_size)
+        self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
+        self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
+        self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
+        self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
+        self.triangles = 0
+        self._arrays: dict[str, Allocation] = {}
+        self._fills = -1
+
+    @property
+    def stale(self) -> bool:
+        """Whether nothing has been filled, or somebody else has turned the edges anew since."""
+        return self._fills != self._turned.fills
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of the rendered sources that counted; empty before the first count."""
+        hashes = sorted(self._counting.source_hashes)
+        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
+
+    def _array(self, name: str, count: int) -> Allocation:
+        """Give the array that an earlier run took, if it is of the size, or a new one."""
+        held = self._arrays.pop(name, None)
+        if held is None or held.count != count:
+            held = None  # gives its memory back before the next takes some
+            held = self._memory.allocate(name, count, np.uint32)
+        self._arrays[name] = held
+        return held
+
+    def fill(self, log: SweepLog, *, anew: bool) -> None:
+        """Give edges their numbers and count the triangles of each.
+
+        Parameters
+        ----------
+        log : SweepLog
+            Where launches are noted.
+        anew : bool
+            Whether to turn the edges though the graph has kept that.
+        """
+        turned = self._turned
+        if isinstance(self._counting, RowCounting):
+            # Quickly done, and most such graphs that have none, meshes and roads, are large.
+            self.triangles = self._counting.run(log, "total", ())
+            if not self.triangles:
+                self._fills = turned.fills
+                return
+        if anew or not turned.ready:
+            turned.ready = False
+            turned.fill(log)
+            log.wait()
+            turned.ready = True
+        _scan(log, self._device, turned.outs, self.graph.n, self._firsts)
+        for array in (self._placed, self.supports):
+            event = array.clear()
+            log.add(event, event)
+        self.triangles = self._counting.run(log, "edge", (self._placed,))
+        gathered = (*self._rows, self._placed, self.supports)
+        self._sweeper.launch(log, self._kernels["gather"], *gathered)
+        self._fills = turned.fills
+
+    def list_bytes(self) -> int:
+        """Predict the device memory that `lists` takes."""
+        return 3 * SIDE_BYTES * self.triangles + LIST_BYTES * self.count
+
+    def may_number(self) -> bool:
+        """Tell whether places in lists of all triangles fit 32 bits."""
+        return self.triangles <= MOST_LISTED
+
+    def may_list(self) -> bool:
+        """Tell whether lists of all triangles fit the device, beside what it holds already."""
+        largest = self._device.traits.max_alloc_bytes
+        return (
+            self.may_number()
+            and 3 * SIDE_BYTES * self.triangles <= largest
+            and self.list_bytes() <= self._memory.free_bytes
+        )
+
+    def lists(self, log: SweepLog) -> Incidence:
+        """List the triangles of every edge by its other two edges."""
+        total = 3 * self.triangles
+        begins = self._array("list_begins", self.count + 1)
+        _scan(log, self._device, self.supports, self.count + 1, begins)
+        sides = self._array("triangle_sides", 2 * max(total, 1))
+        if total:
+            cursors = self._array("list_cursors", self.count + 1)
+            copy(log, self._device, begins, cursors)
+            self._counting.run(log, "sides", (self._firsts, cursors, sides))
+        return Incidence("lists", (begins, sides), total)
+
+    def rows(self, log: SweepLog) -> Incidence:
+        """Give every row the numbers of its edges, and every edge its ends."""
+        graph, turned = self.graph, self._turned
+        indices = self._array("row_neighbours", graph.m)
+        numbers = self._array("row_edges", graph.m)
+        ends = self._array("edge_ends", 2 * self.count)
+        lengths = self._array("row_lengths", graph.n)
+        total = self._memory.upload("row_total", np.zeros(1, np.uint64))
+
+        def fill(log: SweepLog) -> None:
+            copy(log, self._device, turned.indices, indices)
+            self.spread(log, None, numbers)
+            shape = (turned.degrees, turned.rows, turned.vertices, ends, lengths, total)
+            self._sweeper.launch(log, self._kernels["ends"], *self._rows, *shape)
+
+        fill(log)
+        log.wait()
+        row_type = "ulong" if graph.m >= 2**32 else "uint"
+        arguments = (turned.indptr, lengths, indices, numbers, ends, np.uint32(graph.n))
+        return Incidence("rows", arguments, int(total.read()[0]), fill, row_type)
+
+    def spread(self, log: SweepLog, values: Allocation | None, target: Allocation) -> None:
+        """Enqueue copying what is known of edges, or their numbers, to both places of each."""
+        chosen = (np.uint32(values is None), values or self.supports, self._placed)
+        self._sweeper.launch(log, self._kernels["scatter"], *self._rows, *chosen)
+        self._turned.spread(log, self._placed, target)
+
+
+def _scan(log: SweepLog, device: Device, values: Allocation, n: int, scanned: Allocation) -> None:
+    """Enqueue the exclusive sums of the first elements of an array."""
+    run = Run(device, n)
+    program = run.load("primitives/scan.cl", "uint")
+    totals = run.memory.allocate("scan_totals", run.groups, np.uint32)
+    total = run.memory.allocate("scan_total", 1, np.uint32)
+    bounds = (run.index(n), run.index(run.chunk))
+    for name, groups, arguments in (
+        ("scan_fold", run.groups, (values, *bounds, totals)),
+        ("scan_totals", 1, (totals, np.uint32(run.groups), total)),
+        ("scan_apply", run.groups, (values, *bounds, totals, scanned)),
+    ):
+        size = groups * run.group_size
+        event = program.kernel(name).launch(size, run.group_size, *arguments)
+        log.add(event, event)
+    log.wait()  # before what it kept its totals in is given back

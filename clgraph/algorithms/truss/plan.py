@@ -1,0 +1,414 @@
+"""Trusses of undirected graphs: the truss number of every edge, one k-truss, and the greatest k."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.triangles.simple import as_stored, simple_graph
+from clgraph.algorithms.truss.config import TrussConfig
+from clgraph.algorithms.truss.edges import Edges
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling, copy
+from clgraph.algorithms.truss.result import PeelingStats, TrussResult
+from clgraph.device import Memory
+from clgraph.device import device as find_device
+from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
+from clgraph.graph import as_graph
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["LEAST_K", "Truss", "truss_order"]
+
+PARTS = ("count", "list")  # of what is prepared
+LEAST_K = 2  # of a truss: every edge is in the 2-truss
+# Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
+ABOVE = 3
+
+
+def truss_order(k: int) -> int:
+    """Check which truss is asked for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not an integer of at least 2.
+    """
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise InvalidArgumentError(f"k={k!r} is not an integer.")
+    if k < LEAST_K:
+        raise InvalidArgumentError(
+            f"k={k} is less than 2, and all edges are in the 2-truss already; use k=2 or more."
+        )
+    return int(k)
+
+
+class Truss:
+    """Trusses, compiled for one graph, configuration and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Undirected, without self-loops and parallel edges; weights are ignored.
+    config : TrussConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    clean : bool
+        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
+        there. Costs O(m log m) on the host.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Attributes
+    ----------
+    graph : Graph
+        What was given.
+    simple : Graph
+        What is computed on: the same, or that cleaned.
+    device : Device
+        Where.
+    config : TrussConfig
+        What was asked for.
+    method : str
+        Whether triangles are listed ("lists") or looked up ("rows"), or there are none ("none");
+        known after the first run.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+    DeviceMemoryError
+        If graph and state do not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
+
+    Notes
+    -----
+    The k-truss is the largest subgraph in which every edge is in k - 2 triangles at least; an
+    edge's truss number is the greatest k whose truss it is in. Triangles are counted by the first
+    run and, where they fit, listed by edge: O(m^1.5) work and 24 bytes for each. Peeling then looks
+    at each triangle three times, in as many rounds as there are, all in one launch on devices that
+    allow it. Without lists it takes O(sum over edges of the lesser degree, times a logarithm).
+    Numbers are deterministic, whatever the order of atomics. A plan serves one thread at a time;
+    others wait.
+
+    References
+    ----------
+    .. [1] J. Cohen, "Trusses: cohesive subgraphs for social network analysis", 2008.
+    .. [2] O. Green, J. Fox, E. Kim, F. Busato, N. Bombieri, K. Lakhotia, S. Zhou, S. Singapura,
+           H. Zeng, R. Kannan, V. Prasanna, D. Bader, "Quickly finding a truss in a haystack",
+           HPEC 2017.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        config: TrussConfig | str | None = None,
+        device: Device | str | None = None,
+        clean: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = as_graph(graph)
+        self.config = TrussConfig.of(config)
+        self.device = find_device(device)
+        self._before = self.device.ledger.used_bytes
+        self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+        self.method = ""
+        self._lock = threading.Lock()
+        self._memory = Memory(self.device)
+        self._peeling: Peeling | None = None
+        if self.simple.m:
+            self._edges = Edges(self.simple, self.device, self._memory, progress)
+
+    def run(
+        self,
+        k: int | None = None,
+        *,
+        greatest: bool = False,
+        prepare: bool = False,
+        progress: Progress | None = None,
+        verify: bool = False,
+    ) -> TrussResult:
+        """Find all truss numbers, one truss, or the greatest one.
+
+        Parameters
+        ----------
+        k : int, optional
+            Which truss is wanted, at least 2; default are the numbers of all edges.
+        greatest : bool
+            Whether the truss of the greatest k is wanted that there is one for.
+        prepare : bool
+            Whether to turn edges and count triangles anew although an earlier run has, for its
+            time.
+        progress : callable or True, optional
+            Told how many edges have been removed, wherever the device pauses.
+        verify : bool
+            Whether to find the same in another way and compare.
+
+        Returns
+        -------
+        TrussResult
+            ``numbers`` uint32 [m], or ``mask`` bool [m], by stored edge; ``k``, ``max_k``,
+            ``count`` and ``stats``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `k` is less than 2, or given though the greatest is wanted.
+        VerificationError
+            If the result was to be checked and is wrong.
+        KernelTimeoutError
+            If the device does not finish.
+        DeviceMemoryError
+            If there is no room for the triangles or the result.
+        """
+        if k is not None:
+            k = truss_order(k)
+            if greatest:
+                raise InvalidArgumentError(
+                    f"k={k} and greatest=True are two wishes; leave one out."
+                )
+        start = time.perf_counter()
+        with self._lock:
+            result = self._run(
+                k, greatest=greatest, prepare=prepare, progress=progress, start=start
+            )
+        tell(progress, 1, 1, "peeling")
+        if verify:
+            self._verify(result, k, greatest=greatest)
+        return result
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of what peels, or of what found no triangles; empty before the first run."""
+        if self._peeling is not None:
+            return self._peeling.source_hash
+        return self._edges.source_hash if self.simple.m else ""
+
+    def _run(
+        self,
+        k: int | None,
+        *,
+        greatest: bool,
+        prepare: bool,
+        progress: Progress | None,
+        start: float,
+    ) -> TrussResult:
+        log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
+        peeled: list[Peeled] = []
+        probes: list[tuple[int, bool]] = []
+        max_k: int | None = None
+        edges, left = self.simple.m // 2, 0
+        if edges:
+            peeling = self._prepared(parts, prepare=prepare)
+            for part in parts.values():
+                log.add_all(part)
+            if peeling is None:
+                max_k = LEAST_K if greatest or k is None else None
+                left = edges if k is None or k == LEAST_K else 0
+            elif greatest and self.config.search != "bottom-up":
+                max_k, left = self._greatest(log, peeling, peeled, probes, progress)
+            elif k is None:
+                peeled.append(self._peel(log, peeling, progress=progress))
+                max_k, left = peeled[-1].level + ABOVE - 1, edges
+            else:
+                left = self._one(log, peeling, k, peeled, progress)
+        elif k is None:
+            max_k = 0
+        whole = k is None and not (greatest and (probes or self.method == "none"))
+        read = self._reader(log, left=left, numbers=whole)
+        log.wait()
+        if whole and greatest:
+            # All numbers are known: the greatest truss are the edges that have the greatest.
+            mask = (read() == max_k) & (edges > 0)
+            read, left = partial(np.asarray, mask), int(np.count_nonzero(mask)) // 2
+        stats = PeelingStats(
+            log,
+            parts,
+            1e3 * (time.perf_counter() - start),
+            peeled=peeled,
+            above=ABOVE,
+            method=self.method,
+            config=self.config.as_dict(),
+            device_bytes=self.device.ledger.used_bytes - self._before,
+            triangles=self._edges.triangles if edges else 0,
+            probes=probes,
+        )
+        which = max_k if greatest else k
+        return TrussResult(read, k=which, max_k=max_k, count=left, stats=stats)
+
+    def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling | None:
+        """Give what peels, triangles counted and listed; None where there are none."""
+        edges = self._edges
+        if not (prepare or edges.stale):
+            return self._peeling
+        edges.fill(parts["count"], anew=prepare)
+        parts["count"].wait()
+        if not edges.triangles:
+            self.method = "none"
+            return None
+        wanted = self.config.triangles
+        before, held = self.method, self._peeling
+        lists = (
+            before == "lists"
+            if held
+            else wanted == "lists" or (wanted is None and edges.may_list())
+        )
+        if lists and not edges.may_number():
+            raise DeviceMemoryError(
+                f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
+                "triangles='rows'."
+            )
+        listing = parts["list"]
+        incidence = edges.lists(listing) if lists else edges.rows(listing)
+        listing.wait()
+        self.method = incidence.kind
+        if held is None:
+            held = Peeling(
+                self.config, self.device, self._memory, edges.count, incidence, ABOVE - 1
+            )
+        held.incidence = incidence
+        self._peeling = held
+        return held
+
+    def _peel(
+        self, log: SweepLog, peeling: Peeling, *, progress: Progress | None, k: int | None = None
+    ) -> Peeled:
+        """Peel from the beginning: all levels, or that of one k."""
+        return peeling.run(
+            log,
+            lambda: peeling.begin(log, self._edges.supports),
+            left=peeling.items,
+            levels=(0, NO_LEVEL) if k is None else (k - ABOVE, k - ABOVE),
+            progress=progress,
+        )
+
+    def _one(
+        self,
+        log: SweepLog,
+        peeling: Peeling,
+        k: int,
+        peeled: list[Peeled],
+        progress: Progress | None,
+    ) -> int:
+        """Peel down to one truss; give its edges."""
+        if k == LEAST_K:
+            peeling.begin(log, self._edges.supports)
+            return peeling.items
+        if k > self.simple.max_degree + 1:
+            return 0
+        peeled.append(self._peel(log, peeling, progress=progress, k=k))
+        return peeled[-1].left
+
+    def _greatest(
+        self,
+        log: SweepLog,
+        peeling: Peeling,
+        peeled: list[Peeled],
+        probes: list[tuple[int, bool]],
+        progress: Progress | None,
+    ) -> tuple[int, int]:
+        """Find the greatest k, and leave its truss."""
+        device, edges = self.device, self._edges
+        saved = [
+            self._memory.allocate(f"saved_{name}", array.count, array.dtype)
+            for name, array in self._state(peeling)
+        ]
+        names = self._state(peeling)
+
+        def restore() -> None:
+            for (_, array), kept in zip(names, saved, strict=True):
+                copy(log, device, kept, array)
+
+        def save() -> None:
+            for (_, array), kept in zip(names, saved, strict=True):
+                copy(log, device, array, kept)
+
+        peeling.begin(log, edges.supports)
+        save()
+        low, left = LEAST_K, peeling.items
+        # A k-truss has k (k - 1) / 2 edges at least, and its vertices k - 1 neighbours.
+        high = min(int((1 + (1 + 8 * left) ** 0.5) / 2), self.simple.max_degree + 1) + 1
+        while high - low > 1:
+            k = (low + high) // 2
+            found = peeling.run(
+                log,
+                restore,
+                left=left,
+                levels=(k - ABOVE, k - ABOVE),
+                quorum=k * (k - 1) // 2,
+                resumed=True,
+            )
+            peeled.append(found)
+            probes.append((k, found.left > 0))
+            if found.left:
+                low, left = k, found.left
+                high = min(high, int((1 + (1 + 8 * left) ** 0.5) / 2) + 1)
+                save()
+            else:
+                high = k
+            tell(progress, peeling.items - left, peeling.items, "peeling")
+        restore()
+        log.wait()  # before what was saved is given back
+        return low, left
+
+    @staticmethod
+    def _state(peeling: Peeling) -> tuple[tuple[str, Allocation], ...]:
+        return (
+            ("counts", peeling.counts),
+            ("status", peeling.status),
+            ("numbers", peeling.numbers),
+        )
+
+    def _reader(self, log: SweepLog, *, left: int, numbers: bool) -> Callable[[], NDArray[Any]]:
+        """Enqueue what brings numbers to stored edges; give what reads them, or who is left."""
+        simple, graph = self.simple, self.graph
+        if not simple.m or not (left or numbers):
+            return partial(np.zeros, graph.m, np.uint32 if numbers else np.bool_)
+        peeling = self._peeling
+        if self.method == "none" or peeling is None:
+            known = (
+                np.full(simple.m, LEAST_K, np.uint32) if numbers else np.ones(simple.m, np.bool_)
+            )
+            return partial(as_stored, known, simple, graph)
+        held = self._memory.allocate("truss_numbers", simple.m, np.uint32)
+        self._edges.spread(log, peeling.numbers, held)
+
+        def read() -> NDArray[Any]:
+            values = held.read()
+            # Who is left has got no number.
+            return as_stored(values if numbers else values == 0, simple, graph)
+
+        return read
+
+    def _verify(self, result: TrussResult, k: int | None, *, greatest: bool) -> None:
+        """Find the same by counting all supports anew, or by subtraction where that was done.
+
+        Raises
+        ------
+        VerificationError
+            If that gives something else.
+        """
+        removal = "subtract" if self.config.removal == "recount" else "recount"
+        config = TrussConfig(triangles="rows", removal=removal, search="bottom-up")
+        plan = Truss(
+            self.graph, config=config, device=self.device, clean=self.simple is not self.graph
+        )
+        if not result.same(plan.run(k, greatest=greatest)):
+            raise VerificationError("the trusses are not those that are found in another way.")

@@ -1,0 +1,1 @@
+"""Interfaces of other packages, by their own names."""

@@ -1,0 +1,107 @@
+"""What an update did, and what a dynamic graph takes of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["MemoryUsage", "UpdateResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateResult:
+    """Outcome of one batch; an edge of an undirected graph counts once.
+
+    Attributes
+    ----------
+    given : int
+        Edges of the batch.
+    repeated : int
+        Those that the batch has before already; of an update of values, after.
+    new, gone, updated : int
+        Edges that were inserted, deleted, or got another value.
+    present, absent : int
+        Edges that were to be inserted and were there; that were to be deleted, or to get a value,
+        and were not.
+    regime : {"rows", "rewrite", "none"}
+        Whether the rows that the batch touches moved, all rows were written anew, or nothing
+        changed.
+    kernel_ms : float
+        Device time of all steps.
+    total_ms : float
+        Host wall clock of the call.
+    launches : int
+        Kernel launches.
+    steps : dict of str to float
+        Device milliseconds of each step: keys, sort, check, rows, place, copy.
+    """
+
+    given: int
+    repeated: int = 0
+    new: int = 0
+    present: int = 0
+    gone: int = 0
+    absent: int = 0
+    updated: int = 0
+    regime: str = "none"
+    kernel_ms: float = 0.0
+    total_ms: float = 0.0
+    launches: int = 0
+    steps: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def edges_per_s(self) -> float:
+        """Edges of the batch per second of host wall clock."""
+        return self.given / (self.total_ms * 1e-3) if self.total_ms > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUsage:
+    """Bytes of a dynamic graph on its device, and how well they are used.
+
+    Attributes
+    ----------
+    block_bytes : int
+        Of all block arrays.
+    vertex_bytes : int
+        Lengths and places of rows, of the vertices there are.
+    reserved_bytes : int
+        Of pools and vertex arrays beyond these, for graphs that grow.
+    spare_bytes : int
+        Of the arrays that the next update writes to.
+    workspace_bytes : int
+        Of scratch arrays.
+    block_arrays : int
+        How many there are.
+    block_utilisation : float
+        Edges over the room in the blocks in use.
+    array_utilisation : float
+        Room in the blocks in use over that of all block arrays.
+    csr_bytes, coo_bytes : int
+        What the same edges take in compressed sparse rows, and as a list.
+    """
+
+    block_bytes: int
+    vertex_bytes: int
+    reserved_bytes: int
+    spare_bytes: int
+    workspace_bytes: int
+    block_arrays: int
+    block_utilisation: float
+    array_utilisation: float
+    csr_bytes: int
+    coo_bytes: int
+
+    @property
+    def structure_bytes(self) -> int:
+        """Bytes that hold the graph: block arrays and vertices."""
+        return self.block_bytes + self.vertex_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.structure_bytes + self.reserved_bytes + self.spare_bytes + self.workspace_bytes
+
+    @property
+    def over_csr(self) -> float:
+        """Bytes that hold the graph over those of compressed sparse rows."""
+        return self.structure_bytes / self.csr_bytes

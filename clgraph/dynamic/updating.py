@@ -1,0 +1,397 @@
+"""How a store becomes the next one: by moving the rows that change, or by writing all rows anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory
+from clgraph.dynamic.blocks import CLASSES, Blocks, NoRoomError, size_classes
+from clgraph.dynamic.parts import Batch, Rows, Steps
+from clgraph.dynamic.store import Kernels, Spare, Store, Workspace, copied, read_range
+from clgraph.primitives.launches import Run
+from clgraph.primitives.stages import Compaction, RadixSort, Scan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.dynamic.store import Field
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["JOIN", "LEAVE", "STAY", "Updater"]
+
+STAY, JOIN, LEAVE = 0, 1, 2
+GROWTH = 1.5
+NOWHERE = {4: 2**32 - 1, 8: 2**64 - 1}
+
+
+class Updater:
+    """Launches that make one store of another.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    fields : tuple of Field
+        What edges have.
+    ordered : bool
+        Whether rows ascend.
+    least : int
+        Entries of the smallest block.
+    wide : bool
+        Whether places in the pool take 64 bits.
+    """
+
+    def __init__(
+        self, device: Device, fields: tuple[Field, ...], *, ordered: bool, least: int, wide: bool
+    ) -> None:
+        self.device = device
+        self.memory = Memory(device)
+        self.fields = fields
+        self.ordered = ordered
+        self.least = least
+        self.kernels = Kernels(device, fields, ordered=ordered, wide=wide)
+        self.offset = self.kernels.offset
+        self.work = Workspace(device)
+        self.compaction = Compaction(device)
+        self.scan = Scan(device, self.offset)
+        carried = np.uint32 if fields else None
+        self.sort = RadixSort(device, np.uint64, carried)
+        self._by_class = RadixSort(device, np.uint32, np.uint32)
+
+    def release(self) -> None:
+        """Let go of all scratch memory."""
+        self.work.release()
+        for stage in (self.compaction, self.scan, self.sort, self._by_class):
+            stage.release()
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of all scratch memory."""
+        stages = (self.compaction, self.scan, self.sort, self._by_class)
+        return self.work.size_bytes + sum(stage.scratch_bytes for stage in stages)
+
+    def touched(self, steps: Steps, batch: Batch, bits: int) -> Rows:
+        """List the rows that keys are of."""
+        log, count = steps["rows"], batch.count
+        mask = self.work.array("row_mask", count, np.uint8)
+        places = self.work.array("row_places", count, np.uint32)
+        first = self.work.array("row_first", count + 1, np.uint32)
+        given = (batch.keys, np.uint32(count), np.uint32(bits))
+        self.kernels.launch(log, "batch_heads", count, *given, mask, places)
+        total = self.compaction.enqueue(log, mask, count, (places, first))
+        rows = int(total.read()[0])
+        listed = self.work.array("row_list", rows, np.uint32)
+        self.kernels.launch(
+            log, "rows_list", rows, *given, np.uint32(rows), first, listed, listed=True
+        )
+        return Rows(rows, first, listed)
+
+    def every_row(self, steps: Steps, batch: Batch, bits: int, n: int) -> Rows:
+        """Find where the keys of each row begin."""
+        first = self.work.array("row_first", n + 1, np.uint32)
+        given = (batch.keys, np.uint32(batch.count), np.uint32(bits))
+        self.kernels.launch(steps["rows"], "rows_first", n + 1, *given, np.uint32(n), first)
+        return Rows(n, first)
+
+    def sums(self, steps: Steps, store: Store, rows: Rows) -> tuple[Allocation, int]:
+        """Exclusive sums of the lengths of rows with the total as the last, and the total."""
+        sums = self.work.array("row_sums", rows.count + 1, self.offset)
+        self._rows(steps["rows"], "rows_lengths", rows.count + 1, rows, store.used, sums)
+        self.scan.enqueue(steps["rows"], sums, rows.count + 1, sums)
+        if rows.listed is None:
+            return sums, store.m
+        return sums, int(read_range(sums, rows.count, 1)[0])
+
+    def look_up(
+        self, steps: Steps, store: Store, batch: Batch, bits: int
+    ) -> tuple[Allocation, Allocation]:
+        """Find which keys are there, and where, in rows of any order: by key, uint8 and offset."""
+        there = self.work.array("there", batch.count, np.uint8)
+        place = self.work.array("place", batch.count, self.offset)
+        there.clear()
+        rows = self.touched(steps, batch, bits)
+        sums, total = self.sums(steps, store, rows)
+        kept = self.work.array("kept", 1, self.offset)
+        args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
+        flags = (rows.first, np.uint32(bits), np.uint32(0), there, place, kept)
+        self._rows(steps["check"], "rows_find", total, rows, *args, *flags)
+        return there, place
+
+    def _rows(self, log: SweepLog, name: str, items: int, rows: Rows, *args: Any) -> None:
+        params = {} if rows.listed is None else {"listed": True}
+        self.kernels.launch(log, name, items, *rows.args, *args, **params)
+
+    def rewritten(
+        self,
+        steps: Steps,
+        store: Store,
+        spare: Spare,
+        batch: Batch | None,
+        way: int,
+        bits: int,
+        *,
+        kept: Allocation | None = None,
+    ) -> tuple[Store, Spare]:
+        """Write all rows anew, each class of block sizes one after the other.
+
+        Parameters
+        ----------
+        steps : Steps
+            Notes the launches.
+        store, spare : Store, Spare
+            What there is.
+        batch : Batch or None
+            What joins or leaves.
+        way : {STAY, JOIN, LEAVE}
+            Which of the two.
+        bits : int
+            Of a head in a key.
+        kept : Allocation, optional
+            1 for each entry that stays, in the order of rows, and a 0; scanned here.
+
+        Returns
+        -------
+        Store, Spare
+            The next ones; what was given is as it was, but the spare arrays have been written to.
+        """
+        n = store.n
+        nothing = self.work.array("nothing", 1, np.uint32)
+        rows = Rows(n, nothing) if batch is None else self.every_row(steps, batch, bits, n)
+        sums, total = self.sums(steps, store, rows)
+        used = self._suits(spare.used, n, "row_lengths", np.uint32)
+        m = store.m + (0 if batch is None else batch.count if way == JOIN else -batch.count)
+        if batch is not None and way == LEAVE and (store.parallel or not self.ordered):
+            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
+        if kept is not None:
+            m = self._shrunk(steps, rows, (sums, total), kept, used)
+        elif batch is None:
+            log = steps["place"]
+            event = copied(store.used, used, n)
+            log.add(event, event)
+        else:
+            sign = np.int32(1 if way == JOIN else -1)
+            args = (store.used, rows.first, sign, used)
+            self._rows(steps["place"], "rows_grow", n, rows, *args)
+        pointer = self._suits(spare.pointer, n, "row_pointers", self.offset)
+        blocks, pools = self._laid_out(steps, n, used, pointer, spare, store.blocks.block_edges)
+        made = Store(n, m, pointer, used, pools, blocks, store.parallel)
+        self._fill(steps, store, made, batch, rows, (sums, total), way, bits, kept)
+        return made, Spare(store.pointer, store.used, store.pools)
+
+    def moved(
+        self, steps: Steps, store: Store, spare: Spare, batch: Batch, way: int, bits: int
+    ) -> tuple[Store, Spare]:
+        """Move the rows that a batch touches to other blocks, and leave the rest where it is.
+
+        Parameters, Returns
+            As for `rewritten`.
+        """
+        rows = self.touched(steps, batch, bits)
+        sums, total = self.sums(steps, store, rows)
+        lengths = self.work.array("lengths", rows.count, np.uint32)
+        kept = None
+        m = store.m + (batch.count if way == JOIN else -batch.count)
+        if way == LEAVE and (store.parallel or not self.ordered):
+            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
+            m = store.m - total + self._shrunk(steps, rows, (sums, total), kept, lengths)
+        else:
+            sign = np.int32(1 if way == JOIN else -1)
+            args = (store.used, rows.first, sign, lengths)
+            self._rows(steps["rows"], "rows_grow", rows.count, rows, *args)
+        places = self.work.array("places", rows.count, self.offset)
+        self._rows(steps["rows"], "rows_told", rows.count, rows, store.pointer, places)
+        old = places.read(rows.count)
+        new_lengths = lengths.read(rows.count)
+        blocks, found, pools = self._new_blocks(steps, store, old, new_lengths)
+        places.write(found)
+        pointer = self._suits(spare.pointer, store.n, "row_pointers", self.offset)
+        used = self._suits(spare.used, store.n, "row_lengths", np.uint32)
+        log = steps["place"]
+        for source, target in ((store.pointer, pointer), (store.used, used)):
+            event = copied(source, target, store.n)
+            log.add(event, event)
+        self._rows(log, "rows_set", rows.count, rows, places, lengths, pointer, used)
+        made = Store(store.n, m, pointer, used, pools, blocks, store.parallel)
+        self._fill(steps, store, made, batch, rows, (sums, total), way, bits, kept)
+        return made, Spare(store.pointer, store.used, spare.pools)
+
+    def _new_blocks(
+        self, steps: Steps, store: Store, old: Any, lengths: Any
+    ) -> tuple[Blocks, Any, tuple[Allocation, ...]]:
+        """Take a block for every row that is not empty, then give the old ones back."""
+        blocks, pools = store.blocks.fork(), store.pools
+        classes = size_classes(lengths, self.least)
+        found = np.full(len(lengths), NOWHERE[self.offset.itemsize], self.offset)
+        for exponent in np.unique(classes[classes >= 0]).tolist():
+            mine = np.flatnonzero(classes == exponent)
+            try:
+                found[mine] = blocks.take(exponent, len(mine))
+            except NoRoomError:
+                wanted = Blocks.slots_for(blocks.block_edges, exponent, len(mine))
+                blocks.extend(max(wanted, int(blocks.slots * (GROWTH - 1))))
+                pools = self._larger(steps, pools, blocks.slots * blocks.block_edges)
+                found[mine] = blocks.take(exponent, len(mine))
+        blocks.give_back(old[old != NOWHERE[self.offset.itemsize]].astype(np.int64))
+        return blocks, found, pools
+
+    def _larger(
+        self, steps: Steps, pools: tuple[Allocation, ...], entries: int
+    ) -> tuple[Allocation, ...]:
+        made = []
+        for pool in pools:
+            larger = self.memory.allocate(pool.name, entries, pool.dtype)
+            event = copied(pool, larger, pool.count)
+            steps["place"].add(event, event)
+            made.append(larger)
+        return tuple(made)
+
+    def _kept(
+        self,
+        steps: Steps,
+        store: Store,
+        batch: Batch,
+        rows: Rows,
+        span: tuple[Allocation, int],
+        bits: int,
+    ) -> Allocation:
+        """Find which entries of the rows no key names: 1 for each, and a 0."""
+        sums, total = span
+        kept = self.work.array("kept", total + 1, self.offset)
+        unused = self.work.array("there", 1, np.uint8), self.work.array("place", 1, self.offset)
+        args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
+        flags = (rows.first, np.uint32(bits), np.uint32(1), *unused, kept)
+        self._rows(steps["check"], "rows_find", total, rows, *args, *flags)
+        return kept
+
+    def _shrunk(
+        self,
+        steps: Steps,
+        rows: Rows,
+        span: tuple[Allocation, int],
+        kept: Allocation,
+        lengths: Allocation,
+    ) -> int:
+        """Scan what is kept, write the lengths, and count what is kept of all rows."""
+        sums, total = span
+        left = self.scan.enqueue(steps["check"], kept, total + 1, kept)
+        args = (np.uint32(rows.count), sums, kept, lengths)
+        self.kernels.launch(steps["place"], "rows_shrink", rows.count, *args)
+        return int(left.read()[0])
+
+    def _laid_out(
+        self,
+        steps: Steps,
+        n: int,
+        used: Allocation,
+        pointer: Allocation,
+        spare: Spare,
+        block_edges: int,
+    ) -> tuple[Blocks, tuple[Allocation, ...]]:
+        """Give every row a block in the order of sizes, and pools that have room for them."""
+        log, count = steps["place"], np.uint32(n)
+        names = ("classes", "vertices", "sorted_classes", "sorted_vertices")
+        arrays = [self.work.array(name, n, np.uint32) for name in names]
+        self.kernels.launch(
+            log, "rows_classes", n, used, count, np.uint32(self.least.bit_length() - 1), *arrays[:2]
+        )
+        run = Run(self.device, n)
+        totals = self._by_class.one_pass(
+            log, run, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0
+        )
+        counts = totals.read(CLASSES).tolist()[1:]
+        needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts))
+        held = min((pool.count for pool in spare.pools), default=0) // block_edges
+        pools = spare.pools
+        if not pools or held < needed:
+            held, pools = needed, self._new_pools(needed * block_edges)
+        blocks, bases = Blocks.laid_out(block_edges, counts, held - needed)
+        begins = np.zeros(CLASSES, self.offset)
+        begins[1:] = bases
+        held_bases = self.work.upload("bases", begins)
+        args = (arrays[2], arrays[3], count, totals, held_bases, pointer)
+        self.kernels.launch(log, "rows_place", n, *args)
+        return blocks, pools
+
+    def _new_pools(self, entries: int) -> tuple[Allocation, ...]:
+        kinds = [("heads", np.dtype(np.uint32)), *((one.name, one.dtype) for one in self.fields)]
+        return tuple(self.memory.allocate(name, entries, dtype) for name, dtype in kinds)
+
+    def _suits(self, array: Allocation | None, count: int, name: str, dtype: Any) -> Allocation:
+        if array is not None and array.count >= count:
+            return array
+        return self.memory.allocate(name, count, dtype)
+
+    def _fill(  # noqa: PLR0913, PLR0917 (all that an entry's place depends on)
+        self,
+        steps: Steps,
+        store: Store,
+        made: Store,
+        batch: Batch | None,
+        rows: Rows,
+        entries: tuple[Allocation, int],
+        way: int,
+        bits: int,
+        kept: Allocation | None,
+    ) -> None:
+        """Copy the entries that stay, and those of the batch."""
+        log = steps["copy"]
+        sums, total = entries
+        span = (self.offset.type(total), sums)
+        pointers = (store.pointer, made.pointer)
+        if kept is not None:
+            args = (*span, kept, *pointers, *store.pools, *made.pools)
+            self._rows(log, "rows_filter", total, rows, *args)
+            return
+        keys = store.pools[0] if batch is None else batch.keys
+        about = (keys, rows.first, np.uint32(bits), np.uint32(STAY if batch is None else way))
+        args = (*span, *pointers, *about, *store.pools, *made.pools)
+        self._rows(log, "rows_move", total, rows, *args)
+        if batch is not None and way == JOIN:
+            given = (batch.keys, np.uint32(batch.count), np.uint32(bits))
+            carried = () if batch.order is None else (batch.order, *batch.values)
+            where = (store.pointer, store.used, made.pointer, store.pools[0])
+            self.kernels.launch(
+                log, "rows_join", batch.count, *given, *where, *carried, *made.pools
+            )
+
+    def alive(
+        self, steps: Steps, store: Store, dead: NDArray[np.uint8], *, both: bool
+    ) -> tuple[Allocation, int]:
+        """Find the entries neither end of which is dead: 1 for each, and a 0; count the others.
+
+        Of an undirected graph, where an edge is two entries or one, edges are counted.
+        """
+        rows = Rows(store.n, self.work.array("nothing", 1, np.uint32))
+        sums, _ = self.sums(steps, store, rows)
+        kept = self.work.array("kept", store.m + 1, self.offset)
+        tally = self.work.array("tally", 2, np.uint32)
+        tally.clear()
+        span = (self.offset.type(store.m), sums)
+        where = (store.pointer, store.pools[0], self.work.upload("dead", dead))
+        args = (*span, *where, np.uint32(both), kept, tally)
+        self._rows(steps["check"], "rows_alive", store.m, rows, *args)
+        return kept, int(tally.read(1)[0])
+
+    def packed(self, steps: Steps, store: Store) -> tuple[Allocation, tuple[Allocation, ...]]:
+        """Give where rows begin, and the pools' entries row after row, in arrays of their own."""
+        rows = Rows(store.n, self.work.array("nothing", 1, np.uint32))
+        sums = self.memory.allocate("indptr", store.n + 1, self.offset)
+        self._rows(steps["rows"], "rows_lengths", store.n + 1, rows, store.used, sums)
+        self.scan.enqueue(steps["rows"], sums, store.n + 1, sums)
+        pools = tuple(self.memory.allocate(pool.name, store.m, pool.dtype) for pool in store.pools)
+        args = (self.offset.type(store.m), sums, store.pointer, *store.pools, *pools)
+        self._rows(steps["copy"], "rows_pack", store.m, rows, *args)
+        return sums, pools
+
+    def grown(self, steps: Steps, store: Store, n: int) -> Store:
+        """Give a store with more vertices, in vertex arrays of its own; rows are shared."""
+        room = max(n, int(store.n * GROWTH))
+        pointer = self.memory.allocate("row_pointers", room, self.offset)
+        used = self.memory.allocate("row_lengths", room, np.uint32)
+        args = (store.pointer, store.used, np.uint32(store.n), np.uint32(n), pointer, used)
+        self.kernels.launch(steps["place"], "rows_copy", n, *args)
+        return replace(store, n=n, pointer=pointer, used=used)

@@ -1,0 +1,351 @@
+"""Plans: what everything that is compiled once and run many times has in common.
+
+A plan's kernel takes its arguments from one `Table`: the signature is rendered from it, arrays are
+allocated and reported by it, and a launch is bound by it, so that no argument is listed twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from clgraph.device import Allocation, Memory, load
+from clgraph.device import device as find_device
+from clgraph.engine.driver import Driver
+from clgraph.engine.findings import BufferPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from clgraph.device import Device
+    from clgraph.device.kernel import Argument
+    from clgraph.device.memory import Progress
+    from clgraph.engine.choose import Resolved
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import SearchBuffers
+    from clgraph.graph import Graph
+
+__all__ = ["Plan", "SearchPlan", "Stages", "Table"]
+
+P = TypeVar("P", bound="Plan")
+
+LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
+# What an element of each type that kernels name is on the host: a NumPy type, and how many of it.
+TYPES: dict[str, tuple[DTypeLike, int]] = {
+    "int": (np.int32, 1),
+    "uint": (np.uint32, 1),
+    "ulong": (np.uint64, 1),
+    "float": (np.float32, 1),
+    "uchar": (np.uint8, 1),
+    "uint2": (np.uint32, 2),
+    "uint4": (np.uint32, 4),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One argument of a kernel.
+
+    Attributes
+    ----------
+    ctype, name : str
+        As the kernel has them.
+    access : str
+        A key of ``templates/grid/signature.mako``.
+    note : str
+        What it is, for the reader of the kernel: of an array first its shape, as in ``[n + 1]``.
+    """
+
+    ctype: str
+    name: str
+    access: str
+    note: str
+
+
+class Table:
+    """The arguments of a kernel, in order.
+
+    Parameters
+    ----------
+    types : dict
+        Element types of the kernel's own, by name: a NumPy type, and how many of it make one.
+
+    Attributes
+    ----------
+    rows : list of Row
+        What ``/grid/signature.mako`` renders.
+    """
+
+    def __init__(self, types: Mapping[str, tuple[DTypeLike, int]] | None = None) -> None:
+        self.rows: list[Row] = []
+        self._types = TYPES | dict(types or {})
+        self._makers: list[Callable[[Memory], Argument | None]] = []
+        self._bound: list[Argument | None] = []
+        self._places: dict[str, int] = {}
+
+    def _declare(self, row: Row, make: Callable[[Memory], Argument | None]) -> None:
+        self.rows.append(row)
+        self._makers.append(make)
+
+    def given(self, ctype: str, name: str, note: str = "", access: str = "value") -> None:
+        """Declare what each run gives: a number, or an array of a result."""
+        self._declare(Row(ctype, name, access, note), lambda _: None)
+
+    def number(self, ctype: str, name: str, value: Any, note: str = "") -> None:
+        """Declare a number of all runs: one of NumPy's, or for `TYPES` any."""
+        kind: Any = self._types.get(ctype, (None,))[0]
+
+        def make(_: Memory) -> Argument:
+            number = value() if callable(value) else value
+            made: Argument = number if kind is None else kind(number)
+            return made
+
+        self._declare(Row(ctype, name, "value", note), make)
+
+    def array(
+        self,
+        ctype: str,
+        name: str,
+        count: int | Callable[[], int],
+        note: str = "",
+        access: str = "write",
+    ) -> None:
+        """Declare an array of so many elements, for the kernel to fill."""
+        kind, words = self._types[ctype]
+
+        def make(memory: Memory) -> Argument:
+            elements = count if isinstance(count, int) else count()
+            return memory.allocate(name, elements * words, kind)
+
+        self._declare(Row(ctype, name, access, note), make)
+
+    def upload(
+        self,
+        ctype: str,
+        name: str,
+        values: Callable[[], NDArray[Any]],
+        note: str = "",
+        access: str = "read",
+        *,
+        progress: Progress | None = None,
+    ) -> None:
+        """Declare an array that is copied to the device."""
+        self._declare(
+            Row(ctype, name, access, note),
+            lambda memory: memory.upload(name, values(), progress=progress),
+        )
+
+    def held(
+        self,
+        ctype: str,
+        name: str,
+        array: Callable[[], Allocation],
+        note: str = "",
+        access: str = "read",
+    ) -> None:
+        """Declare an array that somebody else allocates: the graph's, most often."""
+        self._declare(Row(ctype, name, access, note), lambda _: array())
+
+    def allocate(self, memory: Memory) -> None:
+        """Make everything that all runs share.
+
+        Raises
+        ------
+        DeviceMemoryError
+            If not all of it fits.
+        """
+        self._places = {row.name: place for place, row in enumerate(self.rows)}
+        self._bound = [None] * len(self.rows)
+        for place, make in enumerate(self._makers):  # in order: one may ask for those before it
+            self._bound[place] = make(memory)
+        self._makers.clear()  # and the host arrays that they know
+
+    def __getitem__(self, name: str) -> Any:
+        """Give what all runs share by this name."""
+        return self._bound[self._places[name]]
+
+    def __setitem__(self, name: str, value: Argument) -> None:
+        """Have all runs share something else from now on."""
+        self._bound[self._places[name]] = value
+
+    def bind(self, given: Mapping[str, Argument]) -> list[Argument]:
+        """Give the arguments of a launch: those of all runs and those of this one."""
+        bound: list[Any] = self._bound.copy()
+        for name, value in given.items():
+            bound[self._places[name]] = value
+        return bound
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each array that all runs share, by name."""
+        made = zip(self.rows, self._bound, strict=True)
+        return {row.name: a.size_bytes for row, a in made if isinstance(a, Allocation)}
+
+
+class Stages:
+    """The kernels that run the stages of a plan: all in one, or one each where that is too much.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    file : str
+        Of the kernel, below ``kernels_cl/``; its entry point has the file's name or its folder's.
+    entry : str
+        The entry point.
+    table : Table
+        What it takes.
+    config : Resolved
+        Whether stages share a kernel; what the driver needs.
+    stages : sequence of str
+        Their names, whatever begins a run first.
+    render : callable
+        From the stages of a kernel to what it is rendered with.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        file: str,
+        entry: str,
+        *,
+        table: Table,
+        config: Resolved,
+        stages: Sequence[str],
+        render: Callable[[tuple[str, ...]], dict[str, Any]],
+    ) -> None:
+        fused = config.kernels == "fused"
+        together = [tuple(stages)] if fused else [(stage,) for stage in stages]
+        self.table = table
+        programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
+        self.program = programs[0]
+        self.places = {name: place for place, names in enumerate(together) for name in names}
+        self.driver = Driver(device, [program.kernel(entry) for program in programs], config)
+
+    def run(self, given: Mapping[str, Argument], **hooks: Any) -> Outcome:
+        """Run all stages, see `Driver.run`; `given` are the arguments of this run by name."""
+        return self.driver.run(*self.table.bind(given), **hooks)
+
+
+class Turn:
+    """A run that has a plan to itself.
+
+    Attributes
+    ----------
+    total_ms : float
+        Host wall clock, with waiting for the plan; once the turn is over.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self.total_ms = 0.0
+
+    def end(self) -> None:
+        """Stop the clock."""
+        self.total_ms = 1e3 * (time.perf_counter() - self._began)
+
+
+class Plan:
+    """Something compiled for one graph and device, which serves one thread at a time.
+
+    Parameters
+    ----------
+    graph : object
+        What it works on.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+
+    Attributes
+    ----------
+    source_hash : str
+        Of the rendered kernel.
+    device_bytes : int
+        Device memory that was taken for it: see `_counted`.
+    """
+
+    def __init__(self, graph: Any, device: Device | str | None = None) -> None:
+        self.graph = graph
+        self.device = find_device(device)
+        self.source_hash = ""
+        self.device_bytes = 0
+        self._memory = Memory(self.device)
+        self._lock = threading.Lock()
+        self._fallback: Any = None
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count what is allocated within."""
+        before = self.device.ledger.used_bytes
+        yield
+        self.device_bytes += self.device.ledger.used_bytes - before
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        """Have the plan to oneself; an exception, Ctrl-C too, gives it back."""
+        turn = Turn()
+        with self._lock:
+            yield turn
+        turn.end()
+
+    def _instead(self, make: Callable[[], P]) -> P:
+        """Give the plan that runs what this one cannot; made once."""
+        if self._fallback is None:
+            self._fallback = make()
+        fallback: P = self._fallback
+        return fallback
+
+
+class SearchPlan(Plan):
+    """A plan whose stages write distances, perhaps a tree, and a record of every level."""
+
+    graph: Graph
+
+    def _ready(
+        self, stages: Stages, *, predecessors: bool, level_capacity: int, dtype: DTypeLike
+    ) -> None:
+        """Take the memory that searches need; nothing for a graph without vertices."""
+        self._stages = stages
+        self.source_hash = stages.program.source_hash
+        if self.graph.n:
+            with self._counted():
+                stages.table.allocate(self._memory)
+                self._pool = BufferPool(
+                    self._memory,
+                    self.graph.n,
+                    level_capacity,
+                    predecessors=predecessors,
+                    dtype=dtype,
+                )
+
+    @staticmethod
+    def declare_results(
+        table: Table, ctype: str, *, predecessors: bool, access: str = "write"
+    ) -> None:
+        """Declare what a search writes for its result, but its levels."""
+        table.given(ctype, "distances", "[n] out", "write")
+        if predecessors:
+            table.given("int", "predecessors", "[n] out", access)
+        else:
+            table.array("int", "predecessors", 1, "no tree is labelled", access)
+
+    @staticmethod
+    def declare_levels(table: Table, capacity: int) -> None:
+        """Declare the records of levels."""
+        table.given("uint4", "levels", "[level_capacity] out: size, edges, mode, time", "write")
+        table.number("uint", "level_capacity", capacity)
+
+    @property
+    def groups(self) -> int:
+        """Work-groups of a persistent launch."""
+        return self._stages.driver.groups
+
+    def _search(self, buffers: SearchBuffers, given: dict[str, Any], **hooks: Any) -> Outcome:
+        """Run one search into `buffers`."""
+        return self._stages.run(given | buffers.arguments(), **hooks)

@@ -1,0 +1,247 @@
+"""Components, connected and strongly connected, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from clgraph.interop.networkx.graph import NetworkxGraph
+from clgraph.interop.networkx.reachability import generations
+from clgraph.interop.networkx.searching import Searches
+from clgraph.interop.networkx.serving import serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["Components"]
+
+GROUP = "components"
+SWEEP = "sweep"
+NOTHING = "Connectivity is undefined for the null graph."
+
+
+def _members(graph: NetworkxGraph, labels: NDArray[Any], count: int) -> list[set[Any]]:
+    """Give sets of nodes by label."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=count)).tolist()
+    ordered = [graph.names[v] for v in order.tolist()]
+    return [set(ordered[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)][
+        :count
+    ]
+
+
+def _weak(graph: NetworkxGraph) -> Iterator[set[Any]]:
+    if graph.n:
+        found = Searches.of(graph).components()
+        yield from _members(graph, found.labels, found.count)
+
+
+def _is_weak(graph: NetworkxGraph) -> bool:
+    if not graph.n:
+        raise nx.NetworkXPointlessConcept(NOTHING)
+    return bool(Searches.of(graph).components().count == 1)
+
+
+class Contracted:
+    """Strongly connected components and the edges between them.
+
+    Attributes
+    ----------
+    labels : int64 [n]
+        Component of each vertex, numbered so that edges lead to smaller numbers.
+    count : int
+        How many there are.
+    tails, heads : int64 arrays
+        Edges between different components, each once.
+    """
+
+    def __init__(self, graph: NetworkxGraph) -> None:
+        found = Searches.of(graph).strong_components()
+        self.count = int(found.count)
+        labels = found.labels.astype(np.int64)
+        tails, heads = labels[graph.tails], labels[graph.heads]
+        between = np.unique(tails[tails != heads] * self.count + heads[tails != heads])
+        tails, heads = between // max(self.count, 1), between % max(self.count, 1)
+        starts = np.searchsorted(tails, np.arange(self.count + 1))
+        self.dag = NetworkxGraph(list(range(self.count)), (starts, heads), directed=True)
+        self.rounds = list(generations(self.dag))
+        order = np.concatenate([*self.rounds, np.zeros(0, np.int64)])
+        number = np.empty(self.count, np.int64)
+        number[order[::-1]] = np.arange(self.count)
+        self.labels = number[labels]
+        self.tails, self.heads = number[tails], number[heads]
+
+    @classmethod
+    def of(cls, graph: NetworkxGraph) -> Contracted:
+        """Contract a graph once."""
+        found: Contracted | None = graph.kept.get(cls)
+        if found is None:
+            found = graph.kept[cls] = cls(graph)
+        return found
+
+
+def _strong(graph: NetworkxGraph) -> list[set[Any]]:
+    if not graph.n:
+        return []
+    found = Contracted.of(graph)
+    return _members(graph, found.labels, found.count)
+
+
+def _attracting(graph: NetworkxGraph) -> list[set[Any]]:
+    if not graph.n:
+        return []
+    found = Contracted.of(graph)
+    leads_on = np.zeros(found.count, bool)
+    leads_on[found.tails] = True
+    sets = _members(graph, found.labels, found.count)
+    return [sets[c] for c in np.flatnonzero(~leads_on).tolist()]
+
+
+class Components:
+    """Functions of networkx's modules on connected, weak, strong and attracting components."""
+
+    @serves(GROUP, "one search", directed=False)
+    def connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that are joined by edges."""
+        yield from _weak(G)
+
+    @serves(GROUP, "one search", directed=False)
+    def number_connected_components(self, G: Any) -> int:
+        """How many sets of nodes are joined by edges."""
+        return int(Searches.of(G).components().count) if G.n else 0
+
+    @serves(GROUP, "one search", directed=False)
+    def is_connected(self, G: Any) -> bool:
+        """Whether edges join all nodes."""
+        return _is_weak(G)
+
+    @serves(GROUP, "one search", directed=False)
+    def node_connected_component(self, G: Any, n: Any) -> set[Any]:
+        """Nodes that edges join with one."""
+        vertex = G.vertex(n)
+        if vertex is None:
+            raise KeyError(n)
+        labels = Searches.of(G).components().labels
+        return {G.names[v] for v in np.flatnonzero(labels == labels[vertex]).tolist()}
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def weakly_connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that are joined by edges, whatever way these point."""
+        yield from _weak(G)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def number_weakly_connected_components(self, G: Any) -> int:
+        """How many sets of nodes are joined by edges, whatever way these point."""
+        return int(Searches.of(G).components().count) if G.n else 0
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_weakly_connected(self, G: Any) -> bool:
+        """Whether edges join all nodes, whatever way these point."""
+        return _is_weak(G)
+
+    @serves(GROUP, SWEEP, undirected=False, note="those that lead to others come after these")
+    def strongly_connected_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that reach one another."""
+        yield from _strong(G)
+
+    @serves(
+        GROUP,
+        SWEEP,
+        undirected=False,
+        refuses={"source": "networkx begins there, and leaves out what it does not reach"},
+    )
+    def kosaraju_strongly_connected_components(
+        self,
+        G: Any,
+        source: Any = None,
+    ) -> Iterator[set[Any]]:
+        """Find the sets of nodes that reach one another."""
+        yield from _strong(G)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def number_strongly_connected_components(self, G: Any) -> int:
+        """How many sets of nodes reach one another."""
+        return int(Searches.of(G).strong_components().count) if G.n else 0
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_strongly_connected(self, G: Any) -> bool:
+        """Whether all nodes reach one another."""
+        if not G.n:
+            raise nx.NetworkXPointlessConcept(NOTHING)
+        return bool(Searches.of(G).strong_components().count == 1)
+
+    @serves(
+        GROUP,
+        SWEEP,
+        undirected=False,
+        note="numbers differ from networkx's where its components come in another order",
+    )
+    def condensation(self, G: Any, scc: Iterable[Any] | None = None) -> Any:
+        """Graph of the strongly connected components, or of sets that are given."""
+        sets = _strong(G) if scc is None else list(scc)
+        contracted = nx.DiGraph()
+        mapping = {node: i for i, members in enumerate(sets) for node in members}
+        contracted.graph["mapping"] = mapping
+        if not G.n:
+            return contracted
+        contracted.add_nodes_from((i, {"members": members}) for i, members in enumerate(sets))
+        of_vertex = np.array([mapping[node] for node in G], np.int64)
+        tails, heads = of_vertex[G.tails], of_vertex[G.heads]
+        edges = np.unique(np.stack([tails, heads], axis=1)[tails != heads], axis=0)
+        contracted.add_edges_from(map(tuple, edges.tolist()))
+        return contracted
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def attracting_components(self, G: Any) -> Iterator[set[Any]]:
+        """Find the sets of nodes that reach one another and nothing else."""
+        yield from _attracting(G)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def number_attracting_components(self, G: Any) -> int:
+        """How many sets of nodes reach one another and nothing else."""
+        return len(_attracting(G))
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_attracting_component(self, G: Any) -> bool:
+        """Whether all nodes reach one another."""
+        return bool(G.n and Searches.of(G).strong_components().count == 1)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_semiconnected(self, G: Any) -> bool:
+        """Whether of any two nodes one reaches the other."""
+        if not G.n:
+            raise nx.NetworkXPointlessConcept(NOTHING)
+        # Then there is one order of the components, each of which leads to the next.
+        return all(ready.size == 1 for ready in Contracted.of(G).rounds)
+
+    @serves(GROUP, "one search")
+    def is_tree(self, G: Any) -> bool:
+        """Whether edges join all nodes and there is one less of them."""
+        if not G.n:
+            raise nx.NetworkXPointlessConcept("G has no nodes.")
+        return G.n - 1 == G.number_of_edges() and _is_weak(G)
+
+    @serves(GROUP, "one search")
+    def is_forest(self, G: Any) -> bool:
+        """Whether every component has one edge less than nodes."""
+        if not G.n:
+            raise nx.NetworkXPointlessConcept("G has no nodes.")
+        return bool(G.n - G.number_of_edges() == Searches.of(G).components().count)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_arborescence(self, G: Any) -> bool:
+        """Whether it is a tree whose nodes have one predecessor at most."""
+        return bool(self.is_tree(G) and _in_degrees(G).max(initial=0) <= 1)
+
+    @serves(GROUP, SWEEP, undirected=False)
+    def is_branching(self, G: Any) -> bool:
+        """Whether it is a forest whose nodes have one predecessor at most."""
+        return bool(self.is_forest(G) and _in_degrees(G).max(initial=0) <= 1)
+
+
+def _in_degrees(graph: NetworkxGraph) -> NDArray[Any]:
+    return np.bincount(graph.heads, graph.copies, minlength=graph.n)

@@ -1,0 +1,177 @@
+"""What reaches what: descendants, closures, cycles and orders of acyclic graphs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from clgraph.algorithms.components.plan import connected_components
+from clgraph.graph import from_edges
+from clgraph.interop.networkx.searching import Searches
+from clgraph.interop.networkx.serving import as_networkx_has_it, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from clgraph.interop.networkx.graph import NetworkxGraph
+
+__all__ = ["Reachability", "acyclic"]
+
+GROUP = "reachability"
+ONE, ALL, SWEEP = "one search", "all pairs", "sweep"
+NO_ORDER = "Topological sort not defined on undirected graphs."
+
+
+def acyclic(graph: NetworkxGraph) -> bool:
+    """Tell whether a directed graph has no cycle."""
+    return not graph.loops and Searches.of(graph).strong_components().count == graph.n
+
+
+def generations(graph: NetworkxGraph) -> Iterator[NDArray[np.int64]]:
+    """Vertices all of whose predecessors came before, round by round, as networkx finds them."""
+    waits_for = np.bincount(graph.heads, minlength=graph.n)
+    ready = np.flatnonzero(waits_for == 0)
+    starts, heads = graph.starts.astype(np.int64), graph.heads
+    while ready.size:
+        yield ready
+        counts = starts[ready + 1] - starts[ready]
+        first = np.repeat(starts[ready] - np.cumsum(counts) + counts, counts)
+        met = heads[first + np.arange(first.size)]
+        waits_for -= np.bincount(met, minlength=graph.n)
+        # In the order in which the last edge into each is looked at.
+        free = met[::-1][waits_for[met[::-1]] == 0]
+        _, place = np.unique(free, return_index=True)
+        ready = free[np.sort(place)[::-1]].astype(np.int64)
+
+
+def _reached(graph: NetworkxGraph, source: Any, *, back: bool) -> set[Any]:
+    vertex = graph.vertex(source)
+    if vertex is None:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    found = Searches.of(graph).hops(vertex, back=back) > 0
+    return {graph.names[v] for v in np.flatnonzero(found).tolist()}
+
+
+class Reachability:
+    """Functions of networkx's modules on directed acyclic graphs and reachability."""
+
+    @serves(GROUP, ONE)
+    def descendants(self, G: Any, source: Any) -> set[Any]:
+        """Nodes that a node reaches."""
+        return _reached(G, source, back=False)
+
+    @serves(GROUP, ONE)
+    def ancestors(self, G: Any, source: Any) -> set[Any]:
+        """Nodes that reach a node."""
+        return _reached(G, source, back=True)
+
+    @serves(GROUP, ALL)
+    def transitive_closure(self, G: Any, reflexive: Any = False) -> Any:
+        """Graph with an edge wherever there is a path."""
+        closure = G.to_networkx().copy()
+        if reflexive not in {None, True, False}:
+            raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
+        own = np.zeros(G.n, bool)
+        if reflexive:
+            own[:] = True
+        elif reflexive is False and G.directed:
+            sizes = Searches.of(G).strong_components()
+            own = sizes.sizes[sizes.labels] > 1
+        _close(G, closure, own)
+        return closure
+
+    @serves(GROUP, ALL, undirected=False, refuses={"topo_order": "networkx takes it as it is"})
+    def transitive_closure_dag(self, G: Any, topo_order: Any = None) -> Any:
+        """Graph with an edge wherever there is a path, of a graph without cycles."""
+        closure = G.to_networkx().copy()
+        if not acyclic(G):
+            raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+        _close(G, closure, np.zeros(G.n, bool))
+        return closure
+
+    @serves(GROUP, SWEEP)
+    def is_directed_acyclic_graph(self, G: Any) -> bool:
+        """Whether the graph is directed and has no cycle."""
+        return bool(G.directed and acyclic(G))
+
+    @serves(GROUP, SWEEP)
+    def has_cycle(self, G: Any) -> bool:
+        """Whether a directed graph has a cycle."""
+        if not G.directed:
+            raise nx.NetworkXError(NO_ORDER)
+        return not acyclic(G)
+
+    @serves(GROUP, SWEEP)
+    def topological_generations(self, G: Any) -> Iterator[list[Any]]:
+        """Nodes by the longest path to them, from those without predecessors on."""
+        if not G.directed:
+            raise nx.NetworkXError(NO_ORDER)
+        done = 0
+        for ready in generations(G):
+            done += ready.size
+            yield [G.names[v] for v in ready.tolist()]
+        if done < G.n:
+            raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+    topological_sort = as_networkx_has_it("topological_sort", GROUP, SWEEP)
+
+    @serves(GROUP, ONE, undirected=False, multigraph=False)
+    def is_reachable(self, G: Any, s: Any, t: Any) -> bool:
+        """Whether one node of a tournament reaches another."""
+        source, target = G.vertex(s), G.vertex(t)
+        if source is None or target is None:
+            return True  # no closed set has one of them only, says networkx
+        return bool(Searches.of(G).hops(source)[target] >= 0)
+
+    @serves(GROUP, SWEEP, undirected=False, multigraph=False)
+    def tournament_is_strongly_connected(self, G: Any) -> bool:
+        """Whether the nodes of a tournament reach one another."""
+        return G.n == 0 or bool(Searches.of(G).strong_components().count == 1)
+
+    @serves(GROUP, ALL, directed=False, multigraph=False)
+    def girth(self, G: Any) -> float:
+        """Length of a shortest cycle; infinite without cycles."""
+        shortest = math.inf
+        tails, heads = G.tails, G.heads
+        for _, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
+            for row in rows:
+                level, step = row[tails], row[heads] - row[tails]
+                across = level[(step == 0) & (level >= 0)]
+                if across.size:
+                    shortest = min(shortest, 2 * int(across.min()) + 1)
+                ways = np.bincount(heads[(step == 1) & (level >= 0)], minlength=G.n)
+                if (ways > 1).any():
+                    shortest = min(shortest, 2 * int(row[ways > 1].min()))
+        return shortest
+
+    @serves(GROUP, SWEEP)
+    def is_bipartite(self, G: Any) -> bool:
+        """Whether nodes can have two colours so that no edge joins two of one."""
+        # A graph of every vertex twice, with all edges between the two: an odd cycle joins both.
+        double = from_edges(
+            np.concatenate([G.tails, G.tails + G.n]),
+            np.concatenate([G.heads + G.n, G.heads]),
+            n=2 * G.n,
+        )
+        if not G.n:
+            return True
+        labels = connected_components(double, device=Searches.of(G).device).labels
+        return not bool((labels[: G.n] == labels[G.n :]).any())
+
+
+def _close(graph: NetworkxGraph, closure: Any, own: NDArray[np.bool_]) -> None:
+    """Add an edge for every path, and for each vertex marked one to itself."""
+    searcher, names = Searches.of(graph).searcher(), graph.names
+    for block in searcher.blocks(np.arange(graph.n), 1):
+        marks = searcher.marks(block)
+        marks[np.arange(block.size), block] = own[block]
+        for vertex, row in zip(block.tolist(), marks, strict=True):
+            name = names[vertex]
+            there = closure[name]
+            reached = (names[v] for v in np.flatnonzero(row).tolist())
+            closure.add_edges_from([(name, other) for other in reached if other not in there])

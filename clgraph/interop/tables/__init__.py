@@ -1,0 +1,1 @@
+"""Graphs from tables, and results as tables, by the names of vertices."""

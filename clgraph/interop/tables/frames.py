@@ -1,0 +1,292 @@
+"""Searches by name: what pandas users ask of a graph, and in which shape they get it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
+from clgraph.algorithms.scc.plan import scc
+from clgraph.device import device as find_device
+from clgraph.errors import InvalidArgumentError, NegativeCycleError
+from clgraph.graph.csr import row_ids
+from clgraph.graph.modules import module
+from clgraph.interop.tables.results import name_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Device
+    from clgraph.graph import Graph
+
+__all__ = ["NamedPaths", "named_vertices", "numbers_of"]
+
+# How a batch of searches in hops is run, by the words of these functions.
+BATCHES = {"auto": "auto", "per_source": "single", "per_group": "multi-search"}
+WEIGHTED_BLOCK = 256
+
+
+def named_vertices(graph: Graph) -> Any:
+    """Names of the vertices as a pandas index; their numbers if they have no names."""
+    kept = graph.kept.get(named_vertices)
+    if kept is None:
+        kept = graph.kept[named_vertices] = name_index(graph.labels, graph.n)
+    return kept
+
+
+def numbers_of(graph: Graph, names: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    """Tell the numbers of vertices by name: of one, or of several.
+
+    Raises
+    ------
+    KeyError
+        If a name is not that of a vertex.
+    """
+    names = [names] if isinstance(names, str) or np.ndim(names) == 0 else list(names)
+    numbers: dict[Any, int] | None = graph.kept.get(numbers_of)
+    if graph.labels is not None and numbers is None:
+        numbers = {name: vertex for vertex, name in enumerate(graph.labels.tolist())}
+        graph.kept[numbers_of] = numbers
+    found = np.empty(len(names), np.int64)
+    for place, name in enumerate(names):
+        vertex = _number(graph, numbers, name)
+        if vertex is None:
+            raise KeyError(f"{name!r} is not a vertex of the graph")
+        found[place] = vertex
+    return names, found
+
+
+def _number(graph: Graph, numbers: dict[Any, int] | None, name: Any) -> int | None:
+    if numbers is not None:
+        return numbers.get(name.item() if isinstance(name, np.generic) else name)
+    whole = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+    return int(name) if whole and 0 <= name < graph.n else None
+
+
+def _frame(rows: Any, sources: list[Any], graph: Graph) -> Any:
+    pandas = module("pandas", needed_for="a table of results")
+    index = pandas.Index(sources, tupleize_cols=False) if sources else []
+    return pandas.DataFrame(rows, index=index, columns=named_vertices(graph))
+
+
+def hops(
+    graph: Graph,
+    sources: Any,
+    *,
+    batch: str = "auto",
+    as_numpy: bool = False,
+    out: NDArray[np.int32] | None = None,
+    device: Device | str | None = None,
+) -> Any:
+    """See `Graph.bfs`."""
+    names, numbers = numbers_of(graph, sources)
+    rows = np.empty((numbers.size, graph.n), np.int32) if out is None else out
+    if rows.shape != (numbers.size, graph.n) or rows.dtype != np.int32:
+        raise InvalidArgumentError(
+            f"out has shape {rows.shape} and type {rows.dtype}; it needs "
+            f"({numbers.size}, {graph.n}) and int32."
+        )
+    searcher = _searcher(graph, batch, device)
+    done = 0
+    for block in searcher.blocks(numbers, 4):
+        rows[done : done + block.size] = searcher.distances(block)
+        done += block.size
+    return rows if as_numpy else _frame(rows, names, graph)
+
+
+def hop_blocks(
+    graph: Graph,
+    sources: Any,
+    *,
+    block: int | None = None,
+    batch: str = "auto",
+    device: Device | str | None = None,
+) -> Iterator[Any]:
+    """See `Graph.bfs_blocks`."""
+    names, numbers = numbers_of(graph, sources)
+    searcher = _searcher(graph, batch, device)
+    done = 0
+    for part in searcher.blocks(numbers, 4, block):
+        yield _frame(searcher.distances(part), names[done : done + part.size], graph)
+        done += part.size
+
+
+def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher:
+    if batch not in BATCHES:
+        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
+    found = find_device(device)
+    key = (hops, found, batch)
+    if key not in graph.kept:
+        graph.kept[key] = Searcher(graph, found, BATCHES[batch])
+    searcher: Searcher = graph.kept[key]
+    return searcher
+
+
+def _weighted(graph: Graph, device: Device | str | None) -> WeightedSearcher:
+    if graph.weights is None:
+        raise InvalidArgumentError(
+            "the graph has no weights, which shortest paths need; name their column when you build "
+            "it (weight=), or count hops by bfs()."
+        )
+    found = find_device(device)
+    key = (lengths, found)
+    if key not in graph.kept:
+        graph.kept[key] = WeightedSearcher(graph, found)
+    searcher: WeightedSearcher = graph.kept[key]
+    return searcher
+
+
+def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) -> NDArray[Any]:
+    """Distances, infinite where there is no path, in a type of floating point."""
+    found = searcher.distances(numbers)
+    if found.dtype.kind == "f":
+        return found
+    return np.where(found == searcher.unreached, np.inf, found).astype(like)
+
+
+def lengths(
+    graph: Graph, sources: Any, *, as_numpy: bool = False, device: Device | str | None = None
+) -> Any:
+    """See `Graph.sssp_distances`."""
+    searcher = _weighted(graph, device)
+    names, numbers = numbers_of(graph, sources)
+    rows = _lengths(searcher, numbers, np.float64)
+    return rows if as_numpy else _frame(rows, names, graph)
+
+
+def length_blocks(
+    graph: Graph, sources: Any, *, block: int | None = None, device: Device | str | None = None
+) -> Iterator[Any]:
+    """See `Graph.sssp_distance_blocks`."""
+    searcher = _weighted(graph, device)
+    names, numbers = numbers_of(graph, sources)
+    size = WEIGHTED_BLOCK if block is None else block
+    for begin in range(0, numbers.size, size):
+        part = slice(begin, begin + size)
+        yield _frame(_lengths(searcher, numbers[part], np.float64), names[part], graph)
+
+
+class NamedPaths:
+    """Shortest paths from several vertices, by name.
+
+    Attributes
+    ----------
+    distances : pandas.DataFrame
+        float [sources, vertices], infinite where there is no path.
+    predecessors : pandas.DataFrame
+        int32 [sources, vertices]: the *number* of the vertex before on a shortest path, the least
+        of those with the fewest edges; -1 where there is none, and at the source itself.
+    """
+
+    def __init__(self, graph: Graph, names: list[Any], distances: Any, before: Any) -> None:
+        self._graph = graph
+        self._before = before
+        self.distances = _frame(distances, names, graph)
+        self.predecessors = _frame(before, names, graph)
+
+    def __getitem__(self, name: str) -> Any:
+        """Give one of both by name, as R users know it."""
+        if name not in ("distances", "predecessors"):
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def path(self, source: Any, target: Any) -> list[Any]:
+        """Names of the vertices on a shortest path; empty if there is none.
+
+        Raises
+        ------
+        KeyError
+            If there was no search from `source`, or there is no vertex `target`.
+        """
+        place = list(self.distances.index).index(source) if source in self.distances.index else -1
+        if place < 0:
+            raise KeyError(f"there was no search from {source!r}")
+        row = self._before[place]
+        _, (vertex,) = numbers_of(self._graph, [target])
+        _, (start,) = numbers_of(self._graph, [source])
+        path = [int(vertex)]
+        while path[-1] != start:
+            path.append(int(row[path[-1]]))
+            if path[-1] < 0:
+                return []
+        labels = named_vertices(self._graph)
+        return [labels[v] for v in reversed(path)]
+
+
+def paths(graph: Graph, sources: Any, *, device: Device | str | None = None) -> NamedPaths:
+    """See `Graph.sssp`."""
+    searcher = _weighted(graph, device)
+    names, numbers = numbers_of(graph, sources)
+    found = searcher.distances(numbers)
+    tails = row_ids(graph.indptr)
+    before = np.full((numbers.size, graph.n), -1, np.int32)
+    for row, source, place in zip(found, numbers.tolist(), range(numbers.size), strict=True):
+        known = row != searcher.unreached
+        before[place] = _least_before(graph, row, known, tails, source)
+    if found.dtype.kind != "f":
+        found = np.where(found == searcher.unreached, np.inf, found).astype(np.float64)
+    return NamedPaths(graph, names, found, before)
+
+
+def _least_before(
+    graph: Graph,
+    row: NDArray[Any],
+    known: NDArray[np.bool_],
+    tails: NDArray[Any],
+    source: int,
+) -> NDArray[np.int32]:
+    """Least predecessor of each vertex one edge nearer to the source, along shortest paths."""
+    if graph.weights is None:
+        raise NegativeCycleError("a graph without weights has no lengths")
+    with np.errstate(over="ignore", invalid="ignore"):
+        tight = known[tails] & (row[tails] + graph.weights == row[graph.indices])
+    tight &= graph.indices != source
+    arcs = np.flatnonzero(tight)[::-1]  # so that the least of several comes last
+    ends, starts = graph.indices[arcs], tails[arcs]
+    if (row[starts] == row[ends]).any():  # then the nearest come first, or paths might go round
+        hops_to = _hops_along(graph.n, starts, ends, source)
+        one_on = hops_to[ends] == hops_to[starts] + 1
+        starts, ends = starts[one_on], ends[one_on]
+    before = np.full(graph.n, -1, np.int32)
+    before[ends] = starts
+    return before
+
+
+def _hops_along(n: int, starts: Any, ends: Any, source: int) -> NDArray[np.int64]:
+    hops_to = np.full(n, n + 1, np.int64)
+    hops_to[source] = 0
+    level, fresh = 0, np.zeros(n, bool)
+    fresh[source] = True
+    while fresh.any():
+        level += 1
+        met = ends[fresh[starts]]
+        fresh = np.zeros(n, bool)
+        fresh[met[hops_to[met] > n]] = True
+        hops_to[fresh] = level
+    return hops_to
+
+
+def strong(graph: Graph, *, device: Device | str | None = None) -> Any:
+    """See `Graph.scc`."""
+    pandas = module("pandas", needed_for="scc")
+    found = scc(graph, device=device)
+    series = pandas.Series(found.labels, index=named_vertices(graph), name="component")
+    series.attrs["n_components"] = int(found.count)
+    return series
+
+
+def mean_distance(
+    graph: Graph, sources: Any = None, *, device: Device | str | None = None
+) -> float:
+    """See `Graph.mean_distance`."""
+    everyone = np.arange(graph.n)
+    numbers = everyone if sources is None else numbers_of(graph, sources)[1]
+    hopping = graph.weights is None
+    searcher = _searcher(graph, "auto", device) if hopping else _weighted(graph, device)
+    found = searcher.totals(numbers)
+    pairs = int((found.reached - 1).sum())
+    return float(found.total.sum() / pairs) if pairs else float("nan")

@@ -1,0 +1,306 @@
+"""Primitives on arrays that are on a device already: enqueued, and waited for by the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from clgraph.device import Memory, load, wait
+from clgraph.errors import InvalidArgumentError
+from clgraph.primitives.launches import TYPES, Run
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    from numpy.typing import DTypeLike
+
+    from clgraph.device import Allocation, Device, Program
+
+__all__ = ["Compaction", "Last", "RadixSort", "Scan", "digit_passes"]
+
+DIGIT_BITS = 8
+DIGITS = 1 << DIGIT_BITS
+MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
+TILE_ITEMS = {4: 16, 8: 8}  # keys of a work-item in a tile, by their bytes
+
+
+def digit_passes(bits: int) -> int:
+    """Count the passes that a sort by so many bits takes."""
+    return -(-bits // DIGIT_BITS)
+
+
+class Log(Protocol):
+    """What notes launches, `clgraph.engine.sweeps.SweepLog` for one."""
+
+    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
+        """Note launches, the first and the last of which have these events."""
+
+
+class Last:
+    """The last of what was enqueued."""
+
+    def __init__(self) -> None:
+        self._event: cl.Event | None = None
+
+    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:  # noqa: ARG002
+        """Note launches."""
+        self._event = last
+
+    def wait(self) -> None:
+        """Wait for it."""
+        if self._event is not None:
+            wait(self._event)
+
+
+class _Stage:
+    """Programs and scratch arrays that fit any number of elements up to the largest seen."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.memory = Memory(device)
+        self._programs: dict[Any, Program] = {}
+        self._kernels: dict[Any, Any] = {}
+        self._arrays: dict[str, Allocation] = {}
+
+    def array(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
+        """Give a scratch array of at least so many elements; its contents are undefined."""
+        held = self._arrays.get(name)
+        if held is None or held.count < count or held.dtype != dtype:
+            self._arrays.pop(name, None)
+            held = self.memory.allocate(name, count, dtype)
+            self._arrays[name] = held
+        return held
+
+    def release(self) -> None:
+        """Let go of the scratch arrays."""
+        self._arrays = {}
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of the scratch arrays."""
+        return sum(array.size_bytes for array in self._arrays.values())
+
+    def launch(
+        self,
+        log: Log,
+        run: Run,
+        source: str,
+        name: str,
+        *args: Any,
+        groups: int | None = None,
+        **params: Any,
+    ) -> None:
+        key = (source, name, run.items, run.index, tuple(params.items()))
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            program = load(
+                self.device,
+                f"primitives/{source}.cl",
+                index=TYPES[np.dtype(run.index)],
+                group_size=run.group_size,
+                items=run.items,
+                **params,
+            )
+            kernel = self._kernels[key] = program.kernel(name)
+        count = run.groups if groups is None else groups
+        event = kernel.launch(count * run.group_size, run.group_size, *args)
+        log.add(event, event)
+
+
+class Scan(_Stage):
+    """Exclusive scan of an array on a device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    dtype : data type
+        Of the elements, one of `clgraph.primitives.launches.TYPES`.
+    operator : str
+        See `clgraph.primitives.OPERATORS`; not "affine".
+    """
+
+    def __init__(self, device: Device, dtype: DTypeLike, operator: str = "add") -> None:
+        super().__init__(device)
+        self.dtype = np.dtype(dtype)
+        self._params: dict[str, Any] = {"type": TYPES[self.dtype], "operator": operator}
+
+    def enqueue(self, log: Log, values: Allocation, n: int, scanned: Allocation) -> Allocation:
+        """Scan the first n elements; `scanned` may be `values`.
+
+        Parameters
+        ----------
+        log : Log
+            Notes the launches.
+        values, scanned : Allocation
+            At least n elements of the dtype.
+        n : int
+            How many.
+
+        Returns
+        -------
+        Allocation
+            [1], what all combine to; overwritten by the next call.
+        """
+        run = Run(self.device, n)
+        bounds = (run.index(n), run.index(run.chunk))
+        totals = self.array("scan_totals", run.groups, self.dtype)
+        total = self.array("scan_total", 1, self.dtype)
+        self.launch(log, run, "scan", "scan_fold", values, *bounds, totals, **self._params)
+        counted = (totals, np.uint32(run.groups), total)
+        self.launch(log, run, "scan", "scan_totals", *counted, groups=1, **self._params)
+        self.launch(
+            log, run, "scan", "scan_apply", values, *bounds, totals, scanned, **self._params
+        )
+        return total
+
+
+class Compaction(_Stage):
+    """Keeping the elements whose mask is not zero, in their order, on a device."""
+
+    def enqueue(
+        self, log: Log, mask: Allocation, n: int, *arrays: tuple[Allocation, Allocation]
+    ) -> Allocation:
+        """Compact arrays by the same mask.
+
+        Parameters
+        ----------
+        log : Log
+            Notes the launches.
+        mask : Allocation
+            uint8, at least n.
+        n : int
+            How many.
+        *arrays : pairs of Allocation
+            Elements of 1, 2, 4, 8 or 16 bytes, and where those kept go.
+
+        Returns
+        -------
+        Allocation
+            [1], how many are kept: of uint32, or of uint64 from 2**31 elements on; overwritten by
+            the next call.
+        """
+        run = Run(self.device, n)
+        bounds = (run.index(n), run.index(run.chunk))
+        totals = self.array("compact_totals", run.groups, run.index)
+        total = self.array("compact_total", 1, run.index)
+        kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
+        first = kinds[0] if kinds else "uint"
+        params: dict[str, Any] = {"type": first, "operator": "add"}
+        self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)
+        counted = (totals, np.uint32(run.groups), total)
+        self.launch(log, run, "compact", "compact_totals", *counted, groups=1, **params)
+        for kind, (source, kept) in zip(kinds, arrays, strict=True):
+            params = {"type": kind, "operator": "add"}
+            args = (mask, *bounds, totals, source, kept)
+            self.launch(log, run, "compact", "compact_apply", *args, **params)
+        return total
+
+
+class RadixSort(_Stage):
+    """Stable sort of keys, and of a value that goes with each, on a device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    key : data type
+        uint32 or uint64.
+    value : data type, optional
+        Of the values, 4 or 8 bytes; default none.
+    items : int, optional
+        Keys that a work-item takes at a time; default by their bytes.
+
+    Notes
+    -----
+    A pass of 8 bits reads the keys twice and writes them once; values are read and written once.
+    Scratch takes as much as keys and values do.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        key: DTypeLike,
+        value: DTypeLike | None = None,
+        items: int | None = None,
+    ) -> None:
+        super().__init__(device)
+        self.key = np.dtype(key)
+        self.value = None if value is None else np.dtype(value)
+        if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
+            raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
+        width = max(self.key.itemsize, self.value.itemsize if self.value else 0)
+        self._items = items or TILE_ITEMS[width]
+        self._params: dict[str, Any] = {
+            "key": TYPES[self.key],
+            "value": "" if self.value is None else MOVED[self.value.itemsize],
+        }
+
+    def enqueue(
+        self,
+        log: Log,
+        keys: Allocation,
+        n: int,
+        values: Allocation | None = None,
+        *,
+        bits: int | None = None,
+    ) -> tuple[Allocation, Allocation | None]:
+        """Sort the first n elements, ascending.
+
+        Parameters
+        ----------
+        log : Log
+            Notes the launches.
+        keys, values : Allocation
+            Sorted and overwritten.
+        n : int
+            How many.
+        bits : int, optional
+            Only so many low bits of the keys differ from zero; default all.
+
+        Returns
+        -------
+        keys, values : Allocation
+            Where the sorted elements are: those given after an even number of passes, else
+            scratch, overwritten by the next call.
+        """
+        passes = digit_passes(8 * self.key.itemsize if bits is None else bits)
+        if n == 0 or passes == 0:
+            return keys, values
+        run = Run(self.device, n, self._items)
+        other = self.array("sorted_keys", keys.count, self.key)
+        other_values = None
+        if self.value is not None and values is not None:
+            other_values = self.array("sorted_values", values.count, self.value)
+        for turn in range(passes):
+            self.one_pass(log, run, (keys, values), (other, other_values), DIGIT_BITS * turn)
+            keys, other, values, other_values = other, keys, other_values, values
+        return keys, values
+
+    def one_pass(
+        self,
+        log: Log,
+        run: Run,
+        source: tuple[Allocation, Allocation | None],
+        target: tuple[Allocation, Allocation | None],
+        shift: int,
+    ) -> Allocation:
+        """Sort by the digit above `shift`, from one pair of arrays to another.
+
+        Returns
+        -------
+        Allocation
+            [256], elements of each digit.
+        """
+        bounds = (run.index(run.n), run.index(run.chunk), np.uint32(shift))
+        counts = self.array("digit_counts", DIGITS * run.groups, run.index)
+        totals = self.array("digit_totals", DIGITS, run.index)
+        params = self._params
+        self.launch(log, run, "sort", "sort_count", source[0], *bounds, counts, **params)
+        counted = (counts, np.uint32(run.groups), totals)
+        self.launch(log, run, "sort", "sort_offsets", *counted, groups=DIGITS, **params)
+        inputs = [array for array in source if array is not None]
+        outputs = [array for array in target if array is not None]
+        args = (*inputs, *bounds, counts, totals, *outputs)
+        self.launch(log, run, "sort", "sort_scatter", *args, **params)
+        return totals

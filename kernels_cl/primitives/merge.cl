@@ -1,0 +1,35 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="group" file="/group/group.mako"/>\
+<%namespace name="merge" file="/grid/merge.mako"/>\
+// Two ascending sequences of keys, and of a value that goes with each, merged; the first one's equals
+// come first.
+//
+// No races: the tiles of the output are disjoint.
+${lanes.vocabulary()}
+${group.vocabulary(group_size)}
+${merge.functions(key, index, "global")}
+${merge.functions(key, index, "local")}
+
+__kernel LANES_KERNEL_ATTRIBUTE
+__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+void merge_keys(
+    __global const ${key} *restrict a,          // [na] ascending
+    const ${index} na,
+    __global const ${key} *restrict b,          // [nb] ascending
+    const ${index} nb,
+% if value:
+    __global const ${value} *restrict a_values, // [na]
+    __global const ${value} *restrict b_values, // [nb]
+    __global ${value} *restrict moved,          // [na + nb] out
+% endif
+    __global ${key} *restrict merged)           // [na + nb] out
+{
+    <%merge:tiles key="${key}" index="${index}" items="${items}" a="a" na="na" b="b" nb="nb">
+        <%def name="store(to, second, place, x)">
+            merged[${to}] = ${x};
+% if value:
+            moved[${to}] = ${second} ? b_values[${place}] : a_values[${place}];
+% endif
+        </%def>
+    </%merge:tiles>
+}

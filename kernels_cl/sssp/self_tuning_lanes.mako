@@ -1,0 +1,43 @@
+## self_tuning_lanes: the edges out of a self-tuned frontier, by SIMD groups.
+##
+## relax()       the stage RELAX of /sssp/self_tuning.mako
+
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="keys_at" file="/visited/decrease.mako"/>
+<%namespace name="relaxing" file="/sssp/relax.mako"/>
+
+<%def name="relax()">
+    const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
+    ${relaxing.begin()}
+    <%advance:each_edge queue="queue_from" count="now.length">
+    <%def name="visit(count)">
+        ${relax_edges(count)}
+    </%def>
+    </%advance:each_edge>
+    % if config.hub_degree:
+    if (now.hubs) {
+        <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
+        <%def name="visit(count)">
+            ${relax_edges(count)}
+        </%def>
+        </%advance:each_hub_edge>
+    }
+    % endif
+    ${relaxing.end()}
+    ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
+</%def>
+
+<%def name="relax_edges(count)">
+    % for k in range(count):
+    const uint target${k} = VERTEX_OF(v${k});
+    ${relaxing.relax_edge(k, f"active{k}", f"expanded[u{k}]", f"target{k}", "(key_t)limit")}
+    % endfor
+    % for k in range(count):
+    ${keys_at.decrease(f"decreased{k}", f"was{k}", f"target{k}", f"improves{k}", f"to{k}", "now.level")}
+    % endfor
+    % for k in range(count):
+    const int fresh${k} = decreased${k} && ${keys_at.first(f"target{k}", f"was{k}", "now.level", "KEY_NONE")};
+    ${queue.push(f"fresh{k}", f"MAKE_ENTRY(target{k}, 0, 0)", "queue_to")}
+    % endfor
+</%def>

@@ -1,0 +1,216 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="clock" file="/memory/clock.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
+<%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="incidence" file="/truss/incidence.mako"/>
+<%namespace name="rounds" file="/truss/rounds.mako"/>
+// Peeling: items with too small a count go, level by level, and take from the counts of others.
+//
+// Edges of k-trusses count triangles, vertices of k-cores neighbours. At a level FIND scans those that
+// are left for counts of at most the level; PEEL removes what the round before queued and queues whose
+// count its removal brings down to the level: an atomic decrement tells that to exactly one lane. An
+// empty queue ends the level. Where a FIND finds nothing, the next level is the least count it saw.
+//
+// Where most of what is left goes in one round, or the configuration wants it, CLEAR and COUNT count
+// anew instead, and FIND looks again. COMPACT lists those that are left when half of the list has gone,
+// and ROWS drops such edges from rows that are searched.
+//
+// `status` tells when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
+// every ${STAMPS // 2}th round WRAP turns all but the present one into GONE.
+//
+// Races: in a round only items that are alive get the stamp of the next one, and both count as alive
+// in it; counts are changed by atomics, and what a round removes depends on their sums alone. So each
+// round removes the same items in every run, whatever the order.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${clock.vocabulary()}
+${group.declarations()}
+${stage.declarations()}
+${intersect.functions()}
+
+% for number, name in enumerate(stages, 1):
+#define ${name} ${number}u
+% endfor
+#define ALIVE 0u
+#define GONE 255u
+#define STAMPS ${STAMPS}u
+// The stage word's `hubs`: the stamp that this stage gives, and whether a COUNT is to follow; its
+// `tile`: which list of those left is there.
+#define STAMP(hubs) ((hubs) & 255u)
+#define COUNTING 256u
+#define AFTER(stamp) ((stamp) % STAMPS + 1u)
+#define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
+#define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
+// What one group does alone in less time than all take to wait for one another.
+#define FEW(items, edges) ((items) <= ${config.limits.solo_capacity}u && (edges) <= ${few_edges}u)
+#define NO_LIST 0u
+#define EVEN_LIST 1u
+#define ODD_LIST 2u
+#define NO_COUNT 0xffffffffu
+% for name, place in control.items():
+#define ${name} ${place}
+% endfor
+${incidence.declarations()}
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void truss_peel(
+    ${incidence.arguments()}
+    const uint n,                                   // items
+    const uint first_level,                         // items with counts up to a level are below it
+    const uint last_level,
+    const uint offset,                              // of an item's number from the level it goes at
+    const uint quorum,                              // with fewer items left nothing will be left
+    const uint recounting,                          // 0 never, 1 always, 2 where it is cheaper
+    const uint dropping,                            // 2: rows may be dropped; 1: what another run left is given, and may only be dropped at first
+    __global uint *counts,                          // [n] in/out
+    __global uchar *status,                         // [n] in/out
+    __global uint *numbers,                         // [n] out, where removed
+    __global uint *queue_even,                      // [n + slack]
+    __global uint *queue_odd,                       // [n + slack]
+    __global uint *left_even,                       // [n + slack] those that are left, if listed
+    __global uint *left_odd,                        // [n + slack]
+    volatile __global uint *control,                // what deciders keep, see clgraph
+    __global uint4 *history,                        // [1 + capacity] out: level, removed, stage, clock
+    const uint capacity,
+    volatile __global uint *state,                  // see stage.mako
+    const uint launch,
+    const uint flags,
+    const uint patience,
+    const uint spin_limit,
+    const ulong budget)
+{
+    ${lanes.setup()}
+    if (launch == 0 && get_global_id(0) == 0) history[0].w = device_clock_ns();
+    ${stage.setup()}
+    ${queue.setup()}
+    ${advance.setup()}
+    % if single_group:
+    ${solo.setup()}
+    % endif
+    const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
+    // A run that goes on from what another left first forgets the stamps of that: after an empty
+    // FIND, since whatever begins is in the first kernel, where there are several.
+    const int resumed = dropping == 1u;
+    const stage_t first_stage = {0, 0, FIND, 0, 0, 0, 0, NO_LIST, resumed ? 0u : n, 1u, first_level};
+    <%stage:run initial="first_stage">
+    <%def name="work()">
+        ${run_stage()}
+    </%def>
+    <%def name="decide()">
+        ${rounds.next_stage()}
+    </%def>
+    <%def name="settle()">
+        ${rounds.keep()}
+    </%def>
+    <%def name="alone()">
+        % if single_group:
+        ${rounds.few_rounds()}
+        % endif
+    </%def>
+    </%stage:run>
+}
+
+## Entries, or items, of a tile: as few as keep every SIMD group busy, and at most so many.
+<%def name="tile(least, most)">max((uint)(${least}), min((uint)(${most}), now.length / (GROUP_LANES * now.members)))</%def>
+
+## Each of those left, and perhaps of those that have gone since they were listed; body sees x and
+## active, in lane-uniform control flow.
+<%def name="each_left()">
+<%
+    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
+%>\
+<%tiles:each_tile count="now.length" size="${size}">
+    for (uint first = tile_begin; first < tile_end; first += LANES) {
+        const int active = first + lane_id() < tile_end;
+        const uint place = active ? first + lane_id() : tile_begin;
+        const uint x = now.tile == NO_LIST ? place : left_from[place];
+        ${caller.body()}
+    }
+</%tiles:each_tile>
+</%def>
+
+<%def name="run_stage()">
+    __global uint *const queue_from = now.queue ? queue_odd : queue_even;
+    __global uint *const queue_to = now.queue ? queue_even : queue_odd;
+    __global uint *const left_from = now.tile == ODD_LIST ? left_odd : left_even;
+    __global uint *const left_to = now.tile == EVEN_LIST ? left_odd : left_even;
+    const uint fresh = STAMP(now.hubs), current = BEFORE(fresh);
+% if incident == "lists":
+    __global const uint *const indices = (__global const uint *)sides;
+% endif
+    ${queue.begin_stage()}
+    % if "FIND" in rendered:
+    if (now.mode == FIND) {
+        uint least = NO_COUNT;
+        <%self:each_left>
+            const int alive = active && status[x] == ALIVE;
+            const uint count = alive ? counts[x] : NO_COUNT;
+            const int under = alive && count <= now.level;
+            if (under) {
+                ${incidence.remove('x')}
+            } else least = min(least, count);
+            ${queue.push("under", "x", "queue_to")}
+        </%self:each_left>
+        ${queue.end_stage("queue_to", "0")}
+        lane_converge();
+        const uint least_here = lane_reduce_min(least);
+        if (lane_id() == 0u && least_here < control[LEAST]) atomic_min(&control[LEAST], least_here);
+    }
+    % endif
+    % if "PEEL" in rendered:
+    if (now.mode == PEEL) {
+        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        <%advance:each_edge queue="queue_from" count="now.length">
+        <%def name="visit(count)">
+            ${incidence.visit(count, False)}
+        </%def>
+        </%advance:each_edge>
+        ${queue.end_stage("queue_to", "0")}
+    }
+    % endif
+    % if "CLEAR" in rendered:
+    if (now.mode == CLEAR) {
+        <%self:each_left>
+            if (active) counts[x] = 0u;
+        </%self:each_left>
+    }
+    % endif
+    % if "COUNT" in rendered:
+    if (now.mode == COUNT) {
+        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        <%advance:each_edge queue="left_from" count="now.length">
+        <%def name="visit(count)">
+            ${incidence.recount(count)}
+        </%def>
+        </%advance:each_edge>
+    }
+    % endif
+    % if "COMPACT" in rendered:
+    if (now.mode == COMPACT) {
+        <%self:each_left>
+            const int alive = active && status[x] == ALIVE;
+            ${queue.push("alive", "x", "left_to")}
+        </%self:each_left>
+        ${queue.end_stage("left_to", "0")}
+    }
+    % endif
+    % if "WRAP" in rendered:
+    if (now.mode == WRAP) {
+        <%tiles:each_tile count="n" size="${config.fill_tile}">
+            for (uint x = tile_begin + lane_id(); x < tile_end; x += LANES)
+                if (status[x] != ALIVE && status[x] != current) status[x] = GONE;
+        </%tiles:each_tile>
+    }
+    % endif
+    % if "ROWS" in rendered and incident == "rows":
+    if (now.mode == ROWS) {
+        ${incidence.drop_rows()}
+    }
+    % endif
+</%def>

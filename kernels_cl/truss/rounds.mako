@@ -1,0 +1,176 @@
+## rounds: what follows a stage of /truss/peel.cl, and rounds that one group does by itself.
+##
+## next_stage()    in decide(): `next`, by one work-item
+## keep()          in settle(): what the next decider needs, and the record of the stage
+## few_rounds()    in alone(), where `single_group`: round after round while few go in each
+## In scope        the kernel's arguments and macros, and what the stage machine declares
+##
+## FIND -> PEEL -> PEEL -> ... -> FIND of the next level; COMPACT, then ROWS, before a FIND where half of
+## the list has gone; WRAP before a PEEL where stamps come round; CLEAR and COUNT, then FIND, instead of
+## a PEEL where all are counted anew.
+
+<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="incidence" file="/truss/incidence.mako"/>
+
+<%def name="next_stage()">
+    fence_device();
+    const int begins_run = control[ROUNDS] == 0u;
+    const uint rounds = control[ROUNDS] + 1u;
+    uint left = control[LEFT_ITEMS], listed = control[LISTED], frontier = control[FRONTIER];
+    ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
+    ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
+    ulong visited = *(volatile __global ulong *)(control + VISITED);
+    const ulong looked = now.mode == PEEL ? pending : now.mode == COUNT ? left_edges : 0ul;
+    const ulong cost = ${round_work}u + ${edge_work}u * looked + now.length;
+    const ulong work = cost + (begins_run ? 0ul : *(volatile __global ulong *)(state + WORK));
+    visited += looked;
+    int done = 0, find = 0, removed = 0;
+    next.length = 0u;
+    if (resumed && begins_run) {
+        // choose() knows what follows.
+    } else if (now.mode == FIND || now.mode == PEEL) {
+        const edges_t gone = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        left -= queued;
+        pending = gone;
+        left_edges -= min((ulong)gone, left_edges);
+        const uint least = now.mode == FIND ? atomic_xchg(&control[LEAST], NO_COUNT) : 0u;
+        if (queued) {
+            removed = 1;
+            frontier = queued;
+            next.queue ^= 1u;
+            next.hubs = AFTER(STAMP(now.hubs));
+            done = left == 0u || left < quorum;
+            if (RECOUNTS(pending, left_edges)) next.hubs |= COUNTING;
+        } else {
+            next.level = now.mode == FIND ? least : now.level + 1u;
+            find = 1;
+            done = next.level > last_level;
+        }
+    } else if (now.mode == COMPACT) {
+        next.tile = now.tile == EVEN_LIST ? ODD_LIST : EVEN_LIST;
+        listed = queued;
+    }
+    ${choose()}
+    const int pause = !done && work > budget;
+    next.leave = done || pause;
+    % if single_group:
+    stage_alone = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
+    % else:
+    stage_alone = 0;
+    % endif
+</%def>
+
+## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
+<%def name="choose()">
+    const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
+    const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
+    if (resumed && rounds <= 2u) {
+        next.mode = rounds == 1u ? WRAP : COMPACT;
+        next.length = n;
+        next.hubs = rounds - 1u;   // no stamp is the present one in WRAP
+    } else if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
+        next.mode = WRAP;
+        next.length = n;
+    } else if (removed && !counting) {
+        next.mode = PEEL;
+        next.length = frontier;
+    } else if (now.mode == WRAP && !counting) {
+        next.mode = PEEL;
+        next.length = frontier;
+    } else if ((settled || now.mode == WRAP) && sparse && now.mode != COMPACT && now.mode != ROWS && now.mode != CLEAR && now.mode != COUNT) {
+        next.mode = COMPACT;
+        next.length = listed;
+% if incident == "rows":
+    } else if (now.mode == COMPACT && (dropping == 2u || (resumed && rounds == 3u))) {
+        next.mode = ROWS;
+        next.length = vertices;
+% endif
+    } else if (counting && now.mode != CLEAR && now.mode != COUNT) {
+        next.mode = CLEAR;
+        next.length = listed;
+    } else if (now.mode == CLEAR) {
+        next.mode = COUNT;
+        next.length = listed;
+    } else {
+        next.mode = FIND;
+        next.length = listed;
+        next.hubs = STAMP(next.hubs);
+    }
+    if (done) next.mode = MODE_DONE;
+</%def>
+
+## While few go in a round, the group that decided does round after round by itself.
+<%def name="few_rounds()">
+{
+    __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
+    uint fresh = STAMP(now.hubs), current = BEFORE(fresh), rounds = control[ROUNDS];
+    uint left = control[LEFT_ITEMS];
+    const uint listed = control[LISTED];
+    ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
+    ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
+    ulong visited = *(volatile __global ulong *)(control + VISITED);
+    ulong work = *(volatile __global ulong *)(state + WORK);
+    int done = 0;
+    % if incident == "lists":
+    __global const uint *const indices = (__global const uint *)sides;
+    % endif
+    <%solo:levels>
+    <%def name="visit(count)">
+        ${incidence.visit(count, True)}
+    </%def>
+    <%def name="solo_level()">
+        visited += pending;
+        work += ${round_work // 8}u + ${edge_work}u * pending;
+        pending = edges;
+        left -= now.length;
+        left_edges -= min((ulong)edges, left_edges);
+        if (lid == 0 && ++rounds <= capacity) history[rounds] = (uint4)(now.level, now.length, PEEL, device_clock_ns());
+        if (lid) ++rounds;
+        done = now.length && (left == 0u || left < quorum);
+        going = now.length && !done && FEW(now.length, pending) && fresh % (STAMPS / 2u) != 0u && work <= budget &&
+                !RECOUNTS(pending, left_edges);
+        if (going) {
+            current = fresh;
+            fresh = AFTER(fresh);
+            now.hubs = fresh;
+        }
+    </%def>
+    </%solo:levels>
+    // What follows, as after a round of all groups; the queues have changed places already.
+    stage_t next = now;
+    const uint frontier = now.length;
+    const int removed = now.length != 0u, find = !removed;
+    next.length = 0u;
+    if (removed) next.hubs = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
+    else {
+        next.level = now.level + 1u;
+        done = next.level > last_level;
+    }
+    ${choose()}
+    const int pause = !done && work > budget;
+    next.leave = done || pause;
+    if (lid == 0) {
+        ${note()}
+    }
+    now = next;
+    group_barrier_global();
+}
+</%def>
+
+<%def name="keep()">
+    ${note()}
+    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued : 0u, now.mode, device_clock_ns());
+</%def>
+
+<%def name="note()">
+    control[ROUNDS] = rounds;
+    control[LEFT_ITEMS] = left;
+    control[LISTED] = listed;
+    control[FRONTIER] = frontier;
+    control[LAST_LEVEL] = now.level;
+    *(volatile __global ulong *)(control + LEFT_EDGES) = left_edges;
+    *(volatile __global ulong *)(control + PENDING_EDGES) = pending;
+    *(volatile __global ulong *)(control + VISITED) = visited;
+    *(volatile __global ulong *)(state + WORK) = pause ? 0ul : work;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+</%def>

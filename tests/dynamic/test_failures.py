@@ -1,0 +1,115 @@
+"""A batch that is interrupted or gets no memory leaves the graph as it was."""
+
+import numpy as np
+import pytest
+from interruption import interrupt, places, some
+
+import clgraph as cg
+from clgraph.device import Memory
+from clgraph.errors import DeviceMemoryError
+
+RNG = np.random.default_rng(7)
+SRC, DST = RNG.integers(0, 60, (2, 80))
+
+
+def fresh(device, ordered=True):
+    start = cg.generate.random(50, 300, seed=4)
+    return cg.DynamicGraph(start, sorted=ordered, weights="f4", device=device, block_edges=16)
+
+
+UPDATES = {
+    "insert": lambda g, how: g.insert_edges(SRC, DST, SRC, regime=how),
+    "delete": lambda g, how: g.delete_edges(DST, SRC, regime=how),
+    "update": lambda g, _: g.update_values(DST, SRC, SRC),
+    "vertices": lambda g, _: g.delete_vertices([1, 5, 7]),
+    "grow": lambda g, _: g.insert_vertices(100),
+    "compact": lambda g, _: g.compact(),
+}
+
+
+def contents(graph):
+    held = graph.to_graph()
+    return held.n, held.indptr.tolist(), held.indices.tolist(), held.weights.tolist()
+
+
+ONE_WAY = [(name, "rows", True) for name in UPDATES]
+OTHERS = [(name, "rewrite", ordered) for name in ("insert", "delete") for ordered in (True, False)]
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "ordered"),
+    [
+        *ONE_WAY,
+        OTHERS[0],
+        OTHERS[3],
+        *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS[1:3]),
+        *(
+            pytest.param(name, "rows", False, marks=pytest.mark.slow)
+            for name in ("insert", "delete", "update")
+        ),
+    ],
+)
+def test_no_memory_at_any_allocation(any_device, name, how, ordered, monkeypatch):
+    update = UPDATES[name]
+    before, done = contents(fresh(any_device, ordered)), fresh(any_device, ordered)
+    update(done, how)
+    after = contents(done)
+    allocate, failed = Memory.allocate, 0
+    for turn in range(60):
+        graph = fresh(any_device, ordered)
+        asked = []
+
+        def refusing(self, what, count, dtype, asked=asked, turn=turn):
+            asked.append(what)
+            if len(asked) == turn + 1:
+                raise DeviceMemoryError(f"{what} refused")
+            return allocate(self, what, count, dtype)
+
+        monkeypatch.setattr(Memory, "allocate", refusing)
+        try:
+            update(graph, how)
+        except DeviceMemoryError:
+            failed += 1
+        else:
+            break
+        finally:
+            monkeypatch.setattr(Memory, "allocate", allocate)
+        assert contents(graph) == before, asked[-1]
+        update(graph, how)
+        assert contents(graph) == after, asked[-1]
+    else:
+        pytest.fail("it never succeeded")
+    assert failed
+
+
+WAYS = [("insert", "rows"), ("delete", "rewrite"), ("update", "rows")]
+
+
+@pytest.mark.parametrize(("name", "how"), WAYS)
+def test_ctrl_c_at_some_lines(any_device, name, how):
+    ctrl_c(any_device, name, how, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "how"), [*WAYS, ("insert", "rewrite"), ("delete", "rows"), ("vertices", "rows")]
+)
+def test_ctrl_c_at_many_lines(any_device, name, how):
+    ctrl_c(any_device, name, how, 150)
+
+
+def ctrl_c(any_device, name, how, count):
+    """Interrupt an update at some lines: it happens whole or not at all, and works afterwards."""
+    update = UPDATES[name]
+    before, done = contents(fresh(any_device)), fresh(any_device)
+    update(done, how)
+    after = contents(done)
+    found = places(lambda: update(fresh(any_device), how))
+    chosen = some(found, count, np.random.default_rng(1))
+    for place in chosen:
+        graph = fresh(any_device)
+        interrupt(lambda graph=graph: update(graph, how), place)
+        now = contents(graph)
+        assert now in (before, after)
+        update(graph, how)
+        assert contents(graph) == after

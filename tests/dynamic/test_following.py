@@ -1,0 +1,212 @@
+"""Triangles, distances and components that follow a graph: TC-13 to TC-22."""
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph import dynamic
+from clgraph.errors import InvalidArgumentError, VerificationError
+
+
+def counted(graph):
+    """Triangles in all and of each vertex, from the matrix's powers."""
+    matrix = graph.to_graph().to_scipy().astype(np.int64)
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    closed = (matrix @ matrix).multiply(matrix)
+    per = np.asarray(closed.sum(axis=1)).reshape(-1) // 2
+    return int(per.sum()) // 3, per
+
+
+def check(counter):
+    total, per = counted(counter.graph)
+    assert counter.count == total
+    if counter._per_vertex:
+        np.testing.assert_array_equal(counter.per_vertex, per)
+
+
+def start(device, seed=1, n=60, m=400):
+    graph = cg.generate.random(n, m, seed=seed)
+    tails, heads, _ = graph.listed_edges()
+    whole = cg.from_edges(tails, heads, n=n, symmetrize=True, dedup=True)
+    return dynamic.DynamicGraph(whole, device=device, block_edges=32)
+
+
+def counters(graph):
+    yield dynamic.TriangleCounter(graph)
+    yield dynamic.TriangleCounter(graph, per_vertex=False, method="inclusion-exclusion")
+    yield dynamic.TriangleCounter(graph, method="recount")
+
+
+@pytest.mark.parametrize("regime", ["rows", "rewrite"])
+def test_tc15_tc16_tc17_and_tc21_random_batches(device, regime):
+    graph = start(device)
+    all_of_them = list(counters(graph))
+    for one in all_of_them:
+        check(one)
+    rng = np.random.default_rng(2)
+    for size in (1, 40, 300):
+        src, dst = rng.integers(0, 66, (2, size))
+        graph.insert_edges(src, dst, regime=regime)
+        for one in all_of_them:
+            check(one)
+        graph.delete_edges(*rng.integers(0, 66, (2, size)), regime=regime)
+        for one in all_of_them:
+            check(one)
+    # The large batches are counted anew by all of them.
+    assert all(one.updates >= 3 for one in all_of_them[:2])
+    assert all(one.recounts < all_of_them[2].recounts for one in all_of_them[:2])
+
+
+@pytest.mark.parametrize("edges", [1, 2, 3])
+def test_tc14_and_tc15_whole_triangles_by_edges_of_the_batch(any_device, edges):
+    ends = np.array([[0, 0, 1], [1, 2, 2]])
+    graph = dynamic.DynamicGraph(n=3, directed=False, device=any_device)
+    all_of_them = list(counters(graph))
+    graph.insert_edges(*ends[:, edges:])
+    for one in all_of_them:
+        assert one.count == 0
+    graph.insert_edges(*ends[:, :edges])
+    for one in all_of_them:
+        assert one.count == 1
+        check(one)
+    graph.delete_edges(*ends[::-1, :edges])
+    for one in all_of_them:
+        assert one.count == 0
+        check(one)
+
+
+def test_tc18_repeated_present_and_absent_edges_and_loops(any_device):
+    graph = start(any_device)
+    counter = dynamic.TriangleCounter(graph, verify=True)
+    held = graph.to_graph()
+    tails, heads, _ = held.listed_edges()
+    src = np.concatenate([tails[:20], [1, 1, 2, 5, 5], heads[:5]])
+    dst = np.concatenate([heads[:20], [2, 2, 1, 5, 5], tails[:5]])
+    assert counter.count >= 0
+    graph.insert_edges(src, dst)
+    check(counter)
+    graph.delete_edges(np.concatenate([src, [0, 3]]), np.concatenate([dst, [0, 3]]))
+    check(counter)
+
+
+def test_tc19_and_tc20_mixed_batches_and_back_again(any_device):
+    graph = start(any_device)
+    counter = dynamic.TriangleCounter(graph)
+    before = counter.count, counter.per_vertex
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 60, (2, 100))
+    fresh = ~graph.has_edges(src, dst)
+    graph.insert_edges(src[fresh], dst[fresh])
+    graph.delete_edges(src[fresh], dst[fresh])
+    assert counter.count == before[0]
+    np.testing.assert_array_equal(counter.per_vertex, before[1])
+    held = graph.to_graph().listed_edges()
+    new, gone = counter.update(([0, 1, 2], [7, 8, 9]), ([0, *held[0][:30]], [7, *held[1][:30]]))
+    assert new.given == 3
+    assert gone.given == 31
+    assert graph.has_edges([0], [7]).all()
+    check(counter)
+
+
+def test_tc22_work_is_bounded_by_the_batch(any_device):
+    look_ups = []
+    for m in (2000, 6000):
+        graph = dynamic.DynamicGraph(n=2000, directed=False, device=any_device)
+        rng = np.random.default_rng(4)
+        graph.insert_edges(*rng.integers(0, 2000, (2, m // 2)))
+        counter = dynamic.TriangleCounter(graph)
+        assert counter.count == counted(graph)[0]
+        src, dst = np.arange(0, 20), np.arange(20, 40)
+        graph.delete_edges(src, dst)
+        bound = 2 * (graph.degrees[src] + graph.degrees[dst] + 2).sum()
+        graph.insert_edges(src, dst)
+        assert 0 < counter.look_ups <= bound
+        look_ups.append(counter.look_ups)
+        check(counter)
+    assert look_ups[1] < 10 * look_ups[0]
+
+
+def test_tc13_a_recount_is_that_of_compressed_rows(any_device):
+    graph = start(any_device)
+    held = graph.to_graph()
+    counter = dynamic.TriangleCounter(graph)
+    assert counter.count == cg.triangle_count(held, clean=True, device=any_device)
+    per = cg.triangles(held, per="edge", clean=True, device=any_device)
+    np.testing.assert_array_equal(counter.per_edge(), per)
+
+
+def test_distances_follow(device):
+    graph = dynamic.DynamicGraph(cg.generate.path(60), device=device)
+    search = dynamic.BFS(graph, 0, verify=True)
+    rng = np.random.default_rng(5)
+    assert search.distances[59] == 59
+    for turn in range(6):
+        graph.insert_edges(*rng.integers(0, 64, (2, 3)))
+        fresh = cg.bfs(graph.to_graph(), 0, device=device).distances
+        np.testing.assert_array_equal(search.distances, fresh)
+        graph.delete_edges(*rng.integers(0, 64, (2, 3 + 40 * turn)))
+        fresh = cg.bfs(graph.to_graph(), 0, device=device).distances
+        np.testing.assert_array_equal(search.distances, fresh)
+    assert search.updates >= 6
+
+
+def test_components_follow(any_device):
+    graph = dynamic.DynamicGraph(n=200, device=any_device)
+    parts = dynamic.ConnectedComponents(graph, verify=True)
+    rng = np.random.default_rng(6)
+    assert parts.count == 200
+    for _ in range(6):
+        graph.insert_edges(*rng.integers(0, 210, (2, 25)))
+        fresh = cg.connected_components(graph.to_graph(), device=any_device)
+        np.testing.assert_array_equal(parts.labels, fresh.labels)
+        assert parts.count == fresh.count
+    assert (parts.updates, parts.recounts) == (6, 1)
+    graph.delete_edges(*rng.integers(0, 200, (2, 4000)))
+    fresh = cg.connected_components(graph.to_graph(), device=any_device)
+    np.testing.assert_array_equal(parts.labels, fresh.labels)
+
+
+def test_other_changes_and_large_batches_make_values_stale(any_device):
+    graph = start(any_device)
+    counter, search = dynamic.TriangleCounter(graph), dynamic.BFS(graph, 0)
+    assert counter.count
+    assert len(search.distances) == graph.n
+    graph.delete_vertices([3, 5])
+    check(counter)
+    list(graph.insert_vertices(3))
+    check(counter)
+    assert len(search.distances) == graph.n
+    graph.compact()
+    check(counter)
+    recounts = counter.recounts
+    rng = np.random.default_rng(7)
+    graph.insert_edges(*rng.integers(0, 60, (2, 3000)))
+    check(counter)
+    assert counter.recounts == recounts + 1
+    counter.close()
+    assert graph.state_of(counter) is None
+
+
+def test_a_wrong_count_is_found(any_device):
+    graph = start(any_device)
+    counter = dynamic.TriangleCounter(graph, verify=True)
+    held = counter.state
+    graph.keep_state(counter, type(held)(held.total + 1, held.vertices, held.n))
+    with pytest.raises(VerificationError, match="triangles were kept count of"):
+        _ = counter.count
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "message"),
+    [
+        ({"directed": True}, {}, "directed=False"),
+        ({"directed": False, "sorted": False}, {}, "sorted=True"),
+        ({"directed": False}, {"method": "guess"}, "cases, inclusion-exclusion"),
+        ({"directed": False}, {"method": "inclusion-exclusion"}, "per_vertex=False"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(any_device, options, more, message):
+    graph = dynamic.DynamicGraph(n=3, device=any_device, **options)
+    with pytest.raises(InvalidArgumentError, match=message):
+        dynamic.TriangleCounter(graph, **more)

@@ -1,0 +1,74 @@
+"""Trusses and cores on a real NVIDIA card: whole results against peeling by scipy."""
+
+import numpy as np
+import pytest
+from peeling import core_numbers_of, hub_and_cliques, random_graph, truss_numbers_of, tube
+
+import clgraph as cg
+
+pytestmark = pytest.mark.gpu
+
+SMALL = {
+    "random": lambda: random_graph(300, 4000, 1),
+    "cliques": hub_and_cliques,
+    "tube": lambda: tube(500),
+    "kron": lambda: cg.generate.kron(11, seed=3),
+    "rgg": lambda: cg.generate.geometric(3000, seed=3),
+    "complete": lambda: cg.generate.complete(70),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("preset", cg.TrussConfig.presets())
+def test_truss_numbers(name, preset, gpu):
+    """KT-03, KT-06, KT-23: every preset gives the numbers of the reference, run after run."""
+    plan = cg.Truss(SMALL[name](), config=preset, device=gpu, clean=True)
+    expected = truss_numbers_of(plan.simple)
+    for _ in range(3):
+        assert plan.run().stats.mode == "persistent"
+    found = cg.truss_numbers(plan.simple, config=preset, device=gpu)
+    np.testing.assert_array_equal(found, expected)
+    greatest = plan.run(greatest=True)
+    assert greatest.max_k == expected.max(initial=0)
+    np.testing.assert_array_equal(
+        cg.max_truss(plan.simple, config=preset, device=gpu).mask, expected == expected.max()
+    )
+    for k in {3, 4, int(expected.max()), int(expected.max()) + 1}:
+        truss = cg.k_truss(plan.simple, k, config=preset, device=gpu)
+        np.testing.assert_array_equal(truss.mask, expected >= k)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("preset", cg.CoresConfig.presets())
+def test_core_numbers(name, preset, gpu):
+    plan = cg.Cores(SMALL[name](), config=preset, device=gpu, clean=True)
+    np.testing.assert_array_equal(plan.run().numbers, core_numbers_of(plan.simple))
+
+
+def test_large_graphs_are_the_same_in_both_ways(gpu):
+    """Lists and rows, many times, on graphs that fill the card (KT-23)."""
+    for graph in (cg.generate.kron(17, seed=1), cg.generate.geometric(200_000, seed=1)):
+        lists = cg.Truss(graph, config="lists", device=gpu, clean=True)
+        rows = cg.Truss(lists.simple, config="rows", device=gpu)
+        expected = rows.run()
+        for _ in range(5):
+            found = lists.run()
+            np.testing.assert_array_equal(found.numbers, expected.numbers)
+        for _ in range(3):
+            assert lists.run(greatest=True).max_k == expected.max_k
+
+
+def test_groups_of_every_size(gpu):
+    graph = random_graph(300, 4000, 1)
+    expected = truss_numbers_of(graph)
+    for size in (32, 128, 512, 1024):
+        config = cg.TrussConfig(schedule=cg.schedule.Persistent(group_size=size))
+        np.testing.assert_array_equal(cg.truss_numbers(graph, config=config, device=gpu), expected)
+
+
+def test_stepped_gives_the_same(gpu):
+    graph = hub_and_cliques()
+    config = cg.TrussConfig(schedule="stepped")
+    found = cg.truss_numbers(graph, config=config, device=gpu)
+    np.testing.assert_array_equal(found, truss_numbers_of(graph))
+    assert found.stats.mode == "stepped"

@@ -1,0 +1,37 @@
+"""A plugin of pytest: count how often the backend's functions compute something, and write it."""
+
+import functools
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import networkx as nx
+
+from clgraph.interop.networkx import Backend
+
+CALLS: Counter[str] = Counter()
+
+
+def counted(name, method):
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        found = method(self, *args, **kwargs)  # what it refuses is not counted
+        CALLS[name] += 1
+        return found
+
+    return call
+
+
+def pytest_configure():
+    for name in Backend.served():
+        setattr(Backend, name, counted(name, getattr(Backend, name)))
+    device = os.environ.get("TALLY_DEVICE")
+    if device:
+        nx.config.backends.clgraph.device = device
+
+
+def pytest_sessionfinish():
+    # With pytest-xdist each process has a file of its own.
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    Path(os.environ["TALLY_FOLDER"], f"{worker}.json").write_text(json.dumps(CALLS))

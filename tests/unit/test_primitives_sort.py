@@ -1,0 +1,178 @@
+"""Sorting, merging and segmented scans on a device against NumPy."""
+
+import numpy as np
+import pytest
+from runtimes import run_under_oclgrind
+
+from clgraph.errors import InvalidArgumentError
+from clgraph.primitives import launches, merge, merge_pairs, segmented_scan, sort, sort_pairs
+from clgraph.primitives.stages import RadixSort
+
+SIZES = [0, 1, 2, 7, 8, 9, 31, 33, 127, 129, 513, 4097, 5001]
+LARGE = 70_001
+
+
+def keys_of(n, dtype=np.uint64, bits=40, seed=0):
+    return np.random.default_rng(seed).integers(0, 2**bits, n, dtype=dtype)
+
+
+def check_pairs(device, keys, values):
+    got = sort_pairs(keys, values, device=device)
+    order = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(got[0], keys[order])
+    np.testing.assert_array_equal(got[1], values[order])
+
+
+def check_merge(device, a, b):
+    a, b = np.sort(a), np.sort(b)
+    keys = np.concatenate([a, b])
+    order = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(merge(a, b, device=device), keys[order])
+    places = np.arange(len(keys), dtype=np.uint32)
+    pairs = merge_pairs((a, places[: len(a)]), (b, places[len(a) :]), device=device)
+    np.testing.assert_array_equal(pairs[0], keys[order])
+    np.testing.assert_array_equal(pairs[1], places[order])
+
+
+def segmented(values, heads, combine, neutral, inclusive):
+    result, running = np.empty_like(values), neutral
+    for i, x in enumerate(values):
+        running = neutral if heads[i] else running
+        result[i] = combine(running, x) if inclusive else running
+        running = combine(running, x)
+    return result
+
+
+def check_sizes(device, sizes):
+    for n in sizes:
+        check_pairs(device, keys_of(n, bits=11), np.arange(n, dtype=np.uint32))
+        check_merge(device, keys_of(n, bits=9), keys_of(2 * n // 3, bits=9, seed=1))
+
+
+def test_all_sizes(device):
+    check_sizes(device, SIZES)
+
+
+def test_many_keys_of_40_bits(device):
+    keys = keys_of(LARGE)
+    np.testing.assert_array_equal(sort(keys, device=device), np.sort(keys))
+    check_pairs(device, keys % 1000, np.arange(LARGE, dtype=np.uint32))
+    check_merge(device, keys[: LARGE // 5], keys[LARGE // 5 :])
+
+
+@pytest.mark.parametrize("key", [np.uint32, np.uint64])
+@pytest.mark.parametrize("value", [np.float32, np.int64])
+def test_all_types_and_bits(any_device, key, value):
+    for bits in (0, 1, 8, 9, 31, 8 * np.dtype(key).itemsize - 1):
+        keys = keys_of(3000, key, bits) if bits else np.zeros(3000, key)
+        check_pairs(any_device, keys, np.arange(3000).astype(value))
+    top = np.array([2 ** (8 * np.dtype(key).itemsize) - 1, 0, 5], key)
+    np.testing.assert_array_equal(sort(top, device=any_device), np.sort(top))
+
+
+def test_only_the_bits_that_are_said_take_passes(any_device, monkeypatch):
+    passes = []
+    stage = "clgraph.primitives.stages.RadixSort.one_pass"
+    plain = RadixSort.one_pass
+    monkeypatch.setattr(stage, lambda self, *args: passes.append(args[-1]) or plain(self, *args))
+    keys = keys_of(100, bits=17)
+    sort(keys, device=any_device)
+    assert passes == [0, 8, 16]
+    with pytest.raises(InvalidArgumentError, match="more than 9 bits"):
+        sort(keys, bits=9, device=any_device)
+
+
+@pytest.mark.parametrize("keys", ["equal", "sorted", "reversed", "one digit"])
+def test_unusual_orders(device, keys):
+    n = 3001
+    array = {
+        "equal": np.full(n, 77, np.uint32),
+        "sorted": np.arange(n, dtype=np.uint32),
+        "reversed": np.arange(n, dtype=np.uint32)[::-1],
+        "one digit": (np.arange(n, dtype=np.uint32) % 2) << np.uint32(20),
+    }[keys]
+    check_pairs(device, array, np.arange(n, dtype=np.uint32))
+
+
+def test_merging_what_is_lopsided(device):
+    empty, some = np.empty(0, np.uint32), np.arange(1000, dtype=np.uint32)
+    for a, b in ((empty, empty), (empty, some), (some, empty), (some[:1], some), (some, some)):
+        check_merge(device, a, b)
+    check_merge(device, some, some + np.uint32(5000))
+    check_merge(device, some + np.uint32(5000), some)
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+@pytest.mark.parametrize(
+    ("operator", "combine", "neutral"),
+    [("add", np.add, 0), ("max", np.maximum, None), ("min", np.minimum, None)],
+)
+def test_segmented_scans(device, operator, combine, neutral, inclusive):
+    random = np.random.default_rng(5)
+    for n, share in ((1, 1), (300, 0.1), (5000, 0.001), (5000, 0.5)):
+        heads = random.random(n) < share
+        for dtype in (np.uint32, np.int32, np.float32):
+            values = random.integers(0, 100, n).astype(dtype)
+            start = neutral
+            if start is None:
+                info = np.finfo(dtype) if dtype == np.float32 else np.iinfo(dtype)
+                start = info.min if operator == "max" else info.max
+                start = start if dtype != np.float32 else np.sign(start) * np.inf
+            with np.errstate(over="ignore"):
+                wanted = segmented(values, heads, combine, dtype(start), inclusive)
+            got = segmented_scan(
+                values, heads, operator=operator, inclusive=inclusive, device=device
+            )
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_positions_of_64_bits(intel, monkeypatch):
+    monkeypatch.setattr(launches, "UINT_POSITIONS", 10)
+    check_sizes(intel, [9, 10, 1000])
+    ones = np.ones(50, np.uint32)
+    heads = np.arange(50) % 7 == 0
+    got = segmented_scan(ones, heads, device=intel)
+    np.testing.assert_array_equal(got, np.arange(50) % 7)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda d: sort([1, 2], device=d), "uint32 or uint64; got int64"),
+        (lambda d: sort(np.zeros((2, 2), np.uint32), device=d), r"of shape \(2, 2\)"),
+        (lambda d: sort_pairs(np.zeros(2, np.uint32), np.zeros(3), device=d), "2 elements"),
+        (lambda d: sort_pairs(np.zeros(1, np.uint32), np.zeros(1, "S3"), device=d), "4 or 8"),
+        (lambda d: merge(np.uint32([2, 1]), np.uint32([1]), device=d), "the first keys fall"),
+        (lambda d: merge(np.uint32([1]), np.uint64([1]), device=d), "uint32 and uint64"),
+        (lambda d: segmented_scan(np.zeros(2), [1, 0], device=d), "got float64"),
+        (lambda d: segmented_scan(np.uint32([1]), [1, 0], device=d), "shapes"),
+        (lambda d: segmented_scan(np.float32([1]), [1], operator="or", device=d), "segmented"),
+    ],
+)
+def test_what_cannot_be_sorted_is_refused(any_device, call, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        call(any_device)
+
+
+CHECK_HERE = """
+import sys
+sys.path.insert(0, "tests")
+from clgraph.device import device as find_device
+from unit import test_primitives_sort as tests
+
+device = find_device()
+tests.check_sizes(device, [1, 33])
+tests.check_sizes(device.emulating(8), [33])
+"""
+
+
+def test_sorting_touches_nothing_it_should_not(tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+
+
+@pytest.mark.gpu
+def test_all_sizes_on_a_gpu(gpu):
+    check_sizes(gpu, [*SIZES, 1_000_003])
+    test_all_types_and_bits(gpu, np.uint64, np.int64)
+    test_unusual_orders(gpu, "equal")
+    test_merging_what_is_lopsided(gpu)

@@ -25,7 +25,7 @@ DEVICE_QUESTIONS = re.compile(
     r"\b(group_size|lanes)\s*(?:[=!]=|[<>]=?)\s*1\b|\b1\s*(?:[=!]=|[<>]=?)\s*\S*\b(group_size|lanes)\b"
     r"|\btraits\b"
 )
-ASK_THE_DEVICE = ("lanes", "memory", "grid")  # folders of templates/ that may
+ASK_THE_DEVICE = ("profile", "lanes", "memory", "grid")  # folders of templates/ that may
 KERNEL_TEXT = re.compile(r"__(kernel|global|local)\s+\w|\bget_(global|local|group)_(id|size)\s*\(")
 MACHINE_PATHS = re.compile(r"(^|[^\w.])/(work|farm|root|home/\w+)/|index[-]url")
 

@@ -67,6 +67,7 @@ def choices(
             {
                 "graph": name,
                 "TDiv": kernel.criteria["TDiv"].value,
+                "lane_use": kernel.criteria["TDiv"].inputs.get("lane_use"),
                 "LB_W": kernel.criteria["LB_W"].value,
                 "chosen": chosen,
                 "best": best,

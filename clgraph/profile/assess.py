@@ -239,8 +239,22 @@ def _tdiv(evidence: Evidence) -> Criterion:
     if both is None:
         return Criterion("TDiv", None, "no block was executed")
     return Criterion(
-        "TDiv", both[0], "", {"issue_weighted": both[1], "simd_groups": len(totals.executed)}
+        "TDiv",
+        both[0],
+        "",
+        {
+            "issue_weighted": both[1],
+            "simd_groups": len(totals.executed),
+            "lane_use": _lane_use(totals),
+        },
     )
+
+
+def _lane_use(totals: Totals) -> float | None:
+    """Give the share of lanes that take part in a request to memory, in the mean of requests."""
+    rows = totals.where("load", "store", "atomic")
+    issued = float(rows[:, 0].sum()) * totals.lanes
+    return float(rows[:, 1].sum()) / issued if issued else None
 
 
 def _lb_w(evidence: Evidence, device: Device) -> Criterion:

@@ -41,7 +41,7 @@ def test_choices_against_the_recorded_best(device, monkeypatch):
     times = balancer_choice.recorded_times(json.loads(balancer_choice.RECORD.read_text()))
     assert min(len(found) for found in times.values()) == 10
     (row,) = balancer_choice.choices({"kron20": times["kron20"]}, device, small=True)
-    assert row["TDiv"] < 0.35
+    assert row["lane_use"] < 0.35
     assert row["chosen"] == row["best"] == "cws"
     assert row["item_thread_slower"] > 10 * row["slower"]
 

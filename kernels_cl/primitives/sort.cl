@@ -8,9 +8,7 @@
 ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named("add", index)}
-% if traits.lanes > 1:
 <%group:operator name="count" type="uint" identity="0u" args="a, b">${a} + ${b}</%group:operator>
-% endif
 ${radix.names()}
 
 __kernel LANES_KERNEL_ATTRIBUTE

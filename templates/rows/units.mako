@@ -13,7 +13,7 @@
 ## lane finds its own.
 
 <%def name="functions()">\
-#define UNIT_TILE (${"64u" if traits.lanes == 1 else "16u * LANES"})
+#define UNIT_TILE (LANES < 4u ? 64u : 16u * LANES)
 
 // The row, from `low` on and below `high`, that holds a unit.
 static inline uint unit_row(const __global offset_t *sums, uint low, uint high, const offset_t unit) {

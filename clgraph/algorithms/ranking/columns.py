@@ -27,6 +27,7 @@ def real_type(dtype: Any, device: Device) -> np.dtype[Any]:
     """
     if dtype is None:
         return np.dtype(np.float64 if device.traits.fp64 else np.float32)
+    wanted: np.dtype[Any]
     try:
         wanted = np.dtype(dtype)
     except TypeError:

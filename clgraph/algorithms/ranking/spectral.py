@@ -78,7 +78,9 @@ class _Call:
             device_bytes=self.device.ledger.used_bytes - self._used,
         )
 
-    def outcome(self, ranks: NDArray[Any], columns: Columns) -> tuple[Any, ...]:
+    def outcome(
+        self, ranks: NDArray[Any], columns: Columns
+    ) -> tuple[NDArray[Any], int, float, bool]:
         """Give what a result is made of, but for stats."""
         return (
             ranks,

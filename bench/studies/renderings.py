@@ -149,7 +149,7 @@ def rendered(make: Callable[[Device], object], device: Device) -> list[Rendered]
     """
     found: list[Rendered] = []
 
-    def obtain(on: Device, source: str, label: str) -> _Program:
+    def obtain(on: Device, source: str, label: str, _: object) -> _Program:
         program = _Program(on, label, source)
         found.append(program.rendered)
         return program

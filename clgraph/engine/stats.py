@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from clgraph.energy.estimates import Estimated
+from clgraph.engine.estimates import Estimated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

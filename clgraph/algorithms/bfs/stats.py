@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.energy.estimates import Work
+from clgraph.engine.estimates import Work
 from clgraph.engine.state import stage_numbers
 from clgraph.engine.stats import TraversalStats
 

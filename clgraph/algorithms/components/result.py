@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.energy.estimates import Estimated, Work
+from clgraph.engine.estimates import Estimated, Work
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:

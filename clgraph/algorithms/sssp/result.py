@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.energy.estimates import Work
 from clgraph.engine.arguments import vertex_number
+from clgraph.engine.estimates import Work
 from clgraph.engine.findings import Findings
 from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
 from clgraph.errors import InvalidArgumentError

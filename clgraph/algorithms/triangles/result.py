@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clgraph.energy.estimates import Estimated
+from clgraph.engine.estimates import Estimated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,6 +22,7 @@ from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
+from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
 from clgraph.device import Memory
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.frontier import VertexQueue
@@ -113,16 +114,41 @@ def _microbenchmarks(_: Graph, __: str, device: Device) -> object:
 
 
 def _primitive(graph: Graph, name: str, device: Device) -> object:
-    if name == "lanes":
-        return primitives.check_lanes(device)
-    if name == "compact":
-        return primitives.compact(graph.degrees, graph.degrees > 1, device=device)
     if name in BALANCERS:
         return primitives.Expand(graph.degrees, config=name, device=device)
+    keys = np.arange(4096, dtype=np.uint32)
+    calls: dict[str, Callable[[], object]] = {
+        "lanes": lambda: primitives.check_lanes(device),
+        "compact": lambda: primitives.compact(graph.degrees, graph.degrees > 1, device=device),
+        "sort": lambda: primitives.sort_pairs(keys, keys, device=device),
+        "merge": lambda: primitives.merge(keys, keys, device=device),
+        "segmented": lambda: primitives.segmented_scan(keys, keys % 7 == 0, device=device),
+    }
+    if name in calls:
+        return calls[name]()
     kind, _, operator = name.partition(" ")
     return primitives.exclusive_scan(
         graph.degrees.astype(kind), operator=operator or "add", device=device
     )
+
+
+def _ranking(graph: Graph, name: str, device: Device) -> object:
+    if name == "spmv":
+        return cg.spmv(graph, np.ones(graph.n), device=device)
+    if name == "several":
+        return cg.pagerank(graph, personalization=np.ones((3, graph.n)), device=device)
+    call = {"pagerank": cg.pagerank, "eigenvector": cg.eigenvector_centrality, "hits": cg.hits}
+    return call[name](graph, device=device)
+
+
+def _changing(graph: Graph, what: str, device: Device) -> object:
+    ends = np.arange(64) % graph.n, np.arange(1, 65) % graph.n
+    if what == "edges":
+        return cg.from_edges(*ends, n=graph.n, symmetrize=True, dedup=True, device=device)
+    changing = cg.DynamicGraph(graph, device=device)
+    following = cg.dynamic.BFS(changing, 0) if what == "distances" else None
+    changing.insert_edges(*ends)
+    return following and following.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +267,30 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ("kron", "star", "grid"),
     ),
     Algorithm(
+        "triangles-of",
+        ("vertex", "edge"),
+        lambda graph, per, device: cg.Triangles(graph, clean=True, device=device).run(per),
+        ("kron", "grid"),
+    ),
+    Algorithm(
+        "truss",
+        TrussConfig.presets(),
+        lambda graph, preset, device: cg.Truss(
+            graph, clean=True, config=preset, device=device
+        ).run(),
+        ("kron", "grid"),
+    ),
+    Algorithm(
+        "cores",
+        CoresConfig.presets(),
+        lambda graph, preset, device: cg.Cores(
+            graph, clean=True, config=preset, device=device
+        ).run(),
+        ("kron",),
+    ),
+    Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), _ranking),
+    Algorithm("dynamic", ("edges", "insert", "distances"), _changing, ("kron",)),
+    Algorithm(
         "matching",
         MatchingConfig.presets(),
         lambda graph, preset, device: cg.subgraph_matching(
@@ -268,7 +318,10 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("verify", ("bfs", "sssp"), _verified, ("kron",)),
     Algorithm(
         "primitives",
-        ("lanes", "compact", "uint32", "float64 max", "int64 min", *BALANCERS),
+        (
+            *("lanes", "compact", "sort", "merge", "segmented"),
+            *("uint32", "float64 max", "int64 min", *BALANCERS),
+        ),
         _primitive,
         ("kron",),
     ),

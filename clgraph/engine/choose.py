@@ -190,6 +190,11 @@ class Resolved:
         """Words of 32 bits of a queue's entry."""
         return ENTRY_WORDS[self.entry]
 
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        """Type of row offsets on the device."""
+        return np.dtype(np.uint64 if self.wide_offsets else np.uint32)
+
     def hubs_among(self, degrees: NDArray[Any]) -> int:
         """Count the vertices that are set apart, by their out-degrees."""
         return int(np.count_nonzero(degrees >= self.hub_degree)) if self.hub_degree else 0

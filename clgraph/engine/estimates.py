@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clgraph.graph.modules import module
 
@@ -36,6 +36,7 @@ class Estimated:
     total_ms: float
     _device: Device | None = None
     _units: int | None = None
+    _told: tuple[float | None, str] = (None, "nothing was run on a device.")
 
     @property
     def kernel_ms(self) -> float:
@@ -51,6 +52,10 @@ class Estimated:
         self._device = device
         units = device.traits.compute_units
         self._units = units if groups is None else min(groups, units)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle what the estimate is, and not the device."""
+        return self.__dict__ | {"_told": self._estimated(), "_device": None}
 
     @property
     def energy_estimate(self) -> float | None:
@@ -69,7 +74,7 @@ class Estimated:
     def _estimated(self) -> tuple[float | None, str]:
         device = self._device
         if device is None:
-            return None, "nothing was run on a device."
+            return self._told
         estimating = module("clgraph.energy.estimating")
         why: str | None = estimating.why_none(device)
         if why is not None:

@@ -11,7 +11,7 @@ from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.frontier import StatusArray
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.resident import offsets_dtype, resident, unreachable_words
+from clgraph.engine.resident import resident, unreachable_words
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def table_of(
     word = np.dtype(f"u{config.word_bits // 8}")
     table = Table(
         {
-            "row_t": (offsets_dtype(graph.m), 2),
+            "row_t": (config.offset_dtype, 2),
             "word_t": (word, 1),
             "entry_t": (np.uint32, config.entry_words),
             "candidate_t": (np.uint32, 2 if predecessors else 1),
@@ -96,7 +96,7 @@ def _declare_graph(
     back = graph.transpose() if graph.directed and config.pull else graph
     if config.rows == "pairs":
         ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
-        kind = offsets_dtype(graph.m)
+        kind = config.offset_dtype
         table.upload("row_t", "indptr", lambda: ends.astype(kind).ravel(), "[n] begin and end")
     else:
         table.held(

@@ -20,7 +20,7 @@ from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import resident
 from clgraph.engine.state import check_hubs
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def table_of(
     key = np.dtype(f"u{keys.bits // 8}")
     table = Table(
         {
-            "offset_t": (offsets_dtype(graph.m), 1),
+            "offset_t": (config.offset_dtype, 1),
             "weight_t": (weights.dtype, 1),
             "key_t": (key, 1),
             "cell_t": (np.uint64 if config.claims == "packed" else key, 1),
@@ -253,7 +253,7 @@ def _declare_parts(
         )
         table.upload("weight_t", "cut_weights", lambda: cuts, "[8] ascending")
     elif delta_stepping:
-        kind = offsets_dtype(graph.m)
+        kind = config.offset_dtype
         table.upload(
             "offset_t", "middles", lambda: edges().middles.astype(kind), "[n] first heavy edges"
         )
@@ -267,7 +267,7 @@ def _declare_transpose(
     table: Table, graph: Graph, config: ResolvedPaths, progress: Progress | None
 ) -> None:
     """Declare the transpose; an undirected graph is its own."""
-    kind = np.uint64 if config.wide_offsets else np.uint32
+    kind = config.offset_dtype
     if not graph.directed:
         table.held("offset_t", "in_indptr", lambda: table["indptr"], "[n + 1]")
         table.held("uint", "in_indices", lambda: table["indices"], "[m]")

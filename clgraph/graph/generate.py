@@ -8,15 +8,20 @@ say otherwise; a parameter out of range is an `InvalidArgumentError`.
 """
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
 from clgraph.graph.arguments import real, whole
-from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
+from clgraph.graph.drawn import (
+    WeightRange,
+    directed,
+    generator,
+    undirected,
+    whole_edges,
+)
 from clgraph.graph.graph import Graph
 from clgraph.graph.modules import module
 
@@ -34,9 +39,6 @@ __all__ = [
     "star",
 ]
 
-WeightRange: TypeAlias = tuple[float, float] | None
-
-_MAX_EDGES = 1 << 33
 _BLOCK = 1 << 18  # edges drawn together: their temporaries stay in cache
 
 
@@ -73,7 +75,7 @@ def kron(
     O(m scale). Scale 20 with edge factor 16 takes some seconds and 1 GB.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    return _undirected(n, src, dst, rng, weights)
+    return undirected(n, src, dst, rng, weights)
 
 
 def rmat(
@@ -101,7 +103,7 @@ def rmat(
         Directed, without self-loops and parallel arcs.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    return _directed(n, src, dst, rng, weights)
+    return directed(n, src, dst, rng, weights)
 
 
 def random(
@@ -131,11 +133,11 @@ def random(
         Simple.
     """
     n = whole("n", n)
-    count = _edgewhole(n * real("mean_degree", mean_degree) / (1 if directed else 2))
-    rng = _generator(seed)
+    count = whole_edges(n * real("mean_degree", mean_degree) / (1 if directed else 2))
+    rng = generator(seed)
     ids = csr.index_dtype(n)
     src, dst = (rng.integers(0, n, count, dtype=ids) for _ in range(2))
-    return (_directed if directed else _undirected)(n, src, dst, rng, weights)
+    return (directed if directed else undirected)(n, src, dst, rng, weights)
 
 
 def grid2d(
@@ -198,12 +200,12 @@ def mesh(
     grid = grid2d(width, height)
     src, dst, _ = grid.listed_edges()
     width = whole("width", width)
-    rng = _generator(seed)
+    rng = generator(seed)
     corner = np.arange(grid.n, dtype=src.dtype).reshape(-1, width)[:-1, :-1].ravel()
     falling = rng.random(len(corner)) < 0.5
     tails = np.where(falling, corner, corner + 1)
     heads = np.where(falling, corner + width + 1, corner + width)
-    return _undirected(
+    return undirected(
         grid.n, np.concatenate([src, tails]), np.concatenate([dst, heads]), rng, weights
     )
 
@@ -226,14 +228,14 @@ def geometric(
     radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else real("radius", radius)
     if radius < 0:
         raise InvalidArgumentError(f"radius={radius} is negative")
-    _edgewhole(n * min(n * math.pi * radius**2, n) / 2)
-    rng = _generator(seed)
+    whole_edges(n * min(n * math.pi * radius**2, n) / 2)
+    rng = generator(seed)
     points = rng.random((n, 2))
     rows = np.floor(points[:, 1] / max(radius, 1 / n))
     points = points[np.lexsort((points[:, 0], rows))]
     tree = module("scipy.spatial").cKDTree(points)
     pairs = tree.query_pairs(radius, output_type="ndarray").astype(csr.index_dtype(n))
-    return _undirected(n, pairs[:, 0], pairs[:, 1], rng, weights)
+    return undirected(n, pairs[:, 0], pairs[:, 1], rng, weights)
 
 
 def road(
@@ -264,7 +266,7 @@ def road(
         raise InvalidArgumentError(f"drop={drop} is not a share between 0 and 1")
     grid = grid2d(width, height)
     src, dst, _ = grid.listed_edges()
-    rng = _generator(seed)
+    rng = generator(seed)
     kept = rng.random(len(src)) >= drop
     src, dst = src[kept], dst[kept]
     arrays = csr.edges_to_csr(grid.n, *with_reverses(src, dst, None)[:2], None)
@@ -273,7 +275,7 @@ def road(
     inside = component == np.bincount(component).argmax()
     number = (np.cumsum(inside) - 1).astype(src.dtype)
     kept = inside[src]
-    return _undirected(
+    return undirected(
         int(np.count_nonzero(inside)), number[src[kept]], number[dst[kept]], rng, weights
     )
 
@@ -303,7 +305,7 @@ def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     """
     n = whole("n", n)
     leaves = np.arange(1, n, dtype=csr.index_dtype(n))
-    return _undirected(n, np.zeros_like(leaves), leaves, _generator(seed), weights)
+    return undirected(n, np.zeros_like(leaves), leaves, generator(seed), weights)
 
 
 def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
@@ -317,9 +319,9 @@ def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
         As described for the module.
     """
     n = whole("n", n)
-    _edgewhole(n * (n - 1) / 2)
+    whole_edges(n * (n - 1) / 2)
     src, dst = np.triu_indices(n, 1)
-    return _undirected(n, src, dst, _generator(seed), weights)
+    return undirected(n, src, dst, generator(seed), weights)
 
 
 def _rmat_edges(
@@ -331,8 +333,8 @@ def _rmat_edges(
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-12:
         raise InvalidArgumentError(f"a={a}, b={b}, c={c} are not chances that add up to at most 1")
     n = 1 << scale
-    m = _edgewhole(n * real("edge_factor", edge_factor))
-    rng = _generator(seed)
+    m = whole_edges(n * real("edge_factor", edge_factor))
+    rng = generator(seed)
     ids = csr.index_dtype(n)
     src, dst = np.zeros(m, ids), np.zeros(m, ids)
     limits = [np.float32(a), np.float32(a + b), np.float32(a + b + c)]
@@ -353,63 +355,11 @@ def _rmat_edges(
 def _lattice(shape: tuple[int, ...], seed: int, weights: WeightRange) -> Graph:
     """Grid of any dimension; the last axis is numbered fastest."""
     n = math.prod(shape)
-    _edgewhole(n * len(shape))
+    whole_edges(n * len(shape))
     number = np.arange(n, dtype=csr.index_dtype(n)).reshape(shape)
     src, dst = [], []
     for axis in range(len(shape)):
         along = np.moveaxis(number, axis, 0)
         src.append(along[:-1].ravel())
         dst.append(along[1:].ravel())
-    return _undirected(n, np.concatenate(src), np.concatenate(dst), _generator(seed), weights)
-
-
-def _undirected(
-    n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
-) -> Graph:
-    """Build a simple undirected graph of edges drawn in any order and number."""
-    straight = src != dst
-    src, dst = src[straight], dst[straight]
-    half = csr.drop_duplicates(
-        *csr.edges_to_csr(n, np.minimum(src, dst), np.maximum(src, dst), None)
-    )
-    tails, heads = csr.row_ids(half[0], half[1].dtype), half[1]
-    both = with_reverses(tails, heads, _draw_weights(len(heads), rng, weights))
-    return Graph.trusted(csr.edges_to_csr(n, *both), directed=False)
-
-
-def _directed(
-    n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
-) -> Graph:
-    """Build a simple directed graph of arcs drawn in any order and number."""
-    straight = src != dst
-    arrays = csr.drop_duplicates(*csr.edges_to_csr(n, src[straight], dst[straight], None))
-    drawn = _draw_weights(len(arrays[1]), rng, weights)
-    return Graph.trusted((arrays[0], arrays[1], drawn), directed=True)
-
-
-def _draw_weights(count: int, rng: np.random.Generator, weights: WeightRange) -> Array | None:
-    if weights is None:
-        return None
-    try:
-        low, high = weights
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"weights={weights!r} is not a pair (low, high)") from None
-    integers = all(isinstance(bound, int | np.integer) for bound in (low, high))
-    limit = np.iinfo(np.int32).max if integers else np.finfo(np.float64).max / 2
-    if not -limit <= real("weights", low) <= real("weights", high) <= limit:
-        raise InvalidArgumentError(f"weights={weights!r} is not a rising pair within +-{limit:g}")
-    if integers:
-        return rng.integers(int(low), int(high), count, dtype=np.int32, endpoint=True)
-    return rng.uniform(low, high, count)
-
-
-def _generator(seed: int) -> np.random.Generator:
-    return np.random.default_rng(whole("seed", seed, least=0, most=None))
-
-
-def _edgewhole(count: float) -> int:
-    if not 0 <= count <= _MAX_EDGES:
-        raise InvalidArgumentError(
-            f"{count:.3g} edges are asked for; 0 to {_MAX_EDGES} are possible"
-        )
-    return int(count)
+    return undirected(n, np.concatenate(src), np.concatenate(dst), generator(seed), weights)

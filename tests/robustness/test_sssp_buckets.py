@@ -17,7 +17,7 @@ from paths import check_paths, weighted
 
 seconds, spec, sizes = float(sys.argv[1]), sys.argv[2], dict(eval(sys.argv[3]))
 resolve = sssp.resolve_paths
-sssp.resolve_paths = lambda *args: dataclasses.replace(resolve(*args), turns=64, waits=16)
+sssp.resolve_paths = lambda *args: dataclasses.replace(resolve(*args), iteration_limit=64, spin_rounds=16)
 graphs = (
     weighted(cg.generate.kron(8, 8, seed=3), np.int32, 0, 30),
     weighted(cg.generate.grid2d(16, 12), np.int32, 0, 60),

@@ -215,7 +215,7 @@ def test_figures_are_asked_for_again_where_the_log_has_none(intel, monkeypatch, 
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     asked = []
 
-    def assembler_log(_device, binary):
+    def assembler_log(_device, binary, _options):
         asked.append(len(binary))
         return BUILD_LOG.replace("bfs_init", "f")
 

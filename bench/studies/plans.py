@@ -27,6 +27,7 @@ from clgraph.device import Memory
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
 from clgraph.profile.microbenchmarks import suite as microbenchmarks
 
 if TYPE_CHECKING:
@@ -146,9 +147,11 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
     if what == "edges":
         return cg.from_edges(*ends, n=graph.n, symmetrize=True, dedup=True, device=device)
     changing = cg.DynamicGraph(graph, device=device)
-    following = cg.dynamic.BFS(changing, 0) if what == "distances" else None
-    changing.insert_edges(*ends)
-    return following and following.state
+    if what == "insert":
+        return changing.insert_edges(*ends)
+    following = cg.dynamic.BFS(changing, 0)
+    following.launch(SweepLog(), "follow_spread", graph.n)  # as after a batch
+    return following
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "triangles-of",
         ("vertex", "edge"),
-        lambda graph, per, device: cg.Triangles(graph, clean=True, device=device).run(per),
+        lambda graph, per, device: cg.triangles(
+            graph, per="edge" if per == "edge" else "vertex", clean=True, device=device
+        ),
         ("kron", "grid"),
     ),
     Algorithm(

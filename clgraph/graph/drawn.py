@@ -11,14 +11,21 @@ from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
 
-__all__ = ["WeightRange", "directed", "draw_weights", "generator", "undirected", "whole_edges"]
+__all__ = [
+    "WeightRange",
+    "directed_graph",
+    "draw_weights",
+    "generator",
+    "undirected_graph",
+    "whole_edges",
+]
 
 WeightRange: TypeAlias = tuple[float, float] | None
 
 _MAX_EDGES = 1 << 33
 
 
-def undirected(
+def undirected_graph(
     n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
 ) -> Graph:
     """Build a simple undirected graph of edges drawn in any order and number."""
@@ -32,7 +39,7 @@ def undirected(
     return Graph.trusted(csr.edges_to_csr(n, *both), directed=False)
 
 
-def directed(
+def directed_graph(
     n: int, src: Array, dst: Array, rng: np.random.Generator, weights: WeightRange
 ) -> Graph:
     """Build a simple directed graph of arcs drawn in any order and number."""

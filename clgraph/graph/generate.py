@@ -14,12 +14,13 @@ import numpy as np
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
 from clgraph.graph.arguments import real, whole
+from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.drawn import (
     WeightRange,
-    directed,
+    directed_graph,
     generator,
-    undirected,
+    undirected_graph,
     whole_edges,
 )
 from clgraph.graph.graph import Graph
@@ -75,7 +76,7 @@ def kron(
     O(m scale). Scale 20 with edge factor 16 takes some seconds and 1 GB.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    return undirected(n, src, dst, rng, weights)
+    return undirected_graph(n, src, dst, rng, weights)
 
 
 def rmat(
@@ -103,7 +104,7 @@ def rmat(
         Directed, without self-loops and parallel arcs.
     """
     n, src, dst, rng = _rmat_edges(scale, edge_factor, (a, b, c), seed)
-    return directed(n, src, dst, rng, weights)
+    return directed_graph(n, src, dst, rng, weights)
 
 
 def random(
@@ -137,7 +138,8 @@ def random(
     rng = generator(seed)
     ids = csr.index_dtype(n)
     src, dst = (rng.integers(0, n, count, dtype=ids) for _ in range(2))
-    return (directed if directed else undirected)(n, src, dst, rng, weights)
+    made = directed_graph if directed else undirected_graph
+    return made(n, src, dst, rng, weights)
 
 
 def grid2d(
@@ -205,7 +207,7 @@ def mesh(
     falling = rng.random(len(corner)) < 0.5
     tails = np.where(falling, corner, corner + 1)
     heads = np.where(falling, corner + width + 1, corner + width)
-    return undirected(
+    return undirected_graph(
         grid.n, np.concatenate([src, tails]), np.concatenate([dst, heads]), rng, weights
     )
 
@@ -235,7 +237,7 @@ def geometric(
     points = points[np.lexsort((points[:, 0], rows))]
     tree = module("scipy.spatial").cKDTree(points)
     pairs = tree.query_pairs(radius, output_type="ndarray").astype(csr.index_dtype(n))
-    return undirected(n, pairs[:, 0], pairs[:, 1], rng, weights)
+    return undirected_graph(n, pairs[:, 0], pairs[:, 1], rng, weights)
 
 
 def road(
@@ -275,7 +277,7 @@ def road(
     inside = component == np.bincount(component).argmax()
     number = (np.cumsum(inside) - 1).astype(src.dtype)
     kept = inside[src]
-    return undirected(
+    return undirected_graph(
         int(np.count_nonzero(inside)), number[src[kept]], number[dst[kept]], rng, weights
     )
 
@@ -305,7 +307,7 @@ def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     """
     n = whole("n", n)
     leaves = np.arange(1, n, dtype=csr.index_dtype(n))
-    return undirected(n, np.zeros_like(leaves), leaves, generator(seed), weights)
+    return undirected_graph(n, np.zeros_like(leaves), leaves, generator(seed), weights)
 
 
 def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
@@ -321,7 +323,7 @@ def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     n = whole("n", n)
     whole_edges(n * (n - 1) / 2)
     src, dst = np.triu_indices(n, 1)
-    return undirected(n, src, dst, generator(seed), weights)
+    return undirected_graph(n, src, dst, generator(seed), weights)
 
 
 def _rmat_edges(
@@ -362,4 +364,4 @@ def _lattice(shape: tuple[int, ...], seed: int, weights: WeightRange) -> Graph:
         along = np.moveaxis(number, axis, 0)
         src.append(along[:-1].ravel())
         dst.append(along[1:].ravel())
-    return undirected(n, np.concatenate(src), np.concatenate(dst), generator(seed), weights)
+    return undirected_graph(n, np.concatenate(src), np.concatenate(dst), generator(seed), weights)

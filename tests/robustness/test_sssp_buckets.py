@@ -17,7 +17,8 @@ from paths import check_paths, weighted
 
 seconds, spec, sizes = float(sys.argv[1]), sys.argv[2], dict(eval(sys.argv[3]))
 resolve = sssp.resolve_paths
-sssp.resolve_paths = lambda *args: dataclasses.replace(resolve(*args), iteration_limit=64, spin_rounds=16)
+limits = dict(iteration_limit=64, spin_rounds=16)
+sssp.resolve_paths = lambda *args: dataclasses.replace(resolve(*args), **limits)
 graphs = (
     weighted(cg.generate.kron(8, 8, seed=3), np.int32, 0, 30),
     weighted(cg.generate.grid2d(16, 12), np.int32, 0, 60),

@@ -86,8 +86,8 @@ def test_levels_are_recorded_and_counted_as_without(intel):
     assert one.stats.edges_traversed == other.stats.edges_traversed
 
 
-def test_a_stage_of_held_levels_ends_in_time_for_the_launch_to_pause(intel, resolved_with):
-    resolved_with(held_levels=3, launch_work=1)
+def test_a_stage_of_resident_levels_ends_in_time_for_the_launch_to_pause(intel, resolved_with):
+    resolved_with(resident_levels=3, launch_work=1)
     plan = cg.BFS(GRID, config=held_config(intel, solo=False), device=intel)
     result = plan.run(0)
     check_search(GRID, 0, result)
@@ -97,7 +97,7 @@ def test_a_stage_of_held_levels_ends_in_time_for_the_launch_to_pause(intel, reso
 
 def test_uneven_groups_share_anew(intel, resolved_with):
     """With one vertex a group to bear, every level goes back to the queue."""
-    resolved_with(held_crowd=1, held_uneven=0)
+    resolved_with(resident_overfull=1, resident_uneven=0)
     result = cg.BFS(GRID, config=held_config(intel, solo=False), device=intel).run(5)
     check_search(GRID, 5, result)
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.ranking.columns import REALS, column_blocks
-from clgraph.device import Memory, load
-from clgraph.engine.resident import resident
-from clgraph.engine.row_shares import RowShares
+from clgraph.algorithms.ranking.columns import column_blocks
+from clgraph.algorithms.ranking.pulling import Pulling
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import tell
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["CONVERGED", "Affine", "Columns", "Normed", "Pulling", "whole_number"]
+__all__ = ["CONVERGED", "Affine", "Columns", "Normed", "whole_number"]
 
 CONVERGED = np.uint32(1 << 31)
 # The host looks after so many iterations, twice as many each time: launches beyond the last needed
@@ -65,80 +63,6 @@ class Columns:
     iterations: NDArray[np.int64]
     errors: NDArray[np.float64]
     converged: NDArray[np.bool_]
-
-
-class Pulling:
-    """Kernels that pull along the edges into every vertex.
-
-    Parameters
-    ----------
-    graph : Graph
-        With vertices; its rows are pulled along: for edges into a vertex, the transposed graph.
-    device : Device
-        Where.
-    memory : Memory
-        What to allocate from.
-    real : numpy.dtype
-        What is computed in.
-    weighted : bool
-        Whether weights count.
-    columns : int
-        Rankings at once.
-    piece : int, optional
-        Edges at which rows are cut; see `RowShares`.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded.
-    **rendered
-        What the kernels are rendered with beside that.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        device: Device,
-        memory: Memory,
-        real: np.dtype[Any],
-        *,
-        weighted: bool,
-        columns: int = 1,
-        piece: int | None = None,
-        progress: Progress | None = None,
-        **rendered: Any,
-    ) -> None:
-        held = resident(graph, device, progress)
-        self.rows: tuple[Allocation, ...] = (held.indptr, held.indices)
-        if weighted:
-            weights = np.asarray(graph.weights).astype(real, copy=False)
-            self.rows += (memory.upload("weights", weights, progress=progress),)
-        self.shares = RowShares(
-            device, memory, graph.indptr, columns=columns, real=real, piece=piece
-        )
-        self.groups = self.shares.groups + self.shares.pieced_groups
-        options = {"affine": False, "given": False, "dangling": None, "shifted": False, **rendered}
-        self.program = load(
-            device,
-            "ranking/power.cl",
-            shares=self.shares.parameters,
-            groups=self.shares.groups,
-            real=REALS[real],
-            weighted=weighted,
-            wide_offsets=graph.m >= 2**32,
-            **options,
-        )
-        self._pull = self.program.kernel("power_pull")
-        self._pieces = (
-            self.program.kernel("power_pull_pieces") if self.shares.pieced_groups else None
-        )
-
-    def launch(self, log: SweepLog, state: Allocation, source: Allocation, *others: Any) -> None:
-        """Sum over the rows, and over those that were cut."""
-        size = self.shares.group_size
-        arguments = (*self.rows, state, source, *self.shares.arguments, *others)
-        event = self._pull.launch(self.shares.groups * size, size, *arguments)
-        log.add(event, event)
-        if self._pieces is not None:
-            event = self._pieces.launch(self.shares.pieced_groups * size, size, *arguments)
-            log.add(event, event)
 
 
 class _Iteration:

@@ -17,7 +17,7 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph

@@ -272,6 +272,15 @@ class Allocation:
         source = np.ascontiguousarray(given.astype(self.dtype, casting="same_kind", copy=False))
         source = source.reshape(-1)
         self._check(source.size, "write", "to")
+
+        def told(done: int) -> None:
+            tell(progress, done, source.nbytes, f"copying {self.name} to the device")
+
+        staging = self._device.staging
+        if staging is not None and source.nbytes >= PIECE_BYTES:
+            staging.write(self.buffer, source.view(np.uint8), told)
+            told(source.nbytes)
+            return
         queue = self._device.queue
         step = max(PIECE_BYTES // self.dtype.itemsize, 1)
         for first in range(0, source.size, step):
@@ -279,9 +288,7 @@ class Allocation:
             offset = first * self.dtype.itemsize
             event = cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
-            tell(
-                progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
-            )
+            told(offset + piece.nbytes)
 
     def clear(self) -> cl.Event:
         """Enqueue setting every byte to 0.

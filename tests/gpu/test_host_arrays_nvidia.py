@@ -9,9 +9,9 @@ import clgraph as cg
 from clgraph.device import Memory
 
 
-def test_results_come_in_pinned_memory_that_is_used_again(nvidia):
+def test_results_come_in_pinned_memory_that_is_used_again(gpu):
     graph = cg.generate.kron(16, 8, seed=1)
-    plan = cg.BFS(graph, device=nvidia)
+    plan = cg.BFS(graph, device=gpu)
     expected = plan.run(0).distances
     again = plan.run(0)
     assert again.distances.base is not None
@@ -23,8 +23,8 @@ def test_results_come_in_pinned_memory_that_is_used_again(nvidia):
 
 
 @pytest.mark.filterwarnings("ignore:This process")
-def test_a_child_may_read_a_result(nvidia):
-    plan = cg.BFS(cg.generate.kron(16, 8, seed=1), device=nvidia)
+def test_a_child_may_read_a_result(gpu):
+    plan = cg.BFS(cg.generate.kron(16, 8, seed=1), device=gpu)
     plan.run(0).distances.sum()
     found = plan.run(0).distances
     child = os.fork()
@@ -33,8 +33,8 @@ def test_a_child_may_read_a_result(nvidia):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == found.max()
 
 
-def test_a_large_array_arrives(nvidia):
-    assert nvidia.staging is not None
+def test_a_large_array_arrives(gpu):
+    assert gpu.staging is not None
     source = np.random.default_rng(3).integers(0, 1 << 30, 40_000_001, dtype=np.int32)
-    held = Memory(nvidia).upload("large", source)
+    held = Memory(gpu).upload("large", source)
     np.testing.assert_array_equal(held.read(), source)

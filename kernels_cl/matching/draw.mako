@@ -9,6 +9,9 @@
 ## ones, where only neighbours of images of matched neighbours of the query vertex count, and count
 ## once for each, these neighbourhoods themselves are the rows: no frontier is kept.
 ##
+## Edges that a target vertex would lose are counted once for all entries of a step, in an array over
+## the target, or searched for at each entry, as `lost_edges_by` says.
+##
 ## Stages: similarity times profile; where all of that is 0, the profile alone; where that is 0 too,
 ## the target's frontier.
 
@@ -81,12 +84,16 @@
 % endfor
                         weight *= alike + ${least_likeness}ul;
                         uint lost = matched_around[row - first];
+% if lost_edges_by == "counts":
+                        lost -= common[y];
+% else:
                         for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
                             const uint other = map[query_indices[a] - first];
                             // An entry of row r is next to that row's image.
                             if (a == query_indptr[row] + r) lost -= 1u;
                             else if (other != NONE) lost -= adjacent(indptr, indices, y, other);
                         }
+% endif
                         weight >>= min(lost * ${lost_edge_bits}u, 63u);
 </%def>
 
@@ -103,7 +110,7 @@ for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
 </%def>
 
 <%def name="target_vertex()">
-% if profile == "equal_bits":
+% if counts_common:
 ${count_common("+= 1u")}
 % endif
 for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
@@ -149,7 +156,7 @@ for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
     }
     lane_converge();
 }
-% if profile == "equal_bits":
+% if counts_common:
 ${count_common("= 0u")}
 % endif
 </%def>

@@ -36,9 +36,11 @@ ${shared.alike()}
 % if profile == "lost_edges":
     __global const uint *restrict scores,           // [rows, n], of the first phase
 % endif
+% if counts_common:
+    __global uint *restrict all_common,             // [groups, n], 0 on entry and exit
+% endif
 % if profile == "equal_bits":
     __global uint *restrict all_counts,             // [groups, n], 0 on entry and exit
-    __global uint *restrict all_shared,             // [groups, n], 0 on entry and exit
     __global uint *restrict all_listed,             // [groups, n]
 % endif
     __global int *restrict mapping,                 // [sum over queries of k * rows] out

@@ -137,9 +137,16 @@ class Phases:
             resident_groups = traits.threads_per_unit // traits.lanes or GPU_GROUPS_PER_UNIT
             per_unit = min(resident_groups, GPU_GROUPS_PER_UNIT)
         self.groups = traits.compute_units * per_unit
+        # A processor's cache holds counts over the target, and what it searches costs it branches.
+        self._lost_edges_by = "counts" if traits.is_cpu else "searches"
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._queues: tuple[Allocation, Allocation, int] | None = None
         self._tables: tuple[Allocation, ...] | None = None
+
+    @property
+    def _counts_common(self) -> bool:
+        by = {"equal_bits": True, "lost_edges": self._lost_edges_by == "counts"}
+        return by.get(self.config.profile, False)
 
     def kernel(self, file: str, name: str, **params: object) -> Kernel:
         """Give a kernel, built on first use."""
@@ -158,6 +165,8 @@ class Phases:
                 "likeness_squarings": LIKENESS_SQUARINGS,
                 "least_likeness": LEAST_LIKENESS,
                 "lost_edge_bits": LOST_EDGE_BITS,
+                "lost_edges_by": self._lost_edges_by,
+                "counts_common": self._counts_common,
             }
             known |= asdict(self.config) | params
             program = load(self.device, f"matching/{file}.cl", **known)
@@ -438,11 +447,11 @@ class Phases:
         in_local = 8 * state <= min(STATE_BYTES, self.device.traits.local_bytes // 2)
         groups = min(self.groups, solutions)
         tables: tuple[Allocation, ...] = ()
-        if self.config.profile == "lost_edges":
-            tables = (drawn.scores,)
-        elif self.config.profile == "equal_bits":
+        if self._counts_common:
             tables = self._profile_tables()
             groups = min(groups, tables[0].count // self.graph.n)
+        if self.config.profile == "lost_edges":
+            tables = (drawn.scores, *tables)
         states: Any = cl.LocalMemory(8 * state)
         if not in_local:
             groups = max(min(groups, SCRATCH_BYTES // (8 * state)), 1)
@@ -488,10 +497,12 @@ class Phases:
         """Give counts and frontiers of work-groups, by target vertex; all counts are 0."""
         if self._tables is None:
             n = self.graph.n
-            groups = max(min(self.groups, SCRATCH_BYTES // (12 * n)), 1)
+            whole = self.config.profile == "equal_bits"
+            groups = max(min(self.groups, SCRATCH_BYTES // ((12 if whole else 4) * n)), 1)
             zeros = np.zeros(groups * n, np.uint32)
-            counts = self.memory.upload("profile_counts", zeros)
-            common = self.memory.upload("profile_common", zeros)
-            listed = self.memory.allocate("target_frontiers", groups * n, np.uint32)
-            self._tables = (counts, common, listed)
+            self._tables = (self.memory.upload("profile_common", zeros),)
+            if whole:
+                counts = self.memory.upload("profile_counts", zeros)
+                listed = self.memory.allocate("target_frontiers", groups * n, np.uint32)
+                self._tables += (counts, listed)
         return self._tables

@@ -196,25 +196,15 @@ def _seeds(scores: Any, k: int, low: int, high: int) -> Any:
 
 
 @compiled
-def _weight(
-    indptr: Any, indices: Any, codes: Any, q_indptr: Any, q_indices: Any, q_codes: Any,
-    scores: Any, images: Any, row: int, around: int, entry_row: int, y: int, floor: int,
-) -> int:  # fmt: skip
-    weight = U64(ONE) if q_codes[row] == codes[y] else U64(floor)
+def _weight(alike_by_label: bool, score: int, around: int, common: int, floor: int) -> int:
+    weight = U64(ONE) if alike_by_label else U64(floor)
     if not weight:
         return weight
-    alike = min(U64(scores[row, y]) * U64(ONE) // weight, U64(ONE))
+    alike = min(U64(score) * U64(ONE) // weight, U64(ONE))
     for _ in range(LIKENESS_SQUARINGS):
         alike = alike * alike // U64(ONE)
     weight *= alike + U64(LEAST_LIKENESS)
-    lost = around
-    for a in range(q_indptr[row], q_indptr[row + 1]):
-        image = images[q_indices[a]]
-        if a == q_indptr[row] + entry_row or (
-            image != NONE and _adjacent(indptr, indices, y, image)
-        ):
-            lost -= 1
-    return weight >> U64(min(lost * LOST_EDGE_BITS, 63))
+    return weight >> U64(min((around - common) * LOST_EDGE_BITS, 63))
 
 
 @compiled
@@ -226,6 +216,7 @@ def _extend(
     mapping = np.full((k, rows), np.int32(NONE), np.int32)
     losses = np.zeros((k, 3), np.int64)
     used = np.zeros(len(codes), np.bool_)
+    common = np.zeros(len(codes), U32)
     weights = np.zeros(len(indices) + 1, U64)
     for solution in range(k):
         images, around = mapping[solution], np.zeros(rows, np.int64)
@@ -251,6 +242,11 @@ def _extend(
                             break
                         wanted -= 1
                 t = NONE
+                for arc in range(q_indptr[row], q_indptr[row + 1]):
+                    image = images[q_indices[arc]]
+                    if image != NONE:
+                        for e in range(indptr[image], indptr[image + 1]):
+                            common[indices[e]] += 1
                 for stage in range(3):
                     entry_rows = rows if stage == 2 else q_indptr[row + 1] - q_indptr[row]
                     total, listed = U64(0), 0
@@ -265,8 +261,8 @@ def _extend(
                                 weight = U64(1)
                                 if not stage:
                                     weight = _weight(
-                                        indptr, indices, codes, q_indptr, q_indices, q_codes,
-                                        scores, images, row, around[row], r, y, floor,
+                                        q_codes[row] == codes[y], scores[row, y], around[row],
+                                        common[y], floor,
                                     )  # fmt: skip
                             if listed == len(weights):
                                 weights = np.concatenate((weights, weights))
@@ -287,10 +283,15 @@ def _extend(
                             break
                         place -= length
                     break
+                for arc in range(q_indptr[row], q_indptr[row + 1]):
+                    image = images[q_indices[arc]]
+                    if image != NONE:
+                        for e in range(indptr[image], indptr[image + 1]):
+                            common[indices[e]] = 0
                 if t == NONE:
                     break
-            for a in range(q_indptr[row], q_indptr[row + 1]):
-                v = q_indices[a]
+            for arc in range(q_indptr[row], q_indptr[row + 1]):
+                v = q_indices[arc]
                 around[v] += 1
                 if images[v] != NONE and _adjacent(indptr, indices, t, images[v]):
                     edges -= 1

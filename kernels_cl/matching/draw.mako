@@ -78,15 +78,16 @@
 
 ## Neighbourhoods that are alike count by a high power, and each edge that is lost by a small factor.
 <%def name="by_lost_edges()">
-                        ulong alike = min((ulong)scores[(ulong)row * n + y] * ONE / weight, (ulong)ONE);
-% for squaring in range(likeness_squarings):
-                        alike = alike * alike / ONE;
-% endfor
-                        weight *= alike + ${least_likeness}ul;
-                        uint lost = matched_around[row - first];
-% if lost_edges_by == "counts":
-                        lost -= common[y];
+% if likeness == "stored":
+                        const ulong alike = scores[(ulong)row * n + y];
 % else:
+                        const ulong alike = likeness(scores[(ulong)row * n + y], (uint)weight);
+% endif
+                        weight *= alike + ${least_likeness}ul;
+% if lost_edges_by == "counts":
+                        const uint lost = around > 1u ? around - common[y] : 0u;
+% else:
+                        uint lost = around;
                         for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
                             const uint other = map[query_indices[a] - first];
                             // An entry of row r is next to that row's image.
@@ -110,8 +111,11 @@ for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
 </%def>
 
 <%def name="target_vertex()">
+const uint around = matched_around[row - first];
 % if counts_common:
-${count_common("+= 1u")}
+if (around > ${0 if profile == "equal_bits" else 1}u) {
+    ${count_common("+= 1u")}
+}
 % endif
 for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
 % if profile == "equal_bits":
@@ -157,6 +161,8 @@ for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
     lane_converge();
 }
 % if counts_common:
-${count_common("= 0u")}
+if (around > ${0 if profile == "equal_bits" else 1}u) {
+    ${count_common("= 0u")}
+}
 % endif
 </%def>

@@ -17,6 +17,9 @@ ${group.vocabulary(group_size)}
 ${group.named("add", "ulong")}
 ${random.vocabulary()}
 ${state.declarations()}
+% if profile == "lost_edges" and likeness != "stored":
+${shared.likeness()}
+% endif
 __kernel KERNEL void matching_extend(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [m]
@@ -34,7 +37,7 @@ ${shared.alike()}
     const uint key_low, const uint key_high,
     const uint largest,                             // rows of a query
 % if profile == "lost_edges":
-    __global const uint *restrict scores,           // [rows, n], of the first phase
+    __global const uint *restrict scores,           // [rows, n], of the first phase, or likeness
 % endif
 % if counts_common:
     __global uint *restrict all_common,             // [groups, n], 0 on entry and exit

@@ -15,6 +15,7 @@ ${group.named("add", "ulong")}
 ${random.vocabulary()}
 #define BLOCK ${block}u
 #define UNIT_BITS 32    // a normalised row sums to 2^32, but for rounding
+${shared.likeness()}
 
 // From the weighted number of arcs that are matched to the weight of the pair, and sums of blocks.
 __kernel KERNEL void matching_weights(
@@ -54,6 +55,27 @@ ${shared.alike()}
         if (lane_id() == 0u) sums[part] = total;
     }
 }
+
+% if likeness == "stored":
+// From weights to what extension draws by beside similarity: a high power of how alike neighbourhoods are.
+__kernel KERNEL void matching_likeness(
+    const uint n,
+${shared.alike()}
+    const uint rows,
+    const uint label_floor,
+    __global uint *restrict scores)                 // [rows, n] in/out
+{
+    ${lanes.setup()}
+    for (ulong part = get_group_id(0); part < rows; part += get_num_groups(0)) {
+        const uint row = (uint)part;
+        for (uint t = lane_id(); t < n; t += LANES) {
+            const ulong place = (ulong)row * n + t;
+            const uint score = scores[place], s = ${shared.similarity("row", "t")};
+            if (score) scores[place] = likeness(score, s ? s : label_floor);
+        }
+    }
+}
+% endif
 
 // Inclusive scans of segments: of rows, or of all rows of a query.
 __kernel KERNEL void matching_scan(

@@ -137,11 +137,19 @@ class Phases:
             resident_groups = traits.threads_per_unit // traits.lanes or GPU_GROUPS_PER_UNIT
             per_unit = min(resident_groups, GPU_GROUPS_PER_UNIT)
         self.groups = traits.compute_units * per_unit
-        # A processor's cache holds counts over the target, and what it searches costs it branches.
+        # A processor's cache holds counts over the target, and a search costs it branches.
         self._lost_edges_by = "counts" if traits.is_cpu else "searches"
+        self._likeness = "stored" if traits.is_cpu else "computed"
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._queues: tuple[Allocation, Allocation, int] | None = None
         self._tables: tuple[Allocation, ...] | None = None
+
+    def _store_likeness(self, held: Held, request: Request, drawn: Drawn) -> None:
+        """Turn scores, which seeds have been drawn by, into what extension draws by."""
+        kernel = self.kernel("scores", "matching_likeness", by_labels=held.by_labels)
+        rows, floor = np.uint32(held.batch.rows), np.uint32(request.label_floor)
+        log, scores = held.logs["extension"], drawn.scores
+        self.each(log, held.batch.rows, kernel, self.n, *held.alike, rows, floor, scores)
 
     @property
     def _counts_common(self) -> bool:
@@ -167,6 +175,7 @@ class Phases:
                 "lost_edge_bits": LOST_EDGE_BITS,
                 "lost_edges_by": self._lost_edges_by,
                 "counts_common": self._counts_common,
+                "likeness": self._likeness,
             }
             known |= asdict(self.config) | params
             program = load(self.device, f"matching/{file}.cl", **known)
@@ -452,6 +461,8 @@ class Phases:
             groups = min(groups, tables[0].count // self.graph.n)
         if self.config.profile == "lost_edges":
             tables = (drawn.scores, *tables)
+            if self._likeness == "stored":
+                self._store_likeness(held, request, drawn)
         states: Any = cl.LocalMemory(8 * state)
         if not in_local:
             groups = max(min(groups, SCRATCH_BYTES // (8 * state)), 1)

@@ -271,10 +271,10 @@ class Phases:
             words = min(tile, batch.words - begin)
             by = self._found_by_vertices if by_vertices else self._found_by_arcs
             by(held, candidates, levels, begin, words, found)
-            self.items(
+            self.each(
                 log,
-                batch.rows * n,
-                self.kernel("candidates", "matching_accumulate"),
+                batch.rows * self.blocks,
+                self.kernel("scores", "matching_accumulate", by_labels=held.by_labels),
                 self.n,
                 found,
                 masks,
@@ -282,6 +282,7 @@ class Phases:
                 arrays["row_query"],
                 arrays["query_words"],
                 np.uint32(batch.rows),
+                np.uint32(self.blocks),
                 np.uint32(levels),
                 np.uint32(begin),
                 np.uint32(words),

@@ -12,7 +12,7 @@ import json
 import statistics
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ except ImportError as missing:
     raise ImportError("needs numba; pip install 'clgraph[compiled]'.") from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,12 +44,17 @@ LEVELS = 2
 BAR = 2.0  # two cores against one
 CASES = (("human", 32, 64, 1000), ("human", 32, 16, 1000), ("hprd", 0, 32, 1000))
 NONE = -1
-compiled = numba.njit(cache=False, boundscheck=False)
 U64, U32 = np.uint64, np.uint32
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def compiled(function: F) -> F:
+    """Have Numba compile a function when it is first called."""
+    return cast("F", numba.njit(function))
 
 
 @compiled
-def _philox(solution: int, step: int, low: int, high: int) -> tuple[int, int, int, int]:
+def _philox(solution: Any, step: Any, low: Any, high: Any) -> Any:
     a, b, c, d = U64(solution), U64(step), U64(0), U64(0)
     key_a, key_b, mask = U64(low), U64(high), U64(0xFFFFFFFF)
     for _ in range(10):
@@ -61,7 +66,7 @@ def _philox(solution: int, step: int, low: int, high: int) -> tuple[int, int, in
 
 
 @compiled
-def _below(high: int, low: int, count: int) -> int:
+def _below(high: Any, low: Any, count: Any) -> Any:
     """Give the high half of the product of the 64 bits of two words and a count."""
     mask = U64(0xFFFFFFFF)
     high, low, top, bottom = U64(high), U64(low), U64(count) >> U64(32), U64(count) & mask
@@ -71,7 +76,7 @@ def _below(high: int, low: int, count: int) -> int:
 
 
 @compiled
-def _ones(word: int) -> int:
+def _ones(word: Any) -> Any:
     word = word - ((word >> U64(1)) & U64(0x5555555555555555))
     word = (word & U64(0x3333333333333333)) + ((word >> U64(2)) & U64(0x3333333333333333))
     word = (word + (word >> U64(4))) & U64(0x0F0F0F0F0F0F0F0F)
@@ -79,7 +84,7 @@ def _ones(word: int) -> int:
 
 
 @compiled
-def _adjacent(indptr: Any, indices: Any, u: int, v: int) -> bool:
+def _adjacent(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
     if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
         u, v = v, u
     low, high = indptr[u], indptr[u + 1]
@@ -94,7 +99,7 @@ def _adjacent(indptr: Any, indices: Any, u: int, v: int) -> bool:
 
 
 @compiled
-def _masks(q_indptr: Any, q_indices: Any, words: int) -> tuple[Any, Any]:
+def _masks(q_indptr: Any, q_indices: Any, words: Any) -> Any:
     """Bits of the arcs at each level around each query vertex, and how many, by their level."""
     rows = len(q_indptr) - 1
     masks, weighted = np.zeros((rows, LEVELS, words), U64), np.zeros(rows, U32)
@@ -113,8 +118,8 @@ def _masks(q_indptr: Any, q_indices: Any, words: int) -> tuple[Any, Any]:
 
 
 @compiled
-def _found_arcs(
-    indptr: Any, indices: Any, codes: Any, q_indptr: Any, q_indices: Any, q_codes: Any, words: int
+def _found_arcs(  # noqa: C901, PLR0912 - one plain loop for each step
+    indptr: Any, indices: Any, codes: Any, q_indptr: Any, q_indices: Any, q_codes: Any, words: Any
 ) -> Any:
     """Bits of the query arcs that arcs at each level around each target vertex can stand for."""
     rows, n = len(q_codes), len(codes)
@@ -147,7 +152,7 @@ def _found_arcs(
 @compiled
 def _scores(
     indptr: Any, codes: Any, q_indptr: Any, q_codes: Any, found: Any, masks: Any, weighted: Any,
-    floor: int,
+    floor: Any,
 ) -> Any:  # fmt: skip
     rows, n, words = len(q_codes), len(codes), found.shape[2]
     scores = np.zeros((rows, n), U32)
@@ -168,7 +173,7 @@ def _scores(
 
 
 @compiled
-def _seeds(scores: Any, k: int, low: int, high: int) -> Any:
+def _seeds(scores: Any, k: Any, low: Any, high: Any) -> Any:
     """Draw a row that has a weight, and then one of its entries by a search of its running sum."""
     rows, n = scores.shape
     sums, live = np.zeros((rows, n), U64), np.zeros(rows, np.int64)
@@ -196,7 +201,7 @@ def _seeds(scores: Any, k: int, low: int, high: int) -> Any:
 
 
 @compiled
-def _weight(alike_by_label: bool, score: int, around: int, common: int, floor: int) -> int:
+def _weight(alike_by_label: Any, score: Any, around: Any, common: Any, floor: Any) -> Any:
     weight = U64(ONE) if alike_by_label else U64(floor)
     if not weight:
         return weight
@@ -208,10 +213,10 @@ def _weight(alike_by_label: bool, score: int, around: int, common: int, floor: i
 
 
 @compiled
-def _extend(
+def _extend(  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917 - as the kernel takes it
     indptr: Any, indices: Any, codes: Any, q_indptr: Any, q_indices: Any, q_codes: Any,
-    scores: Any, seeds: Any, low: int, high: int, floor: int,
-) -> tuple[Any, Any]:  # fmt: skip
+    scores: Any, seeds: Any, low: Any, high: Any, floor: Any,
+) -> Any:  # fmt: skip
     k, rows = len(seeds), len(q_codes)
     mapping = np.full((k, rows), np.int32(NONE), np.int32)
     losses = np.zeros((k, 3), np.int64)
@@ -351,7 +356,11 @@ def match(
     drawn = clock()
     mapping, losses = _extend(*rows, *own, own_codes, scores, seeds, *key, floor)
     ended = clock()
-    marks = {"probabilities": (began, scored), "seeds": (scored, drawn), "extension": (drawn, ended)}
+    marks = {
+        "probabilities": (began, scored),
+        "seeds": (scored, drawn),
+        "extension": (drawn, ended),
+    }
     return mapping, losses, {name: 1e3 * (end - start) for name, (start, end) in marks.items()}
 
 
@@ -412,7 +421,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if labels or codes is None:
             codes = np.random.default_rng(labels).integers(0, labels, graph.n)
         plan = SubgraphMatching(graph, labels=codes, device=device)
-        row = {"network": name, "labels": labels} | compare(plan, codes, size, k, args.repeats)
+        row: dict[str, Any] = {"network": name, "labels": labels}
+        row |= compare(plan, codes, size, k, args.repeats)
         cases.append(row)
         print(
             f"{name}, {size} vertices, k={k}: one core {statistics.median(row['one_core_ms']):.2f} "

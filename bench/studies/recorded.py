@@ -25,7 +25,7 @@ H200 = DeviceTraits(
     int64_atomics=True,
     fp64=True,
     is_cpu=False,
-    build_options=("-cl-nv-verbose",),
+    build_options=("-cl-nv-verbose", "-w"),
 )
 
 # Sizes from AMD's and Intel's publications of these products, in the form that OpenCL drivers give
@@ -37,7 +37,7 @@ _AMD = replace(
     memory_ops="amdgcn",
     local_bytes=64 << 10,
     compute_capability=None,
-    build_options=("-cl-std=CL2.0",),
+    build_options=("-cl-std=CL2.0", "-w"),
 )
 _INTEL = replace(
     H200,
@@ -48,7 +48,7 @@ _INTEL = replace(
     local_bytes=64 << 10,
     registers_per_unit=0,
     compute_capability=None,
-    build_options=("-cl-std=CL3.0",),
+    build_options=("-cl-std=CL3.0", "-w"),
 )
 
 RECORDED: dict[str, DeviceTraits] = {

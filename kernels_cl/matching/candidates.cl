@@ -2,7 +2,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
 // Which query vertices a target vertex can stand for, and which query arcs the arcs that leave it can;
-// bits of both by words, then by target vertices. And how much of a neighbourhood is found in another.
+// bits of both by words, then by target vertices.
 //
 // No races: every work-item writes words of its own.
 
@@ -91,40 +91,5 @@ __kernel KERNEL void matching_arcs(
             if (fits) bits |= (around[(ulong)row_words[v] * n + t] >> row_bits[v] & 1u) << i;
         }
         found[item] = bits;
-    </%share:each_tile>
-}
-
-// Adds up, level by level, how many of the arcs around a query vertex are among those found around a
-// target vertex.
-__kernel KERNEL void matching_accumulate(
-    const uint n,
-    __global const uint *restrict found,            // [levels, words, n]
-    __global const uint *restrict masks,            // [sum over rows of levels * words of its query]
-    __global const ulong *restrict mask_first,      // [rows]
-    __global const uint *restrict row_query,        // [rows]
-    __global const uint *restrict query_words,      // [queries + 1]
-    const uint rows,
-    const uint levels,
-    const uint first_word,                          // of this tile
-    const uint words,
-    __global uint *restrict scores)                 // [rows, n] in/out
-{
-    ${lanes.setup()}
-    <%share:each_tile count="(ulong)rows * n">
-        const ulong item = first + lane_id();
-        if (item >= (ulong)rows * n) continue;
-        const uint row = (uint)(item / n), t = (uint)(item % n), query = row_query[row];
-        const uint begin = query_words[query], all = query_words[query + 1u] - begin;
-        const uint low = max(begin, first_word), high = min(begin + all, first_word + words);
-        uint sum = first_word == 0u ? 0u : scores[item];
-        for (uint level = 0u; level < levels; ++level) {
-            uint count = 0u;
-            for (uint w = low; w < high; ++w) {
-                const uint mask = masks[mask_first[row] + (ulong)level * all + (w - begin)];
-                count += popcount(mask & found[((ulong)level * words + (w - first_word)) * n + t]);
-            }
-            sum += (level + 1u) * count;
-        }
-        scores[item] = sum;
     </%share:each_tile>
 }

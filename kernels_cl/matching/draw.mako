@@ -9,6 +9,9 @@
 ## ones, where only neighbours of images of matched neighbours of the query vertex count, and count
 ## once for each, these neighbourhoods themselves are the rows: no frontier is kept.
 ##
+## Edges that a target vertex would lose are counted once for all entries of a step, in an array over
+## the target, or searched for at each entry, as `lost_edges_by` says.
+##
 ## Stages: similarity times profile; where all of that is 0, the profile alone; where that is 0 too,
 ## the target's frontier.
 
@@ -75,18 +78,23 @@
 
 ## Neighbourhoods that are alike count by a high power, and each edge that is lost by a small factor.
 <%def name="by_lost_edges()">
-                        ulong alike = min((ulong)scores[(ulong)row * n + y] * ONE / weight, (ulong)ONE);
-% for squaring in range(likeness_squarings):
-                        alike = alike * alike / ONE;
-% endfor
+% if likeness == "stored":
+                        const ulong alike = scores[(ulong)row * n + y];
+% else:
+                        const ulong alike = likeness(scores[(ulong)row * n + y], (uint)weight);
+% endif
                         weight *= alike + ${least_likeness}ul;
-                        uint lost = matched_around[row - first];
+% if lost_edges_by == "counts":
+                        const uint lost = around > 1u ? around - common[y] : 0u;
+% else:
+                        uint lost = around;
                         for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
                             const uint other = map[query_indices[a] - first];
                             // An entry of row r is next to that row's image.
                             if (a == query_indptr[row] + r) lost -= 1u;
                             else if (other != NONE) lost -= adjacent(indptr, indices, y, other);
                         }
+% endif
                         weight >>= min(lost * ${lost_edge_bits}u, 63u);
 </%def>
 
@@ -103,8 +111,11 @@ for (uint a = query_indptr[row]; a < query_indptr[row + 1u]; ++a) {
 </%def>
 
 <%def name="target_vertex()">
-% if profile == "equal_bits":
-${count_common("+= 1u")}
+const uint around = matched_around[row - first];
+% if counts_common:
+if (around > ${0 if profile == "equal_bits" else 1}u) {
+    ${count_common("+= 1u")}
+}
 % endif
 for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
 % if profile == "equal_bits":
@@ -149,7 +160,9 @@ for (uint stage = 0u; stage < 3u && t == NONE; ++stage) {
     }
     lane_converge();
 }
-% if profile == "equal_bits":
-${count_common("= 0u")}
+% if counts_common:
+if (around > ${0 if profile == "equal_bits" else 1}u) {
+    ${count_common("= 0u")}
+}
 % endif
 </%def>

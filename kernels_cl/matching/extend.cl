@@ -17,6 +17,9 @@ ${group.vocabulary(group_size)}
 ${group.named("add", "ulong")}
 ${random.vocabulary()}
 ${state.declarations()}
+% if profile == "lost_edges" and likeness != "stored":
+${shared.likeness()}
+% endif
 __kernel KERNEL void matching_extend(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [m]
@@ -34,11 +37,13 @@ ${shared.alike()}
     const uint key_low, const uint key_high,
     const uint largest,                             // rows of a query
 % if profile == "lost_edges":
-    __global const uint *restrict scores,           // [rows, n], of the first phase
+    __global const uint *restrict scores,           // [rows, n], of the first phase, or likeness
+% endif
+% if counts_common:
+    __global uint *restrict all_common,             // [groups, n], 0 on entry and exit
 % endif
 % if profile == "equal_bits":
     __global uint *restrict all_counts,             // [groups, n], 0 on entry and exit
-    __global uint *restrict all_shared,             // [groups, n], 0 on entry and exit
     __global uint *restrict all_listed,             // [groups, n]
 % endif
     __global int *restrict mapping,                 // [sum over queries of k * rows] out

@@ -2,6 +2,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="random" file="/random/philox.mako"/>\
+<%namespace name="ones" file="/rows/ones.mako"/>\
 // Scores of pairs of a query vertex and a target vertex, and seeds drawn in proportion to them.
 //
 // All of it in integers: fixed point of ${one.bit_length() - 1} bits, so that every device draws the same seeds.
@@ -13,8 +14,55 @@ ${shared.prologue()}
 ${group.vocabulary(group_size)}
 ${group.named("add", "ulong")}
 ${random.vocabulary()}
+${ones.vocabulary()}
 #define BLOCK ${block}u
 #define UNIT_BITS 32    // a normalised row sums to 2^32, but for rounding
+${shared.likeness()}
+
+// Adds up, level by level, how many of the arcs around a query vertex are among those found around a
+// target vertex. A mask is read once for a block of them, whose sums a lane keeps meanwhile; where it
+// is empty, as most are at the first level, nothing else is read.
+__kernel KERNEL void matching_accumulate(
+    const uint n,
+    __global const uint *restrict found,            // [levels, words, n]
+    __global const uint *restrict masks,            // [sum over rows of levels * words of its query]
+    __global const ulong *restrict mask_first,      // [rows]
+    __global const uint *restrict row_query,        // [rows]
+    __global const uint *restrict query_words,      // [queries + 1]
+    const uint rows,
+    const uint blocks,                              // of a row
+    const uint levels,
+    const uint first_word,                          // of this tile
+    const uint words,
+    __global uint *restrict scores)                 // [rows, n] in/out
+{
+    ${lanes.setup()}
+    for (ulong part = get_group_id(0); part < (ulong)rows * blocks; part += get_num_groups(0)) {
+        const uint row = (uint)(part / blocks), begin = (uint)(part % blocks) * BLOCK + lane_id();
+        const uint query = row_query[row];
+        const uint first = query_words[query], all = query_words[query + 1u] - first;
+        const uint low = max(first, first_word), high = min(first + all, first_word + words);
+        uint sums[BLOCK / LANES];
+        for (uint i = 0u; i < BLOCK / LANES; ++i) sums[i] = 0u;
+        for (uint level = 0u; level < levels; ++level) {
+            for (uint w = low; w < high; ++w) {
+                const uint mask = masks[mask_first[row] + (ulong)level * all + (w - first)];
+                if (!mask) continue;
+                __global const uint *const bits = found + ((ulong)level * words + (w - first_word)) * n;
+                for (uint i = 0u; i < BLOCK / LANES; ++i) {
+                    // Beyond the end the last one is read again, and its sum not used.
+                    const uint t = min(begin + i * LANES, n - 1u);
+                    sums[i] += (level + 1u) * ones_of(mask & bits[t]);
+                }
+            }
+        }
+        for (uint i = 0u; i < BLOCK / LANES; ++i) {
+            const uint t = begin + i * LANES;
+            const ulong place = (ulong)row * n + t;
+            if (t < n) scores[place] = (first_word ? scores[place] : 0u) + sums[i];
+        }
+    }
+}
 
 // From the weighted number of arcs that are matched to the weight of the pair, and sums of blocks.
 __kernel KERNEL void matching_weights(
@@ -54,6 +102,27 @@ ${shared.alike()}
         if (lane_id() == 0u) sums[part] = total;
     }
 }
+
+% if likeness == "stored":
+// From weights to what extension draws by beside similarity: a high power of how alike neighbourhoods are.
+__kernel KERNEL void matching_likeness(
+    const uint n,
+${shared.alike()}
+    const uint rows,
+    const uint label_floor,
+    __global uint *restrict scores)                 // [rows, n] in/out
+{
+    ${lanes.setup()}
+    for (ulong part = get_group_id(0); part < rows; part += get_num_groups(0)) {
+        const uint row = (uint)part;
+        for (uint t = lane_id(); t < n; t += LANES) {
+            const ulong place = (ulong)row * n + t;
+            const uint score = scores[place], s = ${shared.similarity("row", "t")};
+            if (score) scores[place] = likeness(score, s ? s : label_floor);
+        }
+    }
+}
+% endif
 
 // Inclusive scans of segments: of rows, or of all rows of a query.
 __kernel KERNEL void matching_scan(

@@ -1,6 +1,8 @@
 ## What the kernels of subgraph matching share: types, and how alike a query vertex and a target vertex are.
 ##
 ## prologue()      at file scope, once
+## likeness()      likeness(score, weight), at file scope: how alike neighbourhoods are, to a high power,
+##                 fixed point, where a score is a similarity of `weight` times how alike they are
 ## similarity(row, t)   fixed point, 0 .. ONE; in scope n and `alike` arguments
 ## alike()         kernel parameters behind it
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
@@ -10,6 +12,16 @@ ${lanes.vocabulary()}
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define ONE ${one}u
+</%def>
+
+<%def name="likeness()">\
+static inline uint likeness(uint score, uint weight) {
+    ulong alike = min((ulong)score * ONE / weight, (ulong)ONE);
+% for squaring in range(likeness_squarings):
+    alike = alike * alike / ONE;
+% endfor
+    return (uint)alike;
+}
 </%def>
 
 <%def name="alike()">\

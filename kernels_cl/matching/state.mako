@@ -46,10 +46,13 @@ ${state_space} uint *const matched_around = map + largest;             // [large
 ${state_space} uint *const best_map = map + 2u * largest;              // [largest]
 ${state_space} uint *const used = map + 3u * largest;                  // bitmap of target vertices
 for (uint w = lane_id(); w < bitmap_words; w += LANES) used[w] = 0u;
+% if counts_common:
+// Of how many images of matched neighbours of the query vertex a target vertex is a neighbour.
+__global uint *const common = all_common + (ulong)get_group_id(0) * n;
+% endif
 % if profile == "equal_bits":
 // How many matched vertices a target vertex is next to: the ones of its connection profile.
 __global uint *const counts = all_counts + (ulong)get_group_id(0) * n;
-__global uint *const common = all_shared + (ulong)get_group_id(0) * n;
 __global uint *const listed = all_listed + (ulong)get_group_id(0) * n;
 uint listed_count = 0u;
 % endif

@@ -10,7 +10,7 @@ import pytest
 from clocks import Work
 from digraphs import chain_of_cycles
 from runtimes import POCL, clean_environment, driver_library, run_python
-from searches import MIXED_ONE_WAY
+from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.primitives import Expand
@@ -109,6 +109,34 @@ def test_scans_of_a_deep_graph(preset, device):
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_many_matches(any_device):
+    """A launch of the extension has few enough solutions; the next run is as if nothing was."""
+    target = cg.generate.kron(10, seed=1)
+    query = cg.generate.grid2d(5, 5)
+    plan = cg.SubgraphMatching(target, device=any_device)
+    expected = plan.run(query, k=40, seed=5).mapping
+    held = any_device.ledger.used_bytes
+    sent = []
+
+    def interrupt(*_):
+        sent.append(Work())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for after in (0.02, 0.4):
+            signal.setitimer(signal.ITIMER_REAL, after)
+            with pytest.raises(KeyboardInterrupt):
+                plan.run(query, k=1_000_000)
+            assert sent[-1].seconds() < ANSWER_LIMIT_S
+            np.testing.assert_array_equal(plan.run(query, k=40, seed=5).mapping, expected)
+            assert any_device.ledger.used_bytes == held
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 HOPS = {
     "state": {"hops": cg.State("int32", fill=-1)},
     "init": "if (lid == 0) hops[src] = 0;",
@@ -131,6 +159,10 @@ PLANS = {
     "components": lambda d: (
         cg.ConnectedComponents(WEIGHTED, device=d),
         lambda plan: plan.run().labels,
+    ),
+    "matching": lambda d: (
+        cg.SubgraphMatching(MIXED, device=d),
+        lambda plan: plan.run(cg.generate.path(6), k=20, iterations=12).mapping,
     ),
     "multi": lambda d: (
         cg.MultiSearch(WEIGHTED, device=d, **HOPS),

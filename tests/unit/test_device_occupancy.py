@@ -275,7 +275,7 @@ def test_traits_of_an_h200(monkeypatch):
         "int64_atomics": True,
         "fp64": True,
         "is_cpu": False,
-        "build_options": ("-cl-nv-verbose",),
+        "build_options": ("-cl-nv-verbose", "-w"),
         "graphics_ip": None,
         "units_together": 1,
         "emulated": False,

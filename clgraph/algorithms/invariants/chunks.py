@@ -159,6 +159,8 @@ class Chunks:
         Whether the device has room for all of it, so that each part is copied once.
     copied_bytes : int
         So far.
+    in_place : bool
+        Whether the device reads the traces where they are, so that nothing is copied.
 
     Notes
     -----
@@ -197,12 +199,13 @@ class Chunks:
                 f"for {MULTIPLE} instants at a time, where {free} are free; mine fewer variables."
             )
         self._direct = self._wrap() if self.kept else None
-        if self._direct:
+        self.in_place = self._direct is not None
+        if self.in_place:
             self._chunk *= DIRECT_CHUNKS
         self._spans = self._cut()
         self._held: dict[int, Allocation] = {}
         self._here: dict[int, NDArray[np.bool_]] = {}
-        self._copies = None if self._direct else device.beside()
+        self._copies = None if self.in_place else device.beside()
         self._slots: list[Allocation] = []
 
     def _cut(self) -> list[Span]:
@@ -210,7 +213,8 @@ class Chunks:
         for number, trace in enumerate(self.traces):
             begin, length = 0, trace.elements(self.kind)
             while begin < length:
-                size = self._chunk if spans else min(self._chunk, FIRST_ELEMENTS)
+                short = not spans and not self.in_place
+                size = min(self._chunk, FIRST_ELEMENTS) if short else self._chunk
                 spans.append(Span(number, begin, min(begin + size, length)))
                 begin += size
         return spans

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.invariants.chunks import Chunks, Staging
@@ -145,8 +146,9 @@ class InvariantMiner(Plan):
             found: dict[Template, NDArray[np.uint32]] = {}
             stats = MiningStats(traces, self.config)
             kinds: tuple[Kind, Kind] = (NUMERIC, BOOLEAN)
-            for kind in kinds:
-                self._mine_kind(kind, traces, found, stats, progress)
+            with closing(Scratch(self.device)) as scratch:
+                for kind in kinds:
+                    self._mine_kind(kind, traces, found, stats, scratch, progress)
         stats.total_ms = turn.total_ms
         result = MiningResult(self.templates, found, traces[0], stats)
         if verify:
@@ -159,6 +161,7 @@ class InvariantMiner(Plan):
         traces: list[Trace],
         found: dict[Template, NDArray[np.uint32]],
         stats: MiningStats,
+        scratch: Scratch,
         progress: Progress | None,
     ) -> None:
         n = traces[0].count(kind)
@@ -167,7 +170,6 @@ class InvariantMiner(Plan):
             return
         chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes, self._staging)
         instants = sum(trace.length for trace in traces)
-        scratch = Scratch(self.device)
         known = None
         if kind == NUMERIC and self._finder is not None:
             known = KnownRanges(self._finder, n, self.tolerance)
@@ -192,7 +194,6 @@ class InvariantMiner(Plan):
             stats.kept = stats.kept and chunks.kept
         finally:
             chunks.close()
-            scratch.close()
 
     def _check_sizes(self, trace: Trace) -> None:
         for family in self.families:

@@ -193,13 +193,15 @@ class Phase:
         return np.empty((0, len(self._masks)), bool)
 
     def _parts(self, chunk: Chunk, *, first: bool) -> Iterator[tuple[int, int]]:
-        begin = 0
-        step = max(self._sweeper.config.probe // MULTIPLE, 1) * MULTIPLE
+        probe = max(self._sweeper.config.probe // MULTIPLE, 1) * MULTIPLE
         if self.family.kind != NUMERIC:
-            step = max(step // WORD_BITS // MULTIPLE, 1) * MULTIPLE
-        while first and begin + step < chunk.elements:
-            yield begin, begin + step
-            begin, step = begin + step, step * GROWTH
+            probe = max(probe // WORD_BITS // MULTIPLE, 1) * MULTIPLE
+        begin, end = 0, probe
+        while first and end < chunk.elements:
+            yield begin, end
+            begin, end = end, end * GROWTH
+            if self._chunks.in_place and end > probe * GROWTH:
+                break  # kernels stop early by themselves, and there are no copies to spare
         yield begin, chunk.elements
 
     def _first_look(

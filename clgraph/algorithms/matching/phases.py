@@ -137,9 +137,24 @@ class Phases:
             resident_groups = traits.threads_per_unit // traits.lanes or GPU_GROUPS_PER_UNIT
             per_unit = min(resident_groups, GPU_GROUPS_PER_UNIT)
         self.groups = traits.compute_units * per_unit
+        # A processor's cache holds counts over the target, and a search costs it branches.
+        self._lost_edges_by = "counts" if traits.is_cpu else "searches"
+        self._likeness = "stored" if traits.is_cpu else "computed"
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._queues: tuple[Allocation, Allocation, int] | None = None
         self._tables: tuple[Allocation, ...] | None = None
+
+    def _store_likeness(self, held: Held, request: Request, drawn: Drawn) -> None:
+        """Turn scores, which seeds have been drawn by, into what extension draws by."""
+        kernel = self.kernel("scores", "matching_likeness", by_labels=held.by_labels)
+        rows, floor = np.uint32(held.batch.rows), np.uint32(request.label_floor)
+        log, scores = held.logs["extension"], drawn.scores
+        self.each(log, held.batch.rows, kernel, self.n, *held.alike, rows, floor, scores)
+
+    @property
+    def _counts_common(self) -> bool:
+        by = {"equal_bits": True, "lost_edges": self._lost_edges_by == "counts"}
+        return by.get(self.config.profile, False)
 
     def kernel(self, file: str, name: str, **params: object) -> Kernel:
         """Give a kernel, built on first use."""
@@ -158,6 +173,9 @@ class Phases:
                 "likeness_squarings": LIKENESS_SQUARINGS,
                 "least_likeness": LEAST_LIKENESS,
                 "lost_edge_bits": LOST_EDGE_BITS,
+                "lost_edges_by": self._lost_edges_by,
+                "counts_common": self._counts_common,
+                "likeness": self._likeness,
             }
             known |= asdict(self.config) | params
             program = load(self.device, f"matching/{file}.cl", **known)
@@ -253,10 +271,10 @@ class Phases:
             words = min(tile, batch.words - begin)
             by = self._found_by_vertices if by_vertices else self._found_by_arcs
             by(held, candidates, levels, begin, words, found)
-            self.items(
+            self.each(
                 log,
-                batch.rows * n,
-                self.kernel("candidates", "matching_accumulate"),
+                batch.rows * self.blocks,
+                self.kernel("scores", "matching_accumulate", by_labels=held.by_labels),
                 self.n,
                 found,
                 masks,
@@ -264,6 +282,7 @@ class Phases:
                 arrays["row_query"],
                 arrays["query_words"],
                 np.uint32(batch.rows),
+                np.uint32(self.blocks),
                 np.uint32(levels),
                 np.uint32(begin),
                 np.uint32(words),
@@ -438,11 +457,13 @@ class Phases:
         in_local = 8 * state <= min(STATE_BYTES, self.device.traits.local_bytes // 2)
         groups = min(self.groups, solutions)
         tables: tuple[Allocation, ...] = ()
-        if self.config.profile == "lost_edges":
-            tables = (drawn.scores,)
-        elif self.config.profile == "equal_bits":
+        if self._counts_common:
             tables = self._profile_tables()
             groups = min(groups, tables[0].count // self.graph.n)
+        if self.config.profile == "lost_edges":
+            tables = (drawn.scores, *tables)
+            if self._likeness == "stored":
+                self._store_likeness(held, request, drawn)
         states: Any = cl.LocalMemory(8 * state)
         if not in_local:
             groups = max(min(groups, SCRATCH_BYTES // (8 * state)), 1)
@@ -488,10 +509,12 @@ class Phases:
         """Give counts and frontiers of work-groups, by target vertex; all counts are 0."""
         if self._tables is None:
             n = self.graph.n
-            groups = max(min(self.groups, SCRATCH_BYTES // (12 * n)), 1)
+            whole = self.config.profile == "equal_bits"
+            groups = max(min(self.groups, SCRATCH_BYTES // ((12 if whole else 4) * n)), 1)
             zeros = np.zeros(groups * n, np.uint32)
-            counts = self.memory.upload("profile_counts", zeros)
-            common = self.memory.upload("profile_common", zeros)
-            listed = self.memory.allocate("target_frontiers", groups * n, np.uint32)
-            self._tables = (counts, common, listed)
+            self._tables = (self.memory.upload("profile_common", zeros),)
+            if whole:
+                counts = self.memory.upload("profile_counts", zeros)
+                listed = self.memory.allocate("target_frontiers", groups * n, np.uint32)
+                self._tables += (counts, listed)
         return self._tables

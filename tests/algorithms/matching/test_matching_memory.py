@@ -9,6 +9,7 @@ from runtimes import device_or_skip, run_under_oclgrind
 
 import clgraph as cg
 from clgraph.device import program
+from clgraph.device.traits import QUIET
 from clgraph.errors import DeviceMemoryError
 
 SMALL = """
@@ -37,7 +38,8 @@ def test_no_pointer_becomes_one_to_wider_words(preset, state_space, tmp_path, mo
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(program, "_programs", {})
     device = device_or_skip("intel").beside()
-    options = (*device.traits.build_options, "-Wcast-align", "-Werror=cast-align")
+    usual = [option for option in device.traits.build_options if option != QUIET]
+    options = (*usual, "-Wcast-align", "-Werror=cast-align")
     device.__dict__["traits"] = dataclasses.replace(device.traits, build_options=options)
     plan = cg.SubgraphMatching(cg.generate.grid2d(3, 3), config=preset, device=device)
     plan._phases.kernel("extend", "matching_extend", state_space=state_space)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clgraph.engine.plan import Stages
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Followed", "Maintenance"]
+__all__ = ["Followed", "Keys", "Maintenance", "Span"]
 
 STAGES = ("COUNT", "LOWER", "SPREAD", "TEST", "RAISE", "COLLECT")
 PHASES = {"FALL": 0, "BISECT": 1, "SETTLE": 2, "TOUCH": 3, "FLOOD": 4, "DROP": 5}
@@ -40,10 +40,54 @@ CONTROL = {
     "PENDING": 6,
     "OF_CANDIDATES": 8,
     "VISITED": 10,
+    "LAST_STAMP": 12,
 }
-CONTROL_WORDS = 12
+CONTROL_WORDS = 14
 EDGE_WORK = 16  # of looking a neighbour up, in edges of a launch's budget; as a peeling's
+MOST_STAMPS = 1 << PAYLOAD["stamp"]
+FIRST_ORDER = 1 << 30  # of a graph whose numbers were found anew; up to 2**31 edges follow
 WIDE = 1 << 32  # sums of the lengths of rows are counted with 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An order before, and one after, those of all edges; kernels count on from either."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def of_removals(cls, edges: int) -> Span:
+        """Leave room on both sides of the numbers of as many removals."""
+        return cls(FIRST_ORDER, FIRST_ORDER + edges + 1)
+
+    def wider(self, stamps: int) -> Span:
+        """Give what follows a run of so many stamps."""
+        return Span(self.first - stamps - 1, self.last + stamps + 1)
+
+    @property
+    def roomy(self) -> bool:
+        """Whether there is room for one more run, whatever it does."""
+        return self.first > MOST_STAMPS and self.last < (1 << 32) - 2 - MOST_STAMPS
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What is kept of each edge: see ``kernels_cl/truss/maintain.mako``.
+
+    Attributes
+    ----------
+    values : Allocation
+        uint64, by place in the pool.
+    span : Span
+        Between which orders those in use are.
+    n : int
+        Vertices of the graph.
+    """
+
+    values: Allocation
+    span: Span
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +96,8 @@ class Followed:
 
     Attributes
     ----------
+    span : Span
+        What orders edges may have now.
     complete : bool
         Whether the numbers are those of the graph; if not, too much would have been looked at.
     edges : int
@@ -70,6 +116,7 @@ class Followed:
         "persistent" or "stepped"; "none" where nothing was set in motion.
     """
 
+    span: Span
     complete: bool = True
     edges: int = 0
     lowered: int = 0
@@ -114,7 +161,7 @@ class Maintenance:
         table.given("uint", "used", "[vertices] lengths of rows", "read")
         table.given("uint", "indices", "by place, ascending in each row", "read")
         table.given("uint", "tails", "by place: whose row it is in", "read")
-        table.given("uint", "numbers", "by place, in/out", "write")
+        table.given("ulong", "keys", "by place, in/out", "write")
         table.given("uint", "marks", "by place, in/out: stamps", "write")
         table.given("uint", "counts", "by place, in/out, 0 between rounds", "write")
         for name in ("queue_even", "queue_odd", "candidates"):
@@ -122,6 +169,8 @@ class Maintenance:
         table.given("uint", "n", "room of lists")
         table.given("uint", "listed", "edges to begin with")
         table.given("uint", "first_phase")
+        table.given("uint", "first_order", "before that of all edges")
+        table.given("uint", "last_order", "after it")
         table.given("ulong", "most_visited", "elements of rows, before it gives up")
         table.array("uint", "control", CONTROL_WORDS, "what deciders keep, see clgraph", "shared")
         return table
@@ -145,24 +194,31 @@ class Maintenance:
         sums, total = self._sums(log, "batch_rows", store.n, store.used, n)
         return sums, n, np.uint32(total)
 
-    def packed(self, log: SweepLog, store: Store, numbers: Allocation) -> Allocation:
-        """Copy numbers by place to an array row after row."""
+    def packed(self, log: SweepLog, store: Store, keys: Allocation) -> Allocation:
+        """Copy the numbers of keys by place to an array row after row."""
         target = self._work.array("packed", max(store.m, 1), np.uint32)
-        args = (*self.rows(log, store), store.pointer, numbers, target)
+        args = (*self.rows(log, store), store.pointer, keys, target)
         self._launch(log, "batch_pack", store.m, *args)
         return target
 
     def unpacked(
-        self, log: SweepLog, store: Store, packed: Allocation, numbers: Allocation
-    ) -> None:
-        """Copy numbers row after row to an array by place."""
-        args = (*self.rows(log, store), store.pointer, packed, numbers)
-        self._launch(log, "batch_unpack", store.m, *args)
+        self,
+        log: SweepLog,
+        store: Store,
+        numbers: Allocation,
+        removals: Allocation,
+        keys: Allocation,
+    ) -> Span:
+        """Write keys by place from numbers and an order row after row; give what orders they have."""
+        span = Span.of_removals(store.m // 2)
+        held = (numbers, removals, np.uint32(span.first + 1), keys)
+        self._launch(log, "batch_unpack", store.m, *self.rows(log, store), store.pointer, *held)
+        return span
 
     def follow(
-        self, log: SweepLog, change: Change, old: Allocation, numbers: Allocation, share: float
+        self, log: SweepLog, change: Change, old: Keys, keys: Allocation, share: float
     ) -> Followed:
-        """Find the numbers after a batch.
+        """Find the truss numbers after a batch.
 
         Parameters
         ----------
@@ -170,10 +226,10 @@ class Maintenance:
             Notes the launches.
         change : Change
             The batch, and the graph before and after it.
-        old : Allocation
-            uint32, numbers by place before.
-        numbers : Allocation
-            The same after, to be written.
+        old : Keys
+            Those of the graph before.
+        keys : Allocation
+            uint64, by place: those after, to be written.
         share : float
             Of the elements of the shorter rows of all edges: how many may be looked at.
         """
@@ -190,21 +246,22 @@ class Maintenance:
         sums, total = rows[0], 0
         if not joins:
             count = np.uint32(change.batch.count)
-            keys = (change.batch.keys, count, np.uint32(change.bits), before.used)
-            sums, total = self._sums(log, "batch_lengths", change.batch.count, *keys)
+            given = (change.batch.keys, count, np.uint32(change.bits), before.used)
+            sums, total = self._sums(log, "batch_lengths", change.batch.count, *given)
         now = (after.pointer, after.used, after.pools[0])
-        then = (before.pointer, before.used, before.pools[0], old)
+        then = (before.pointer, before.used, before.pools[0], old.values)
 
         def prepare() -> None:
             for word in (work, listed):
                 event = word.clear()
                 log.add(event, event)
-            made = (numbers, scratch["tails"], scratch["marks"], scratch["counts"], work)
+            made = (keys, scratch["tails"], scratch["marks"], scratch["counts"], work)
             self._launch(log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made)
             ends = (scratch["marks"], lists["queue_even"], listed)
             if joins:
-                own = (numbers, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
-                self._launch(log, "batch_join", change.batch.count, *change.keys, *now, *own)
+                own = (keys, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
+                about = (*change.keys, np.uint32(old.span.first))
+                self._launch(log, "batch_join", change.batch.count, *about, *now, *own)
             elif total:
                 lost = (*change.keys, sums, np.uint32(total))
                 self._launch(log, "batch_leave", total, *lost, *then, *now, *ends)
@@ -212,7 +269,7 @@ class Maintenance:
         prepare()
         count, whole = int(listed.read()[0]), int(work.read()[0])
         if not count:
-            return Followed(work=whole)
+            return Followed(span=old.span, work=whole)
         if self._stages is None:
             self._stages = self._compiled()
         control = self._table["control"]
@@ -232,10 +289,12 @@ class Maintenance:
                 **dict(zip(("pointer", "used", "indices"), now, strict=True)),
                 **scratch,
                 **lists,
-                "numbers": numbers,
+                "keys": keys,
                 "n": np.uint32(edges),
                 "listed": np.uint32(count),
                 "first_phase": np.uint32(PHASES["BISECT" if joins else "FALL"]),
+                "first_order": np.uint32(old.span.first),
+                "last_order": np.uint32(old.span.last),
                 "most_visited": np.uint64(share * whole + 4096 * change.batch.count),
             },
             restart=again,
@@ -244,6 +303,7 @@ class Maintenance:
         words = control.read()
         return Followed(
             complete=not words[CONTROL["GAVE_UP"]],
+            span=old.span.wider(int(words[CONTROL["LAST_STAMP"]])),
             edges=count,
             **{name: int(words[CONTROL[name.upper()]]) for name in ("lowered", "raised", "rounds", "stages")},
             visited=int(words[CONTROL["VISITED"] :][:2].view(np.uint64)[0]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.plan import Truss
 from clgraph.device import Memory
 from clgraph.dynamic.following import Follower, check_rows
-from clgraph.dynamic.maintaining import Followed, Maintenance
+from clgraph.dynamic.maintaining import Followed, Keys, Maintenance, Span
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 
@@ -28,12 +27,6 @@ __all__ = ["TrussNumbers"]
 # Of the elements of all edges' shorter rows, which a recount goes through several times.
 SHARE = 0.25
 LARGEST_BATCH = 8  # arcs of the graph for each of a batch, below which numbers are found anew
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    values: Allocation  # by place in the pool
-    n: int
 
 
 class TrussNumbers(Follower):
@@ -65,12 +58,12 @@ class TrussNumbers(Follower):
     -----
     Truss numbers are the greatest for which every edge of number k is in k - 2 triangles of edges
     that have at least k. After deletions the old numbers are not too small, and edges with too few
-    such triangles give up one after the other. After insertions, edges that can be reached from new
-    ones through triangles of edges of their number are raised by one and give it up again where it
-    cannot be kept, until nobody keeps one. Both cost what is reached, and a look at every stored
-    edge to bring its number along; where a batch changes most of a dense graph's numbers, they are
-    found anew. 4 bytes of device memory for each entry of the pool, twice, 12 more of scratch, and
-    12 for each edge. Numbers do not depend on the order of atomics.
+    such triangles give up one after the other. After insertions edges that might be raised by one
+    are, and give it up again where it cannot be kept, until nobody keeps one; which edges these are
+    is told by an order in which peeling removes edges, which is kept too. Both cost what is reached,
+    and a look at every stored edge to bring its number along; where a batch changes most of a dense
+    graph's numbers, they are found anew. 8 bytes of device memory for each entry of the pool, twice,
+    12 more of scratch, and 12 for each edge. Numbers do not depend on the order of atomics.
 
     References
     ----------
@@ -78,6 +71,8 @@ class TrussNumbers(Follower):
            dynamic graphs", SIGMOD 2014.
     .. [2] A. E. Sariyuce, C. Seshadhri, A. Pinar, "Local algorithms for hierarchical dense subgraph
            discovery", VLDB 2018.
+    .. [3] Y. Zhang, J. X. Yu, "Unboundedness and efficiency of truss maintenance in evolving
+           graphs", SIGMOD 2019.
 
     Examples
     --------
@@ -121,7 +116,7 @@ class TrussNumbers(Follower):
         """The greatest of them; 0 without edges."""
         return int(self.numbers.max(initial=0))
 
-    def _read(self, state: _Numbers) -> NDArray[np.uint32]:
+    def _read(self, state: Keys) -> NDArray[np.uint32]:
         store = self.graph.rows
         if not store.m:
             return np.zeros(0, np.uint32)
@@ -131,37 +126,40 @@ class TrussNumbers(Follower):
         values: NDArray[np.uint32] = packed.read(store.m)
         return values
 
-    def _anew(self) -> NDArray[np.uint32]:
-        plan = Truss(
-            self.graph.to_graph(), config=self._config, device=self.graph.device, clean=True
-        )
-        return np.asarray(plan.run().numbers, np.uint32)
+    def _anew(self, *, ordered: bool = False) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Find the numbers of stored edges, and when they were removed, if that is wanted."""
+        graph = self.graph.to_graph()
+        device = self.graph.device
+        plan = Truss(graph, config=self._config, device=device, clean=True, ordered=ordered)
+        numbers = np.asarray(plan.run().numbers, np.uint32)
+        return numbers, plan.removals() if ordered else numbers
 
-    def _other(self, count: int, state: _Numbers | None) -> Allocation:
+    def _other(self, count: int, state: Keys | None) -> Allocation:
         """Give an array that the state is not in: of a version that is no more, or a new one."""
         held = None if state is None else state.values
         self._arrays = [one for one in self._arrays if one is held or one.count >= count]
         for one in self._arrays:
             if one is not held and one.count >= count:
                 return one
-        fresh = self._memory.allocate("truss_numbers", max(count, 1), np.uint32)
+        fresh = self._memory.allocate("truss_keys", max(count, 1), np.uint64)
         self._arrays.append(fresh)
         return fresh
 
-    def found(self) -> _Numbers:
+    def found(self) -> Keys:
         """Find all numbers anew."""
         store = self.graph.rows
-        values = self._other(store.entries, None)
+        values, span = self._other(store.entries, None), Span.of_removals(0)
         if store.m:
             log = SweepLog()
-            packed = self._memory.upload("packed", self._anew())
-            self._maintenance.unpacked(log, store, packed, values)
+            known = self._anew(ordered=True)
+            held = [self._memory.upload("removals", each) for each in known]
+            span = self._maintenance.unpacked(log, store, *held, values)
             log.wait()
-        return _Numbers(values, store.n)
+        return Keys(values, span, store.n)
 
-    def check(self, state: _Numbers) -> None:
+    def check(self, state: Keys) -> None:
         """Compare with numbers that are found anew."""
-        kept, fresh = self._read(state), self._anew()
+        kept, fresh = self._read(state), self._anew()[0]
         if not np.array_equal(kept, fresh):
             wrong = np.flatnonzero(kept != fresh)
             raise VerificationError(
@@ -173,12 +171,12 @@ class TrussNumbers(Follower):
         """Whether the batch is small beside the graph; what it costs is seen on the way."""
         return change.batch.count * LARGEST_BATCH <= max(change.before.m, 4096)
 
-    def advanced(self, steps: Steps, state: _Numbers, change: Change) -> _Numbers | None:
+    def advanced(self, steps: Steps, state: Keys, change: Change) -> Keys | None:
         """Bring numbers along, and change those that the batch changes."""
         after = change.after
-        if after.parallel or after.pointer.dtype != np.uint32 or not after.m:
+        if after.parallel or after.pointer.dtype != np.uint32 or not after.m or not state.span.roomy:
             return None
         values = self._other(after.entries, state)
         log = steps["trusses"]
-        self.last = self._maintenance.follow(log, change, state.values, values, self._share)
-        return _Numbers(values, after.n) if self.last.complete else None
+        self.last = self._maintenance.follow(log, change, state, values, self._share)
+        return Keys(values, self.last.span, after.n) if self.last.complete else None

@@ -4,8 +4,8 @@
 <%namespace name="units" file="/rows/units.mako"/>\
 <%namespace name="find" file="/dynamic/find.mako"/>\
 <%namespace name="maintain" file="/truss/maintain.mako"/>\
-// Truss numbers of a dynamic graph: from one version's places to the next one's, and the edges that a
-// batch sets in motion.
+// Truss numbers of a dynamic graph, with an order of equal ones: from one version's places to the next
+// one's, and the edges that a batch sets in motion.
 //
 // Races: an edge is listed by whoever marks it first, so the order of lists differs from run to run.
 // What follows does not depend on it.
@@ -47,7 +47,7 @@ __kernel KERNEL void batch_lengths(
     </%share:each_item>
 }
 
-// The numbers of edges that stay, 0 of others; whose row a place is in; no marks and no counts. And the
+// The keys of edges that stay, 0 of others; whose row a place is in; no marks and no counts. And the
 // sum over all edges of the lengths of their shorter rows.
 __kernel KERNEL void batch_carry(
     __global const offset_t *restrict sums,     // [n + 1] of the rows as they are now
@@ -56,12 +56,12 @@ __kernel KERNEL void batch_carry(
     __global const uint *restrict old_pointer,  // [known]
     __global const uint *restrict old_used,     // [known]
     __global const uint *restrict old_indices,
-    __global const uint *restrict old_numbers,  // by place
+    __global const ulong *restrict old_keys,    // by place
     const uint known,                           // vertices before
     __global const uint *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
     __global const uint *restrict indices,
-    __global uint *restrict numbers,            // by place, out
+    __global ulong *restrict keys_here,         // by place, out
     __global uint *restrict tails,              // by place, out
     __global uint *restrict marks,              // by place, out
     __global uint *restrict counts,             // by place, out
@@ -72,15 +72,15 @@ __kernel KERNEL void batch_carry(
     <%units:each_unit sums="sums" rows="n" total="total">
         const offset_t i = unit - sums[row], place = pointer[row] + i;
         const uint x = indices[place], length = row < known ? old_used[row] : 0u;
-        uint number = 0u;
+        ulong key = 0ul;
         if (length) {
             const offset_t old = old_pointer[row];
             // Most rows are as they were.
             uint at = min((uint)i, length - 1u);
             if (old_indices[old + at] != x) at = lower_bound(old_indices + old, length, x);
-            if (at < length && old_indices[old + at] == x) number = old_numbers[old + at];
+            if (at < length && old_indices[old + at] == x) key = old_keys[old + at];
         }
-        numbers[place] = number;
+        keys_here[place] = key;
         tails[place] = row;
         marks[place] = counts[place] = 0u;
         if (row < x) lengths += min(used[row], used[x]);
@@ -95,10 +95,11 @@ __kernel KERNEL void batch_join(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
-    __global const uint *restrict pointer,  // [n]
+    const uint order,                           // before that of all others
+    __global const uint *restrict pointer,      // [n]
     __global const uint *restrict used,         // [n]
     __global const uint *restrict indices,
-    __global uint *restrict numbers,            // by place, in/out
+    __global ulong *restrict keys_here,         // by place, in/out
     __global uint *restrict marks,              // by place, in/out: the least that the bound may be
     __global uint *restrict joined,             // [edges] out
     __global uint *restrict queue,              // [edges] out, the same
@@ -108,9 +109,9 @@ __kernel KERNEL void batch_join(
         const uint u = TAIL(keys[item]), v = HEAD(keys[item]);
         if (u < v) {
             const uint place = place_in_row(pointer, used, indices, u, v);
-            const uint most = (min(used[u], used[v]) + 1u) | CANDIDATE;
-            numbers[place] = most;
-            numbers[place_in_row(pointer, used, indices, v, u)] = most;
+            const ulong most = MAKE_KEY(min(used[u], used[v]) + 1u, order) | CANDIDATE;
+            keys_here[place] = most;
+            keys_here[place_in_row(pointer, used, indices, v, u)] = most;
             marks[place] = 2u;
             const uint at = atomic_inc(listed);
             joined[at] = place;
@@ -130,7 +131,7 @@ __kernel KERNEL void batch_leave(
     __global const uint *restrict old_pointer,  // [n]
     __global const uint *restrict old_used,     // [n]
     __global const uint *restrict old_indices,
-    __global const uint *restrict old_numbers,  // by place
+    __global const ulong *restrict old_keys,    // by place
     __global const uint *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
     __global const uint *restrict indices,
@@ -146,8 +147,8 @@ __kernel KERNEL void batch_leave(
         if (w != u && w != v) {
             const uint g = place_in_row(old_pointer, old_used, old_indices, v, w);
             if (g != ~0u) {
-                const uint gone = old_numbers[place_in_row(old_pointer, old_used, old_indices, a, b)];
-                const uint of_f = old_numbers[f], of_g = old_numbers[g];
+                const uint gone = NUMBER(old_keys[place_in_row(old_pointer, old_used, old_indices, a, b)]);
+                const uint of_f = NUMBER(old_keys[f]), of_g = NUMBER(old_keys[g]);
                 for (uint side = 0u; side < 2u; ++side) {
                     const uint x = side ? v : u, mine = side ? of_g : of_f, other = side ? of_f : of_g;
                     if (mine > gone || mine > other) continue;
@@ -159,32 +160,35 @@ __kernel KERNEL void batch_leave(
     </%units:each_unit>
 }
 
-// Numbers of stored edges, row after row, from those by place.
+// Numbers of stored edges, row after row, from keys by place.
 __kernel KERNEL void batch_pack(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
-    __global const uint *restrict pointer,  // [n]
-    __global const uint *restrict numbers,      // by place
-    __global uint *restrict packed)             // [total] out
+    __global const uint *restrict pointer,      // [n]
+    __global const ulong *restrict keys_here,   // by place
+    __global uint *restrict numbers)            // [total] out
 {
     ${lanes.setup()}
     <%units:each_unit sums="sums" rows="n" total="total">
-        packed[unit] = numbers[pointer[row] + (unit - sums[row])];
+        numbers[unit] = NUMBER(keys_here[pointer[row] + (unit - sums[row])]);
     </%units:each_unit>
 }
 
-// The other way.
+// Keys by place, from the numbers of stored edges and when they were removed.
 __kernel KERNEL void batch_unpack(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
-    __global const uint *restrict pointer,  // [n]
-    __global const uint *restrict packed,       // [total]
-    __global uint *restrict numbers)            // by place, out
+    __global const uint *restrict pointer,      // [n]
+    __global const uint *restrict numbers,      // [total]
+    __global const uint *restrict removals,     // [total]
+    const uint first,                           // order of the first that was removed
+    __global ulong *restrict keys_here)         // by place, out
 {
     ${lanes.setup()}
     <%units:each_unit sums="sums" rows="n" total="total">
-        numbers[pointer[row] + (unit - sums[row])] = packed[unit];
+        const uint number = numbers[unit];
+        keys_here[pointer[row] + (unit - sums[row])] = number ? MAKE_KEY(number, first + removals[unit]) : 0ul;
     </%units:each_unit>
 }

@@ -17,12 +17,18 @@
 //
 // Edges that leave: numbers are not too small. Edges that join (BISECT, SETTLE) first get the greatest
 // numbers that they have while no other edge changes; then, round after round, TEST lists the edges that
-// might have one more if all edges of their number had, reached from those that have just got theirs,
-// RAISE gives it to them, and LOWER takes it away where it is too much. A round in which nobody keeps it
-// is the last: a set of edges that could be raised would have to have been reached.
+// might have one more, RAISE gives it to them, and LOWER takes it away where it is too much. A round in
+// which nobody keeps it is the last.
+//
+// An edge has few enough triangles of edges with its number that come after it in the order of that
+// number, or of greater numbers. So the first one of a set that could be raised has to have been reached
+// from edges that have just got their number; and once it is a candidate, the second is, and so on. What
+// is not reached that way is not looked at. Edges that lose a number go to the end of the order of the
+// next lower one, edges that get one to the beginning of theirs, candidates that do not keep it to the
+// end of their own: all of these have few enough triangles there.
 //
 // Races: in a stage numbers are either read or written, each by one lane. The numbers that a phase ends
-// with are the greatest there are, whatever the order: they are the same in every run.
+// with are the greatest there are: they are the same in every run, whatever the order.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -46,8 +52,10 @@ typedef uint entry_t;
 #define ENTRY_BEGIN(entry_) ((offset_t)pointer[SHORTER(entry_)])
 #define ROW_LENGTH(entry_) used[SHORTER(entry_)]
 #define ENTRY_DEGREE(entry_) ROW_LENGTH(entry_)
-// How many triangles are counted for: of which number both other edges must be.
-#define AIM(entry_) (now.phase == BISECT ? (marks[entry_] + VALUE(numbers[entry_]) + 1u) / 2u : VALUE(numbers[entry_]))
+// Halfway between the bounds of what an edge that joins may get.
+#define MIDDLE(entry_) ((marks[entry_] + NUMBER(keys[entry_]) + 1u) / 2u)
+// Which key both other edges of a triangle must have for it to be counted.
+#define AIM(entry_) (now.phase == FLOOD ? keys[entry_] : MAKE_KEY(now.phase == BISECT ? MIDDLE(entry_) : NUMBER(keys[entry_]), 0u))
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void truss_follow(
@@ -94,17 +102,18 @@ ${stage.parameters()}\
 </%tiles:each_tile>
 </%def>
 
-## Declares the numbers of the other edges of a triangle of edge u, and the place of the second, if
-## paired; the first is e, and a number below `least` is none.
+## Declares the keys of the other edges of a triangle of edge u, and the place of the second, if paired;
+## the first is e, and a key below `least` is none.
 <%def name="pair(k, least)">
 int paired${k} = 0;
-uint of_f${k} = 0u, of_g${k} = 0u, g${k} = 0u;
+ulong of_f${k} = 0ul, of_g${k} = 0ul;
+uint g${k} = 0u;
 if (active${k}) {
-    of_f${k} = numbers[e${k}];
-    if (VALUE(of_f${k}) >= ${least}) {
+    of_f${k} = keys[e${k}];
+    if (EFFECTIVE(of_f${k}) >= ${least}) {
         g${k} = place_in_row(pointer, used, indices, tails[u${k}] ^ indices[u${k}] ^ SHORTER(u${k}), v${k});
         paired${k} = g${k} != ~0u;
-        if (paired${k}) of_g${k} = numbers[g${k}];
+        if (paired${k}) of_g${k} = keys[g${k}];
     }
 }
 </%def>
@@ -123,12 +132,12 @@ if (active${k}) {
 }
 </%def>
 
-## A number in both rows.
-<%def name="write(p, number)">
+## A key in both rows.
+<%def name="write(p, key)">
 {
-    const uint given = ${number};
-    numbers[${p}] = given;
-    numbers[place_in_row(pointer, used, indices, indices[${p}], tails[${p}])] = given;
+    const ulong given = ${key};
+    keys[${p}] = given;
+    keys[place_in_row(pointer, used, indices, indices[${p}], tails[${p}])] = given;
 }
 </%def>
 
@@ -145,9 +154,9 @@ if (active${k}) {
         <%advance:each_edge queue="looked_at" count="now.length">
         <%def name="visit(count)">
             % for k in range(count):
-            const uint aim${k} = active${k} ? AIM(u${k}) : 0u;
+            const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
             ${pair(k, f"aim{k}")}
-            if (paired${k} && VALUE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
+            if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
             % endfor
         </%def>
         </%advance:each_edge>
@@ -158,18 +167,20 @@ if (active${k}) {
         <%self:each_of list="looked_at">
             int stays = 0;
             if (active) {
-                const uint number = numbers[p], value = VALUE(number), count = counts[p];
+                const ulong key = keys[p];
+                const uint number = NUMBER(key), count = counts[p];
                 counts[p] = 0u;
                 if (now.phase == BISECT) {
-                    const uint aim = AIM(p), enough = count + 2u >= aim;
-                    const uint low = enough ? aim : marks[p], high = enough ? value : aim - 1u;
+                    const uint aim = MIDDLE(p), enough = count + 2u >= aim;
+                    const uint low = enough ? aim : marks[p], high = enough ? number : aim - 1u;
                     stays = low < high;
                     marks[p] = stays ? low : 0u;
-                    if (!enough) ${write("p", "high | CANDIDATE")}
-                } else if (count + 2u < value) {
+                    if (!enough) ${write("p", "MAKE_KEY(high, ORDER(key)) | CANDIDATE")}
+                } else if (count + 2u < number) {
                     stays = 1;
                     marks[p] = fresh;
-                    ${write("p", "(value - 1u) | (now.phase == DROP ? 0u : number & CANDIDATE)")}
+                    if (now.phase == SETTLE) ${write("p", "MAKE_KEY(number - 1u, ORDER(key)) | CANDIDATE")}
+                    else ${write("p", "MAKE_KEY(number - 1u, last_order + now.stamp)")}
                 }
                 if (stays) found_edges += ROW_LENGTH(p);
             }
@@ -187,22 +198,22 @@ if (active${k}) {
         <%advance:each_edge queue="source" count="now.length">
         <%def name="visit(count)">
             % for k in range(count):
-            const uint value${k} = active${k} ? VALUE(numbers[u${k}]) : 0u;
-            ${pair(k, f"(now.phase == TOUCH ? 1u : value{k})")}
+            const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
+            ${pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
             int push_f${k} = 0, push_g${k} = 0;
             if (paired${k}) {
-                const uint f_value = VALUE(of_f${k}), g_value = VALUE(of_g${k});
+                const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
                 if (now.phase == TOUCH) {
-                    push_f${k} = f_value <= min(value${k}, g_value);
-                    push_g${k} = g_value && g_value <= min(value${k}, f_value);
+                    push_f${k} = f_number <= min(number, g_number);
+                    push_g${k} = g_number && g_number <= min(number, f_number);
                 } else if (now.phase == FLOOD) {
-                    push_f${k} = f_value == value${k} && g_value >= value${k};
-                    push_g${k} = g_value == value${k};
+                    // Those that did not count on this one before.
+                    push_f${k} = f_number == number && !(of_f${k} & CANDIDATE) && ORDER(of_f${k}) > ORDER(key${k}) && EFFECTIVE(of_g${k}) >= of_f${k};
+                    push_g${k} = g_number == number && !(of_g${k} & CANDIDATE) && ORDER(of_g${k}) > ORDER(key${k}) && EFFECTIVE(of_f${k}) >= of_g${k};
                 } else {
                     // Those that counted on the number that was given up, perhaps with another such.
-                    const uint before = value${k} + 1u;
-                    push_f${k} = f_value == before && g_value >= value${k} && (now.phase == FALL || of_f${k} & CANDIDATE);
-                    push_g${k} = g_value == before && (now.phase == FALL || of_g${k} & CANDIDATE);
+                    push_f${k} = f_number == number + 1u && g_number >= number && (now.phase == FALL || of_f${k} & CANDIDATE);
+                    push_g${k} = g_number == number + 1u && (now.phase == FALL || of_g${k} & CANDIDATE);
                 }
             }
             const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
@@ -221,9 +232,13 @@ if (active${k}) {
         <%self:each_of list="queue_from">
             int may = 0;
             if (active) {
-                may = counts[p] + 1u >= VALUE(numbers[p]);
+                const ulong key = keys[p];
+                may = counts[p] + 1u >= NUMBER(key);
                 counts[p] = 0u;
-                if (may) found_edges += ROW_LENGTH(p);
+                if (may) {
+                    found_edges += ROW_LENGTH(p);
+                    ${write("p", "key | CANDIDATE")}
+                }
             }
             ${queue.push("may", "p", "target")}
         </%self:each_of>
@@ -233,7 +248,7 @@ if (active${k}) {
     % if "RAISE" in rendered:
     if (now.mode == RAISE) {
         <%self:each_of list="candidates">
-            if (active) ${write("p", "(numbers[p] + 1u) | CANDIDATE")}
+            if (active) ${write("p", "MAKE_KEY(NUMBER(keys[p]) + 1u, 0u) | CANDIDATE")}
         </%self:each_of>
     }
     % endif
@@ -242,10 +257,10 @@ if (active${k}) {
         <%self:each_of list="candidates">
             int keeps = 0;
             if (active) {
-                const uint number = numbers[p];
-                keeps = (number & CANDIDATE) != 0u;
+                const ulong key = keys[p];
+                keeps = (key & CANDIDATE) != 0ul;
                 if (keeps) {
-                    ${write("p", "VALUE(number)")}
+                    ${write("p", "MAKE_KEY(NUMBER(key), first_order - now.stamp)")}
                     marks[p] = fresh;
                     found_edges += ROW_LENGTH(p);
                 }

@@ -58,6 +58,7 @@
         if (now.phase == FLOOD) {
             flooded = !queued;
             pending = found;
+            next.stamp = now.stamp + 1u;
         } else if (now.phase == DROP) {
             // Who has given up the number that was tried has its old one, which nobody lowers.
             next.base = now.length;
@@ -75,7 +76,8 @@
                 next.phase = FLOOD;
                 candidates_listed = 0u;
                 of_candidates = 0ul;
-            } else next.stamp = now.stamp + 1u;
+            }
+            next.stamp = now.stamp + 1u;
         }
     } else if (now.mode == TEST) {
         next.base = candidates_listed;
@@ -99,6 +101,7 @@
             next.phase = FLOOD;
             next.mode = COUNT;
             next.queue ^= 1u;
+            next.stamp = now.stamp + 1u;
             next.length = queued;
             candidates_listed = 0u;
             of_candidates = 0ul;
@@ -128,6 +131,7 @@
     control[ROUNDS] = rounds;
     control[RAISED] = raised;
     control[STAGES] = stages_run;
+    control[LAST_STAMP] = next.stamp;
     if (gives_up) control[GAVE_UP] = 1u;
     if (now.mode == LOWER && now.phase != BISECT) control[LOWERED] += queued;
     *(volatile __global ulong *)(control + PENDING) = pending;

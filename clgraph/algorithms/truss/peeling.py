@@ -39,8 +39,9 @@ CONTROL = {
     "LEFT_EDGES": 6,
     "PENDING_EDGES": 8,
     "VISITED": 10,
+    "REMOVALS": 12,
 }
-CONTROL_WORDS = 12
+CONTROL_WORDS = 14
 NO_LEVEL = 2**32 - 2  # above every level
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
@@ -170,6 +171,9 @@ class Peeling:
         What they are part of; another of the same kind and sizes may take its place.
     offset : int
         Of an item's number from the level at which it goes.
+    ordered : bool
+        Whether `removals` is to tell a place of each in an order in which they may be removed one
+        by one. That of a round's items differs from run to run.
     """
 
     def __init__(
@@ -180,6 +184,8 @@ class Peeling:
         items: int,
         incidence: Incidence,
         offset: int,
+        *,
+        ordered: bool = False,
     ) -> None:
         self.items = items
         self._device, self.incidence = device, incidence
@@ -188,6 +194,8 @@ class Peeling:
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
         single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
+        if ordered:
+            table.array("uint", "removals", items, "[n] out, where removed: in which order")
         self._stages = compile_stages(
             device,
             "truss/peel.cl",
@@ -197,6 +205,7 @@ class Peeling:
             first=STAGES[0],
             payload=PAYLOAD,
             incident=incidence.kind,
+            ordered=ordered,
             single_group=single_group,
             few_edges=FEW_EDGES,
             STAMPS=STAMPS,
@@ -209,6 +218,7 @@ class Peeling:
         table.allocate(memory)
         self.counts, self.status = table["counts"], table["status"]
         self.numbers = table["numbers"]
+        self.removals: Allocation | None = table["removals"] if ordered else None
         self._control, self._history = table["control"], table["history"]
 
     @staticmethod

@@ -69,6 +69,8 @@ class Truss:
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
         there. Costs O(m log m) on the host.
+    ordered : bool
+        Whether runs note the order that edges are removed in, for `removals`.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
@@ -122,9 +124,11 @@ class Truss:
         config: TrussConfig | str | None = None,
         device: Device | str | None = None,
         clean: bool = False,
+        ordered: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.graph = as_graph(graph)
+        self._ordered = ordered
         self.config = TrussConfig.of(config)
         self.device = find_device(device)
         self._before = self.device.ledger.used_bytes
@@ -200,6 +204,25 @@ class Truss:
         if self._peeling is not None:
             return self._peeling.source_hash
         return self._edges.source_hash if self.simple.m else ""
+
+    def removals(self) -> NDArray[np.uint32]:
+        """Give an order in which edges can be peeled off one by one, after a run for all numbers.
+
+        Returns
+        -------
+        uint32 array [m]
+            By stored edge. Of its triangles with edges of greater numbers, or of its own that are
+            not before it, an edge of number k has k - 2 at most. Any such order may be given.
+        """
+        with self._lock:
+            peeling = self._peeling
+            if peeling is None or peeling.removals is None:  # nothing is in any triangle
+                return np.zeros(self.graph.m, np.uint32)
+            log = SweepLog()
+            held = self._memory.allocate("removals", self.simple.m, np.uint32)
+            self._edges.spread(log, peeling.removals, held)
+            log.wait()
+            return as_stored(held.read(), self.simple, self.graph)
 
     def _run(
         self,
@@ -281,7 +304,13 @@ class Truss:
         self.method = incidence.kind
         if held is None:
             held = Peeling(
-                self.config, self.device, self._memory, edges.count, incidence, ABOVE - 1
+                self.config,
+                self.device,
+                self._memory,
+                edges.count,
+                incidence,
+                ABOVE - 1,
+                ordered=self._ordered,
             )
         held.incidence = incidence
         self._peeling = held

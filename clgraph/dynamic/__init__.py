@@ -12,5 +12,6 @@ __all__ = [
     "DynamicGraph",
     "MemoryUsage",
     "TriangleCounter",
+    "TrussNumbers",
     "UpdateResult",
 ]

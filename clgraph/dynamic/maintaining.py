@@ -46,6 +46,7 @@ CONTROL_WORDS = 14
 EDGE_WORK = 16  # of looking a neighbour up, in edges of a launch's budget; as a peeling's
 MOST_STAMPS = 1 << PAYLOAD["stamp"]
 FIRST_ORDER = 1 << 30  # of a graph whose numbers were found anew; up to 2**31 edges follow
+LEAST_WORK = 1 << 16  # of a graph, as its share is counted
 WIDE = 1 << 32  # sums of the lengths of rows are counted with 64 bits
 
 
@@ -236,7 +237,9 @@ class Maintenance:
         before, after, joins = change.before, change.after, change.joins
         edges = max(after.m // 2, 1)
         array = self._work.array
-        scratch = {name: array(name, after.entries, np.uint32) for name in ("tails", "marks", "counts")}
+        scratch = {
+            name: array(name, after.entries, np.uint32) for name in ("tails", "marks", "counts")
+        }
         lists = {
             name: array(name, edges + QUEUE_SLACK, np.uint32)
             for name in ("queue_even", "queue_odd", "candidates")
@@ -256,7 +259,9 @@ class Maintenance:
                 event = word.clear()
                 log.add(event, event)
             made = (keys, scratch["tails"], scratch["marks"], scratch["counts"], work)
-            self._launch(log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made)
+            self._launch(
+                log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made
+            )
             ends = (scratch["marks"], lists["queue_even"], listed)
             if joins:
                 own = (keys, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
@@ -295,7 +300,7 @@ class Maintenance:
                 "first_phase": np.uint32(PHASES["BISECT" if joins else "FALL"]),
                 "first_order": np.uint32(old.span.first),
                 "last_order": np.uint32(old.span.last),
-                "most_visited": np.uint64(share * whole + 4096 * change.batch.count),
+                "most_visited": np.uint64(share * (whole + LEAST_WORK)),
             },
             restart=again,
         )
@@ -305,7 +310,10 @@ class Maintenance:
             complete=not words[CONTROL["GAVE_UP"]],
             span=old.span.wider(int(words[CONTROL["LAST_STAMP"]])),
             edges=count,
-            **{name: int(words[CONTROL[name.upper()]]) for name in ("lowered", "raised", "rounds", "stages")},
+            **{
+                name: int(words[CONTROL[name.upper()]])
+                for name in ("lowered", "raised", "rounds", "stages")
+            },
             visited=int(words[CONTROL["VISITED"] :][:2].view(np.uint64)[0]),
             work=whole,
             mode=outcome.mode,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,10 +60,11 @@ class TrussNumbers(Follower):
     that have at least k. After deletions the old numbers are not too small, and edges with too few
     such triangles give up one after the other. After insertions edges that might be raised by one
     are, and give it up again where it cannot be kept, until nobody keeps one; which edges these are
-    is told by an order in which peeling removes edges, which is kept too. Both cost what is reached,
-    and a look at every stored edge to bring its number along; where a batch changes most of a dense
-    graph's numbers, they are found anew. 8 bytes of device memory for each entry of the pool, twice,
-    12 more of scratch, and 12 for each edge. Numbers do not depend on the order of atomics.
+    is told by an order in which peeling removes edges, which is kept too. Both cost what is
+    reached, and a look at every stored edge to bring its number along; where a batch changes most
+    of a dense graph's numbers, they are found anew. 8 bytes of device memory for each entry of the
+    pool, twice, 12 more of scratch, and 12 for each edge. Numbers do not depend on the order of
+    atomics.
 
     References
     ----------
@@ -163,8 +164,8 @@ class TrussNumbers(Follower):
         if not np.array_equal(kept, fresh):
             wrong = np.flatnonzero(kept != fresh)
             raise VerificationError(
-                f"{len(wrong)} truss numbers are not those of the graph; stored edge {wrong[0]} was "
-                f"kept at {kept[wrong[0]]}, but has {fresh[wrong[0]]}."
+                f"{len(wrong)} truss numbers are not those of the graph; stored edge {wrong[0]} "
+                f"was kept at {kept[wrong[0]]}, but has {fresh[wrong[0]]}."
             )
 
     def _pays(self, change: Change) -> bool:
@@ -174,7 +175,12 @@ class TrussNumbers(Follower):
     def advanced(self, steps: Steps, state: Keys, change: Change) -> Keys | None:
         """Bring numbers along, and change those that the batch changes."""
         after = change.after
-        if after.parallel or after.pointer.dtype != np.uint32 or not after.m or not state.span.roomy:
+        if (
+            after.parallel
+            or after.pointer.dtype != np.uint32
+            or not after.m
+            or not state.span.roomy
+        ):
             return None
         values = self._other(after.entries, state)
         log = steps["trusses"]

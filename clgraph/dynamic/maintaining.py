@@ -210,7 +210,7 @@ class Maintenance:
         removals: Allocation,
         keys: Allocation,
     ) -> Span:
-        """Write keys by place from numbers and an order row after row; give what orders they have."""
+        """Write keys by place from numbers and an order row after row; give their orders."""
         span = Span.of_removals(store.m // 2)
         held = (numbers, removals, np.uint32(span.first + 1), keys)
         self._launch(log, "batch_unpack", store.m, *self.rows(log, store), store.pointer, *held)

@@ -128,6 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--changes", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=40.0, help="after which none is begun")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
@@ -160,6 +161,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     del plan
     rows = []
     for kind in args.kinds.split(","):
+        if time.perf_counter() - began > args.seconds:
+            record["kinds_left_out"] = [*record.get("kinds_left_out", []), kind]
+            continue
         found = times(kind, simple, args.scale, args.changes, device, args.repeats)
         record["kinds"][kind] = found
         for name in ("insert", "delete"):

@@ -273,7 +273,8 @@ def test_one_k_needs_no_more_rounds_than_all_up_to_it(device):
         k = int(expected(make).max())
         all_rounds = plan.run().stats.rounds
         assert len(plan.run(k).stats.rounds) <= (all_rounds["k"] <= k).sum()
-        probes = cg.Truss(make(), device=device).run(greatest=True).stats.probes
+        config = cg.TrussConfig(search="bisection")
+        probes = cg.Truss(make(), config=config, device=device).run(greatest=True).stats.probes
         assert max(tried for tried, found in probes if found) == k
         assert min((tried for tried, found in probes if not found), default=k + 1) == k + 1
 

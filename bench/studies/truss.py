@@ -135,7 +135,9 @@ def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
     }
 
 
-def measure(name: str, graph: Graph, device: Device, shapes: Sequence[str]) -> dict[str, Any]:
+def measure(
+    name: str, graph: Graph, device: Device, shapes: Sequence[str], *, metered: bool = False
+) -> dict[str, Any]:
     """Check and time one graph."""
     try:
         plan = Truss(graph, device=device)
@@ -158,7 +160,7 @@ def measure(name: str, graph: Graph, device: Device, shapes: Sequence[str]) -> d
     found["peel"] = times(plan.run)
     found["greatest"] = times(lambda: plan.run(greatest=True, prepare=True))
     found["cores"] = times(cores.run)
-    if name in METERED:
+    if name in METERED or metered:
         found["energy"] = energy_of(lambda: plan.run(prepare=True), device)
     for shape in shapes:
         try:
@@ -181,8 +183,9 @@ def shaped(graph: Graph, shape: str, device: Device) -> tuple[dict[str, Any], di
     usual = peeling.FEW_EDGES
     peeling.FEW_EDGES = int(few or usual)
     try:
-        given = {"group_size": int(size)} | ({"groups": int(groups)} if int(groups or 0) else {})
-        schedule = clgraph.schedule.Persistent(**given)
+        schedule = clgraph.schedule.Persistent(
+            group_size=int(size), groups=int(groups or 0) or None
+        )
         plan = Truss(graph, config=TrussConfig(schedule=schedule), device=device)
         plan.run()
         cores = Cores(graph, config=CoresConfig(schedule=schedule), device=device)
@@ -218,6 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--graphs", help="names of those wanted, with commas; default all")
+    parser.add_argument("--energy", action="store_true", help="joules of every graph")
     parser.add_argument("--shapes", default="", help="launches to try, see `shaped`, with commas")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--output", type=Path)
@@ -252,7 +256,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             record["left_out"][name] = str(error)
             continue
         since = time.perf_counter()
-        record["graphs"][name] = measure(name, graph, device, shapes)
+        record["graphs"][name] = measure(name, graph, device, shapes, metered=args.energy)
         record["graphs"][name]["seconds"] = time.perf_counter() - since
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.truss.config import TrussConfig
+    from clgraph.algorithms.truss.config import PeelingConfig
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.dynamic.following import Change
     from clgraph.dynamic.store import Store
@@ -136,11 +136,11 @@ class Maintenance:
     ----------
     device : Device
         Where.
-    config : TrussConfig
+    config : PeelingConfig
         Of whom the schedule counts.
     """
 
-    def __init__(self, device: Device, config: TrussConfig) -> None:
+    def __init__(self, device: Device, config: PeelingConfig) -> None:
         self._device, self._config = device, config
         self._memory = Memory(device)
         self._work = Workspace(device)
@@ -248,8 +248,7 @@ class Maintenance:
         rows = self.rows(log, after)
         sums, total = rows[0], 0
         if not joins:
-            count = np.uint32(change.batch.count)
-            given = (change.batch.keys, count, np.uint32(change.bits), before.used)
+            given = (*change.keys, before.used)
             sums, total = self._sums(log, "batch_lengths", change.batch.count, *given)
         now = (after.pointer, after.used, after.pools[0])
         then = (before.pointer, before.used, before.pools[0], old.values)

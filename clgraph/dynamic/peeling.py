@@ -172,9 +172,10 @@ class EdgeSupports(Follower):
         """Compare with supports that are counted anew."""
         log, store = SweepLog(), self.graph.rows
         fresh = self.found()
-        if store.m and not np.array_equal(
-            *(self._of_edges(log, store, each) for each in (state, fresh))
-        ):
+        if not store.m:
+            return
+        kept, counted = (self._of_edges(log, store, each) for each in (state, fresh))
+        if not np.array_equal(kept, counted):
             raise VerificationError("supports that were kept are not those of the graph.")
 
     def _of_edges(self, log: SweepLog, store: Store, state: _Supports) -> NDArray[np.uint32]:

@@ -153,8 +153,8 @@ class TrussNumbers(Follower):
         if store.m:
             log = SweepLog()
             known = self._anew(ordered=True)
-            held = [self._memory.upload("removals", each) for each in known]
-            span = self._maintenance.unpacked(log, store, *held, values)
+            numbers, removals = (self._memory.upload("removals", each) for each in known)
+            span = self._maintenance.unpacked(log, store, numbers, removals, values)
             log.wait()
         return Keys(values, span, store.n)
 

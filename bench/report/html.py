@@ -108,6 +108,10 @@ def _run(record: Record) -> str:
     for algorithm, cases in text.groups(measured).items():
         parts.append(f"<h2>Plots: {escape(algorithm)}</h2>")
         parts.append(f'<div class="plots">{_overview(cases, device["name"])}</div>')
+    numbered = [case for case in measured if case.get("histogram")]
+    if numbered:
+        parts.append("<h2>Histograms</h2>")
+        parts.append(f'<div class="plots">{"".join(map(_histogram, numbered))}</div>')
     profiled = [case for case in measured if case["per_level"]]
     if profiled:
         parts.append("<h2>Level by level, from the source of median time</h2>")
@@ -215,6 +219,25 @@ def _joules(cases: Sequence[Record], device: str, styles: dict[str, str]) -> str
         name = _name(case, styles)
         hint = f"{name}: {ms:.3g} ms, {joules:.3g} J"
         plot.point(ms, joules, styles[case["preset"]], hint, name)
+    return _figure(caption, plot.svg())
+
+
+def _histogram(case: Record) -> str:
+    """How many items have each number."""
+    found = case["histogram"]
+    pairs = list(zip(map(float, found["values"]), map(float, found["counts"]), strict=True))
+    caption = f"{case['graph']['name']} {case['preset']}: {found['what']}"
+    plot = Plot(
+        caption,
+        Axis.around([value for value, _ in pairs] + [1.0], "number", log=False),
+        Axis.around([count for _, count in pairs], found["what"]),
+        width=420,
+        height=260,
+    )
+    for value, count in pairs:
+        plot.line([(value, plot.y.low), (value, count)], "size")
+        if len(pairs) <= 64:
+            plot.point(value, count, "push", f"{value:g}: {count:,.0f}")
     return _figure(caption, plot.svg())
 
 

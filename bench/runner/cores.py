@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph import Cores, CoresConfig
 
 from ..peers.truss import CORES, core_numbers
@@ -12,7 +14,6 @@ from .problem import Least, Problem, refuse_differences
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph import Device
@@ -69,6 +70,15 @@ class VertexCores(Problem):
         """Count each stored edge and row's start read once, a number written, a barrier a round."""
         edges = columns["edges"]
         return Least(bytes=4.0 * edges + 12.0 * self.graph.n, barriers=columns["rounds"])
+
+    def histogram(self, given: int) -> Record:
+        """Count vertices by core number."""
+        values, counts = np.unique(np.asarray(self.run(given).numbers), return_counts=True)
+        return {
+            "what": "vertices by core number",
+            "values": values.tolist(),
+            "counts": counts.tolist(),
+        }
 
     def describe(self) -> Record:
         """Give the configuration as decided, and the hash of what peels."""

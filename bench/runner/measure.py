@@ -261,6 +261,7 @@ def _conclude(trial: _Trial, settings: Settings, machine: Record, *, with_peers:
         "summary": summarise(columns),
         "floor": floor(machine, problem.least(counts), kernel_ms),
         "per_level": problem.profile(inputs[int(np.argsort(kernel_ms)[len(inputs) // 2])]),
+        "histogram": problem.histogram(inputs[0]),
     }
     names = settings.peers
     known: dict[str, Any] = dict(problem.peers)

@@ -15,8 +15,8 @@
 * says in ``least(columns)`` which bytes must move and which barriers must happen.
 
 The rest has defaults: ``times(result)`` reads ``result.stats.kernel_ms`` and ``total_ms``,
-``profile(given)`` and ``peers`` are empty. The runner does the warm-up, interleaved passes,
-statistics, energy, peers, records, tables and plots.
+``profile(given)``, ``histogram(given)`` and ``peers`` are empty. The runner does the warm-up,
+interleaved passes, statistics, energy, peers, records, tables and plots.
 """
 
 from __future__ import annotations
@@ -167,6 +167,16 @@ class Problem(ABC):
 
     def profile(self, given: int) -> Record | None:  # noqa: ARG002 (for subclasses)
         """Level by level account of one run, for problems that have levels."""
+        return None
+
+    def histogram(self, given: int) -> Record | None:  # noqa: ARG002 (for subclasses)
+        """How often each number of one run's result is there, for problems that give such.
+
+        Returns
+        -------
+        Record or None
+            ``what`` is numbered, and the numbers' ``values`` and ``counts``.
+        """
         return None
 
     def values(self, result: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph import Truss, TrussConfig
 
 from ..peers.truss import TRUSSES, truss_numbers
@@ -12,7 +14,6 @@ from .problem import Least, Problem, refuse_differences
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph import Device
@@ -79,6 +80,15 @@ class EdgeTrusses(Problem):
         """Count each stored edge read once, a number written for it, and a barrier a round."""
         edges = columns["edges"]
         return Least(bytes=8.0 * edges + 4.0 * self.graph.n, barriers=columns["rounds"])
+
+    def histogram(self, given: int) -> Record:
+        """Count edges by truss number."""
+        values, counts = np.unique(np.asarray(self.run(given).numbers), return_counts=True)
+        return {
+            "what": "edges by truss number",
+            "values": values.tolist(),
+            "counts": counts.tolist(),
+        }
 
     def describe(self) -> Record:
         """Give the configuration as decided, and the hash of what peels."""

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import clgraph
-from clgraph import Cores, Graph, Truss, TrussConfig, from_edges, generate
+from clgraph import Cores, CoresConfig, Graph, Truss, TrussConfig, from_edges, generate
+from clgraph.algorithms.truss import peeling
 from clgraph.cli.searching import energy_of
 from clgraph.cli.text import table
 from clgraph.errors import ClgraphError, InvalidGraphError
@@ -134,7 +135,9 @@ def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
     }
 
 
-def measure(name: str, graph: Graph, device: Device, sizes: Sequence[int]) -> dict[str, Any]:
+def measure(
+    name: str, graph: Graph, device: Device, shapes: Sequence[str], *, metered: bool = False
+) -> dict[str, Any]:
     """Check and time one graph."""
     try:
         plan = Truss(graph, device=device)
@@ -157,18 +160,38 @@ def measure(name: str, graph: Graph, device: Device, sizes: Sequence[int]) -> di
     found["peel"] = times(plan.run)
     found["greatest"] = times(lambda: plan.run(greatest=True, prepare=True))
     found["cores"] = times(cores.run)
-    if name in METERED:
+    if name in METERED or metered:
         found["energy"] = energy_of(lambda: plan.run(prepare=True), device)
-    for size in sizes:
+    for shape in shapes:
         try:
-            sized = TrussConfig(schedule=clgraph.schedule.Persistent(group_size=size))
-            other = Truss(plan.simple, config=sized, device=device)
-            found[f"peel, groups of {size}"] = times(other.run)
+            found[f"peel, {shape}"], found[f"cores, {shape}"] = shaped(plan.simple, shape, device)
         except ClgraphError as error:
-            found[f"groups of {size}"] = str(error)
+            found[f"shape {shape}"] = str(error)
     rows = Truss(plan.simple, config="rows", device=device)
     found["rows"] = times(lambda: rows.run(prepare=True), 2)
+    found["greatest, rows"] = times(lambda: rows.run(greatest=True, prepare=True), 3)
     return found
+
+
+def shaped(graph: Graph, shape: str, device: Device) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Time peeling in so many groups of so many items, in which so many elements are a group's own.
+
+    `shape` is ``SIZE``, ``SIZExGROUPS`` or ``SIZExGROUPS/ELEMENTS``; 0 groups are as many as usual.
+    """
+    launch, _, few = shape.partition("/")
+    size, _, groups = launch.partition("x")
+    usual = peeling.FEW_EDGES
+    peeling.FEW_EDGES = int(few or usual)
+    try:
+        schedule = clgraph.schedule.Persistent(
+            group_size=int(size), groups=int(groups or 0) or None
+        )
+        plan = Truss(graph, config=TrussConfig(schedule=schedule), device=device)
+        plan.run()
+        cores = Cores(graph, config=CoresConfig(schedule=schedule), device=device)
+    finally:
+        peeling.FEW_EDGES = usual
+    return times(plan.run, 3), times(cores.run, 3)
 
 
 def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
@@ -198,7 +221,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--graphs", help="names of those wanted, with commas; default all")
-    parser.add_argument("--sizes", default="", help="sizes of work-groups to try, with commas")
+    parser.add_argument("--energy", action="store_true", help="joules of every graph")
+    parser.add_argument("--shapes", default="", help="launches to try, see `shaped`, with commas")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
@@ -219,7 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "graphs": {},
         "left_out": {},
     }
-    sizes = [int(size) for size in args.sizes.split(",") if size]
+    shapes = [shape for shape in args.shapes.split(",") if shape]
     for name, make in makers(args.scale, args.data).items():
         if args.graphs and name not in args.graphs.split(","):
             continue
@@ -232,7 +256,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             record["left_out"][name] = str(error)
             continue
         since = time.perf_counter()
-        record["graphs"][name] = measure(name, graph, device, sizes)
+        record["graphs"][name] = measure(name, graph, device, shapes, metered=args.energy)
         record["graphs"][name]["seconds"] = time.perf_counter() - since
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

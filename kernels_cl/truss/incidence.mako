@@ -93,6 +93,9 @@ ${queue.push(lost, item, "queue_to")}
 <%def name="remove(item)">
 status[${item}] = (uchar)fresh;
 numbers[${item}] = now.level + offset;
+% if ordered:
+removals[${item}] = atomic_inc(&control[REMOVALS]);   // those of a round have gone before the next one's
+% endif
 if (now.level) found_edges += ROW_LENGTH(${item});
 </%def>
 

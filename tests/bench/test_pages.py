@@ -209,6 +209,19 @@ def test_report_compares_presets_and_keeps_algorithms_apart():
     assert page.index("kron20 helix: ") < page.index("kron20 auto: ")  # the faster one first
 
 
+def test_report_draws_how_many_edges_have_each_truss_number():
+    found = {"what": "edges by truss number", "values": [2, 3, 7], "counts": [40, 900, 21]}
+    peeled = case("enron", [5.0], algorithm="truss", key="t", per_level=None, histogram=found)
+    parsed = Structure()
+    page = html.page([record(case("kron20", [0.5]), peeled)])
+    parsed.feed(page)
+    assert parsed.open == []
+    assert "enron auto: edges by truss number" in parsed.text
+    drawn = page.split("<figcaption>enron auto: edges by truss number")[1].split("</figure>")[0]
+    assert drawn.count("<circle") == 3
+    assert "7: 21" in drawn
+
+
 def test_page_keeps_algorithms_apart():
     relaxing = case("road", [5.0, 6.0], algorithm="sssp", preset="h-bf", per_level=None)
     relaxing["summary"]["relaxations_per_edge"] = {"median": 1.25}

@@ -72,3 +72,49 @@ def test_stepped_gives_the_same(gpu):
     found = cg.truss_numbers(graph, config=config, device=gpu)
     np.testing.assert_array_equal(found, truss_numbers_of(graph))
     assert found.stats.mode == "stepped"
+
+
+def test_skewed_graphs_take_a_fixed_multiple_of_even_ones(gpu):
+    """KT-21: a hub with a row of a million does not hold the others up."""
+    cliques, size = 20_000, 12
+    ends = np.array([(a, b) for a in range(size) for b in range(a)])
+    members = (1 + size * np.arange(cliques))[:, None, None] + ends[None]
+    spokes = np.arange(1, 1 + size * cliques)
+    src = np.concatenate([members[:, :, 0].ravel(), np.zeros(len(spokes), int)])
+    dst = np.concatenate([members[:, :, 1].ravel(), spokes])
+    star = cg.from_edges(src, dst, directed=False, symmetrize=True)
+    even = random_graph(star.n, star.m // 2, 4)
+    spent = []
+    for graph in (star, even):
+        plan = cg.Truss(graph, device=gpu)
+        plan.run()
+        stats = [plan.run().stats for _ in range(5)]
+        work = stats[0].visited + 100_000 * len(stats[0].rounds) + graph.m
+        spent.append(min(each.kernel_ms for each in stats) / work)
+    assert spent[0] < 10 * spent[1]
+
+
+def test_numbers_follow_a_dynamic_graph(gpu):
+    """Batches in and out, small and large, equal to a recount; and peeling on the store."""
+    simple = cg.Truss(cg.generate.kron(12, seed=3), device=gpu, clean=True).simple
+    graph = cg.DynamicGraph(simple, device=gpu)
+    follower = cg.dynamic.TrussNumbers(graph, share=1000.0)
+    rng = np.random.default_rng(5)
+    for size in (1, 30, 1000):
+        tails, heads, _ = graph.to_graph().listed_edges()
+        gone = rng.choice(len(tails), size, replace=False)
+        for ends, change in (
+            (rng.integers(0, simple.n, (2, size)), graph.insert_edges),
+            ((tails[gone], heads[gone]), graph.delete_edges),
+            ((tails[gone], heads[gone]), graph.insert_edges),
+        ):
+            change(*ends)
+            expected = cg.truss_numbers(graph.to_graph(), clean=True, device=gpu)
+            np.testing.assert_array_equal(follower.numbers, expected)
+    assert follower.recounts == 1
+    small = hub_and_cliques()
+    for method in ("subtract", "recount"):
+        peeled = cg.dynamic.peel_trusses(cg.DynamicGraph(small, device=gpu), method=method)
+        assert peeled.max_k == truss_numbers_of(small).max()
+        counts = np.bincount(peeled.numbers)
+        np.testing.assert_array_equal(2 * counts, np.bincount(truss_numbers_of(small)))

@@ -23,7 +23,16 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("clgraph", "kernels_cl", "templates", "bench", "tests", "docs", "pyproject.toml")
+COPIED = (
+    "clgraph",
+    "kernels_cl",
+    "templates",
+    "bench",
+    "tests",
+    "docs",
+    "pyproject.toml",
+    "_clgraph_networkx_info.py",
+)
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "results", "*_cache", ".hypothesis")
 LIMIT_S = 600  # of the tests of one mutant, which take seconds
 WANTED = 0.95  # of the mutants are killed

@@ -54,7 +54,8 @@ class TrussConfig(PeelingConfig):
         takes lists where they fit the device.
     search : {"bisection", "bottom-up"}, optional
         How the greatest k is found where it alone is wanted: by halving the range that it may be
-        in, or by raising k from 3 until nothing is left. None bisects.
+        in, or by raising k from 3 until nothing is left. None bisects where there are so many
+        triangles that it takes less time.
 
     References
     ----------

@@ -1,0 +1,196 @@
+"""Truss numbers that follow batches of changes, beside finding them anew.
+
+``python -m bench.studies.truss_changes --device nvidia --output record.json``; ``--scale 12`` makes
+the graph small enough for a CPU. First a graph of `CHECKED_SCALE` goes through batches of every
+kind and its numbers are compared with those found anew after each; if they differ, nothing is
+timed. Then batches go in and out of a Kronecker graph: random pairs, pairs drawn as the graph's
+edges were, and edges that it has, which change most of its numbers. Milliseconds of the device are
+of following alone, without the change of the graph itself; after the last batch of each kind
+numbers are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import Graph, Truss, generate
+from clgraph.cli.text import table
+from clgraph.dynamic import DynamicGraph, TrussNumbers
+
+from ..runner import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph import Device
+
+__all__ = ["main"]
+
+SEED = 20261122
+CHECKED_SCALE = 11
+KINDS = ("uniform", "rmat", "existing")
+# Of the time of finding anew, by issue: bar and aim.
+BAR, AIM = 0.10, 0.05
+
+
+def drawn(kind: str, graph: Graph, scale: int, count: int, rng: Any) -> tuple[Any, Any]:
+    """Draw edges that are to join and leave."""
+    if kind == "uniform":
+        return rng.integers(0, graph.n, count), rng.integers(0, graph.n, count)
+    if kind == "existing":
+        tails, heads, _ = graph.listed_edges()
+        chosen = rng.choice(len(tails), min(count, len(tails)), replace=False)
+        return tails[chosen], heads[chosen]
+    tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for _ in range(scale):
+        part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
+        tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+    # The least vertices of a draw have the most edges: so have those of the graph, in its order.
+    order = np.argsort(-graph.degrees, kind="stable")
+    return order[np.minimum(tails, graph.n - 1)], order[np.minimum(heads, graph.n - 1)]
+
+
+def anew(graph: DynamicGraph) -> Any:
+    """Find the numbers of a dynamic graph."""
+    plan = Truss(graph.to_graph(), device=graph.device, clean=True)
+    return np.asarray(plan.run().numbers)
+
+
+def wrong(device: Device) -> list[str]:
+    """Name the batches after which numbers are not those that are found anew."""
+    simple = Truss(generate.kron(CHECKED_SCALE, seed=SEED), device=device, clean=True).simple
+    rng = np.random.default_rng(1)
+    found = []
+    for kind in KINDS:
+        graph = DynamicGraph(simple, device=device)
+        follower = TrussNumbers(graph, share=1000.0)
+        if not np.array_equal(follower.numbers, anew(graph)):
+            found.append(f"{kind}: to begin with")
+        for turn in range(3):
+            ends = drawn(kind, simple, CHECKED_SCALE, 150, rng)
+            for name in ("delete", "insert") if kind == "existing" else ("insert", "delete"):
+                getattr(graph, f"{name}_edges")(*ends)
+                if not np.array_equal(follower.numbers, anew(graph)):
+                    found.append(f"{kind}: {name} {turn}")
+        if follower.recounts != 1:
+            found.append(f"{kind}: recounted")
+    return found
+
+
+def times(
+    kind: str, simple: Graph, scale: int, count: int, device: Device, repeats: int
+) -> dict[str, Any]:
+    """Time batches of one kind that join and leave, and compare numbers after the last."""
+    graph = DynamicGraph(simple, device=device)
+    follower = TrussNumbers(graph)
+    rng = np.random.default_rng(3)
+    ends = drawn(kind, simple, scale, count, rng)
+    told: dict[str, Any] = {"changes": count}
+    for turn in range(repeats + 1):
+        for name in ("delete", "insert") if kind == "existing" else ("insert", "delete"):
+            _ = follower.state  # found anew, where the last batch changed too much
+            result = getattr(graph, f"{name}_edges")(*ends)
+            last = follower.last
+            if not turn or last is None:
+                continue
+            each = told.setdefault(name, {"kernel_ms": [], "host_ms": [], "update_ms": []})
+            each["kernel_ms"].append(result.steps.get("trusses", 0.0))
+            each["host_ms"].append(follower.last_ms)
+            each["update_ms"].append(result.total_ms)
+            each |= {
+                "complete": last.complete,
+                "edges": last.edges,
+                "lowered": last.lowered,
+                "raised": last.raised,
+                "rounds": last.rounds,
+                "stages": last.stages,
+                "visited_share": last.visited / max(last.work, 1),
+                "mode": last.mode,
+            }
+    told["right"] = bool(np.array_equal(follower.numbers, anew(graph)))
+    follower.close()
+    return told
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study; 1 if a number is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device")
+    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--changes", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=40.0, help="after which none is begun")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--output", type=Path)
+    args = parser.parse_args(argv)
+    device = clgraph.device(args.device)
+    commit, dirty = machine.commit_of_checkout()
+    began = time.perf_counter()
+    record: dict[str, Any] = {
+        "schema": "clgraph-study-truss-changes",
+        "started": datetime.now(UTC).isoformat(),
+        "device": device.name,
+        "driver": device.driver,
+        "commit": commit,
+        "dirty": dirty,
+        "scale": args.scale,
+        "seed": SEED,
+        "bar": BAR,
+        "aim": AIM,
+        "wrong": wrong(device),
+        "kinds": {},
+    }
+    if record["wrong"]:
+        print("WRONG:", ", ".join(record["wrong"]))
+        return 1
+    plan = Truss(generate.kron(args.scale, seed=SEED), device=device, clean=True)
+    plan.run()
+    stats = [plan.run(prepare=True).stats for _ in range(args.repeats)]
+    record["anew_ms"] = statistics.median(each.kernel_ms for each in stats)
+    record["anew_host_ms"] = statistics.median(each.total_ms for each in stats)
+    simple = plan.simple
+    del plan
+    rows = []
+    for kind in args.kinds.split(","):
+        if time.perf_counter() - began > args.seconds:
+            record["kinds_left_out"] = [*record.get("kinds_left_out", []), kind]
+            continue
+        found = times(kind, simple, args.scale, args.changes, device, args.repeats)
+        record["kinds"][kind] = found
+        for name in ("insert", "delete"):
+            one = found[name]
+            one["ratio"] = statistics.median(one["kernel_ms"]) / record["anew_ms"]
+            rows.append(
+                [
+                    kind,
+                    name,
+                    f"{statistics.median(one['kernel_ms']):.2f}",
+                    f"{statistics.median(one['host_ms']):.2f}",
+                    f"{100 * one['ratio']:.1f} %",
+                    f"{100 * one['visited_share']:.2f} %",
+                    str(one["stages"]),
+                    f"{one['raised']}/{one['lowered']}",
+                    "" if one["complete"] else "given up",
+                    "" if found["right"] else "WRONG",
+                ]
+            )
+        record["seconds"] = time.perf_counter() - began
+        if args.output is not None:
+            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"anew: {record['anew_ms']:.2f} ms of the device, {record['anew_host_ms']:.2f} in all")
+    columns = ["batch", "what", "ms", "host ms", "of anew", "looked at", "stages"]
+    print(table([*columns, "up/down", "", ""], rows))
+    return int(not all(found["right"] for found in record["kinds"].values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

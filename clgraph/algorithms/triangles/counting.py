@@ -16,6 +16,8 @@ from clgraph.engine.resident import offsets_dtype
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.kernel import Argument
@@ -35,7 +37,9 @@ STREAM, WIDE_STREAM = 4, 8  # lanes that walk one row side by side; those of tab
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES, ROW_TALLIES = 1024, 64, 16
-DEGREE_OF_32_BITS = 92_681  # a vertex of more neighbours may have 2**32 triangles
+# Elements of a row that fit registers, for rows of so many times fewer on average.
+TILES, TILE_SLACK = (4, 8, 12, 16, 24), 1.6
+DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours may pass 2**32
 PHASES = 4  # ranges of owners, at most
 PACKED_RANKS, BYTE_RANKS = 1 << 16, 1 << 14  # owners that packed rows and tables of bytes serve
 
@@ -113,34 +117,76 @@ class RowCounting(_Counting):
         super().__init__(config, device, rows)
         self.intersections = rows.m // 2
         given = config.intersect
-        span, width = (given.span, given.width) if isinstance(given, Merge) else (None, None)
+        self._given = given if isinstance(given, Merge) else Merge("row")
         one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
-        self._span = span or (1 if one else STREAM)
-        self._width = width or 1
+        self._span = self._given.span or (1 if one else STREAM)
+        self._width = self._given.width or 1
         self.sum_type = np.uint32 if rows.max_degree <= DEGREE_OF_32_BITS else np.uint64
+        self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
+        self._sums: tuple[Allocation, ...] = ()
+
+    def tile(self, per: str) -> int:
+        """Elements of a row that are kept in registers, or 0."""
+        if per not in {"vertex", "edge"}:
+            return 0
+        if self._given.tile is not None:
+            return self._given.tile
+        mean = self.rows.m / self.rows.n * (1 if per == "edge" else 0.5)
+        return next((size for size in TILES if TILE_SLACK * mean <= size), 0)
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
-        kernel = self.kernel(
-            "triangles/rows.cl",
-            "triangles_rows",
-            per,
-            span=self._span,
-            width=4 if per == "edge" else self._width,
-            together=self.device.traits.is_cpu,
-            tallies=ROW_TALLIES,
-            sum_t="uint" if self.sum_type is np.uint32 else "ulong",
-        )
+        shape: dict[str, Any] = {
+            "span": self._span,
+            "together": self.device.traits.is_cpu,
+            "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
+        }
+        tile = self.tile(per)
+        if tile:
+            kernel = self.kernel(
+                "triangles/row_tiles.cl", "triangles_row_tiles", per, tile=tile, **shape
+            )
+        else:
+            width = 4 if per == "edge" else self._width
+            kernel = self.kernel(
+                "triangles/rows.cl",
+                "triangles_rows",
+                per,
+                width=width,
+                tallies=ROW_TALLIES,
+                **shape,
+            )
         graph = (self.rows.indptr, self.rows.indices)
         m: tuple[Argument, ...] = ()
-        if per == "edge" or self._width > 1:
+        if tile or per == "edge" or self._width > 1:
             m = (offsets_dtype(self.rows.m).type(self.rows.m),)
         for first, end in self.ranges(0, self.rows.n):
             anew = np.uint32(first == 0)
             self.launch(log, kernel, *graph, first, end, *m, anew, self.partial, *out)
         log.wait()
         total = int(self.partial.read().sum())
+        if tile and per == "vertex":
+            return total // 2
         return total // 3 if per == "edge" else total
+
+    def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
+        """Count the triangles of each vertex, and all."""
+        if not self._sums:
+            n = self.rows.n
+            self._sums = tuple(
+                self.memory.allocate(name, n, self.sum_type)
+                for name in ("triangles_of_vertex", "cleared_for_next")
+            )
+        found, spare = self._sums
+        if self._zeros is not found:
+            event = found.clear()
+            log.add(event, event, name="clear triangles_of_vertex")
+        self._zeros = None
+        tiled = self.tile("vertex") > 0
+        count = self.run(log, "vertex", (spare, found))
+        values = found.read().astype(np.int64)
+        self._sums, self._zeros = (spare, found), spare
+        return count, values // 2 if tiled else values
 
 
 class _TurnedCounting(_Counting):

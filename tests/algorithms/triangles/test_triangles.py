@@ -10,7 +10,7 @@ from graphs import bundled_graphs, graphs
 from hypothesis import given, settings
 
 import clgraph as cg
-from clgraph.algorithms.triangles import counting, orient
+from clgraph.algorithms.triangles import orient, owners
 from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -298,7 +298,7 @@ def test_packed_rows_count_the_same(way, device, monkeypatch):
 
     So few bits are shared there that others hit them.
     """
-    monkeypatch.setattr(counting, "SMALL_TABLE_BITS", 64)
+    monkeypatch.setattr(owners, "SMALL_TABLE_BITS", 64)
     assert (
         cg.Triangles(
             beyond_16_bits(),

@@ -7,10 +7,9 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
 import clgraph
 from clgraph import Triangles, TrianglesConfig
+from clgraph.algorithms.triangles import owners, rows
 from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.algorithms.triangles.owners import OwnerCounting
 
@@ -21,8 +20,6 @@ plain = OwnerCounting._packed_phases
 
 
 def patched(**change):
-    """Packed phases with changes: of "bits" and of "beyond"."""
-
     def phases(self, first, end):
         for begin, stop, name, shape in plain(self, first, end):
             yield begin, stop, name, {**shape, **change.get(name.removeprefix("triangles_packed_"), {})}
@@ -37,51 +34,78 @@ def timed(plan, per, prepare=True):
     return statistics.median(s.kernel_ms for s in got), parts
 
 
-def show(name, way, per, spent, parts, good):
-    print(f"{name:6s} {per:7s} {spent:8.4f} {'ok ' if good else 'BAD'} {way} {parts}", flush=True)
+def one(name, graph, device, per, way, said, expected):
+    try:
+        plan = Triangles(graph, config=TrianglesConfig(intersect=way), device=device)
+        result = plan.run(per)
+        key = (result.count, None if result.values is None else result.values.tobytes())
+        expected.setdefault(per, key)
+        spent, parts = timed(plan, per)
+        good = "ok " if key == expected[per] else "BAD"
+        parts = {k.removeprefix("triangles_"): v for k, v in parts.items() if "orient" not in k}
+        print(f"{name:6s} {per:7s} {spent:8.4f} {good} {said} {parts}", flush=True)
+    except Exception as error:
+        print(name, per, said, "FAILED", error, flush=True)
 
 
-def rows(name, graph, device):
+def in_rows(name, graph, device):
     expected = {}
     for per in ("total", "vertex", "edge"):
-        ways = [Merge("row", tile=0)]
-        tiles = {"road": (3, 4), "mesh": (4, 6, 8), "rgg": (8, 12) if per == "vertex" else (12, 16, 20, 24)}[name]
-        spans = {"road": (1, 2), "mesh": (1, 2, 4), "rgg": (2, 4, 8) if per == "vertex" else (4, 8)}[name]
-        if per != "total":
-            ways += [Merge("row", tile=t, span=s) for t in tiles for s in spans]
-        for way in ways:
-            plan = Triangles(graph, config=TrianglesConfig(intersect=way), device=device)
-            result = plan.run(per)
-            key = (result.count, None if result.values is None else result.values.tobytes())
-            expected.setdefault(per, key)
-            spent, parts = timed(plan, per)
-            said = f"tile={way.tile} span={way.span}"
-            show(name, said, per, spent, parts, key == expected[per])
+        ways = [(16, Merge("row", tile=0))]
+        if per == "vertex":
+            ways += [(t, Merge("row", tile=0)) for t in (4, 8, 12, 24)]
+            if name == "rgg":
+                ways += [(t, Merge("row", tile=0, span=2)) for t in (8, 12, 16)]
+                ways += [(16, Merge("row", slots=s, span=p)) for s in (32, 64) for p in (2, 4, 8)]
+            if name == "mesh":
+                ways += [(16, Merge("row", slots=16, span=p)) for p in (1, 2)]
+        if per == "edge":
+            if name == "rgg":
+                ways += [(16, Merge("row", slots=s, span=p)) for s in (32, 64, 128) for p in (2, 4, 8)]
+            else:
+                ways += [(16, Merge("row", tile=None)), (16, Merge("row", slots=16, span=1))]
+        for tallies, way in ways:
+            rows.TALLIES = tallies
+            said = f"tallies={tallies} tile={way.tile} slots={way.slots} span={way.span}"
+            one(name, graph, device, per, way, said, expected)
 
 
 def skewed(name, graph, device, pers):
     expected = {}
-    total = [({}, Bitmap()), ({}, Bitmap(byte_ranks=32768))]
-    for hubs, pieces in ((4096, 4), (8192, 4), (2048, 8)):
-        total.append(({}, Bitmap(byte_ranks=32768, hubs=hubs, pieces=pieces)))
+    both = {"bits": {"group_size": 128}}
+    total = [({}, None), ({"beyond": {"unit": "group", "group_size": 64, "stream": 2}}, None)]
+    for shared in (
+        ("lanes", 256, 2048, 4), ("lanes", 256, 4096, 4), ("lanes", 256, 8192, 4), ("lanes", 256, 16384, 4),
+        ("lanes", 128, 32768, 4), ("lanes", 256, 8192, 2), ("lanes", 256, 8192, 8), ("group", 64, 16384, 4),
+        ("group", 64, 16384, 2), ("group", 64, 32768, 2),
+    ):
+        total.append((both, shared))
     for size in (64, 128):
-        total.append(({"bits": {"group_size": size}}, Bitmap(byte_ranks=32768)))
-        total.append(({"beyond": {"unit": "group", "group_size": size}}, Bitmap()))
-    total.append(({"beyond": {"unit": "group", "group_size": 32}}, Bitmap()))
-    total.append(({"beyond": {"stream": 2}}, Bitmap()))
-    vertex = [({}, Bitmap(packed=False)), ({}, Bitmap()), ({}, Bitmap(stream=4)), ({}, Bitmap(stream=2))]
-    vertex += [({}, Bitmap(pieces=8)), ({}, Bitmap(hubs=8192))]
-    edge = [({}, Bitmap(packed=False)), ({}, Bitmap())]
+        for stream in (2, 4):
+            total.append(({"bits": {"group_size": size, "stream": stream}}, ("lanes", 256, 8192, 4)))
+    total.append(({"bits": {"group_size": 64}, "bytes": {"stream": 2}}, ("lanes", 256, 8192, 4)))
+    total.append(({"bits": {"group_size": 64}, "bytes": {"group_size": 128}}, ("lanes", 256, 8192, 4)))
+    total.append(({"bits": {"group_size": 64}, "bytes": {"group_size": 512}}, ("lanes", 256, 8192, 4)))
+    vertex = (
+        ((65536, 256, 2),), ((16384, 256, 2), (65536, 128, 2)), ((16384, 256, 1), (65536, 128, 1)),
+        ((16384, 256, 2), (65536, 64, 2)), ((16384, 256, 1), (65536, 64, 2)), ((4096, 512, 2), (65536, 128, 2)),
+        ((1024, 512, 2), (16384, 256, 2), (65536, 64, 2)), ((16384, 128, 2), (65536, 64, 2)),
+    )
     for per in pers:
-        for change, way in {"total": total, "vertex": vertex, "edge": edge}[per]:
-            OwnerCounting._packed_phases = patched(**change)
-            plan = Triangles(graph, config=TrianglesConfig(intersect=way), device=device)
-            result = plan.run(per)
-            key = (result.count, None if result.values is None else result.values.tobytes())
-            expected.setdefault(per, key)
-            spent, parts = timed(plan, per)
-            show(name, f"{change} {way}", per, spent, parts, key == expected[per])
-    OwnerCounting._packed_phases = plain
+        if per == "total":
+            for change, shared in total:
+                OwnerCounting._packed_phases = patched(**change)
+                owners.SHARED = shared
+                one(name, graph, device, per, Bitmap(), f"{change} {shared}", expected)
+            OwnerCounting._packed_phases = plain
+            for way in (Bitmap(pieces=2), Bitmap(hubs=1024), Bitmap(hubs=512, pieces=8), Bitmap(byte_ranks=8192)):
+                owners.SHARED = ("lanes", 256, 8192, 4)
+                said = f"hubs={way.hubs} pieces={way.pieces} bytes={way.byte_ranks}"
+                one(name, graph, device, per, way, said, expected)
+        else:
+            for phases in vertex:
+                owners.VERTEX_PHASES = phases
+                one(name, graph, device, per, Bitmap(), str(phases), expected)
 
 
 def main():
@@ -92,9 +116,10 @@ def main():
     names = ("road", "mesh", "rgg", "kron", "kron+2")
     with ThreadPoolExecutor(len(names)) as pool:
         made = {name: pool.submit(wanted[name], SEED) for name in names}
+        made["kron+2"].result()
         for name in ("road", "mesh", "rgg"):
-            rows(name, made[name].result(), device)
-        skewed("kron20", made["kron"].result(), device, ("total", "vertex", "edge"))
+            in_rows(name, made[name].result(), device)
+        skewed("kron20", made["kron"].result(), device, ("total", "vertex"))
         skewed("kron22", made["kron+2"].result(), device, ("total",))
     print("seconds", time.perf_counter() - began)
 

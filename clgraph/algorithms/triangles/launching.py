@@ -62,6 +62,15 @@ class Counting:
         if self.slices > 1:
             wait(event)
 
+    def group_of(self, size: int) -> int:
+        """Give work-items of a group, as many as asked for if all launches can be cut so."""
+        if self.device.traits.emulated:
+            return self.config.group_size
+        size = min(size, self.device.traits.max_group_size)
+        while self.groups * self.config.group_size % size:
+            size //= 2
+        return max(size, self.config.lanes)
+
     def kernel(self, file: str, name: str, per: str, **more: Any) -> Kernel:
         """Give a kernel of a file, rendered for what is counted."""
         key = (name, per, *sorted(more.items()))

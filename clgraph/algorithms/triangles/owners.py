@@ -28,6 +28,8 @@ CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
 PHASES = 4  # ranges of owners, at most
+VERTEX_PHASES: Any = ((16384, 256, 2), (65536, 128, 2))
+SHARED: Any = ("lanes", 256, 16384, 4)
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 # Owners that tables of bytes serve, by the work-items of a group.
 BYTE_RANKS, WIDE_BYTE_RANKS = 1 << 14, 1 << 15
@@ -60,8 +62,7 @@ class OwnerCounting(TurnedCounting):
         room = 1 << (traits.local_bytes - 1024).bit_length() - 1
         asked = BYTE_RANKS if given.byte_ranks is None else given.byte_ranks
         self._byte_ranks = min(asked, room, WIDE_BYTE_RANKS)
-        self._wide = min(2 * config.group_size, traits.max_group_size)
-        self._wide = config.group_size if traits.emulated else self._wide
+        self._wide = self.group_of(2 * config.group_size)
         self._hubs = HUBS if given.hubs is None else given.hubs
         self.intersections = turned.m // 2
 
@@ -84,7 +85,8 @@ class OwnerCounting(TurnedCounting):
         log.add(cleared, cleared, name="clear")
         counter = 0
         for begin, stop, name, options in self._phases(per, first, end):
-            file = {"packed_vertices": "packed_vertices"}.get(name[10:], name[10:16])
+            file = name.removeprefix("triangles_")
+            file = "packed" if file in {"packed_bytes", "packed_bits", "packed_beyond"} else file
             kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
             arrays = (*self.turned.packed, *rows) if file != "owners" else rows
             for one, other in self.ranges(begin, stop):
@@ -112,10 +114,13 @@ class OwnerCounting(TurnedCounting):
             yield from self._packed_phases(first, end)
             return
         if per == "vertex" and self._packed and first < PACKED_RANKS:
-            stop = min(PACKED_RANKS, end)
-            shape = {"stream": self._streams[1], "tallies": TALLIES, "unit": "group"}
-            yield first, stop, "triangles_packed_vertices", shape
-            first = stop
+            shape = {"tallies": TALLIES, "unit": "group"}
+            for stop, size, stream in VERTEX_PHASES:
+                stop = min(stop, end)
+                if first < stop:
+                    own = shape | {"group_size": self.group_of(size), "stream": min(stream, self.config.lanes)}
+                    yield first, stop, "triangles_packed_vertices", own
+                    first = stop
         one_lane = self.config.lanes == 1
         common = {
             "stream": self._streams[1],
@@ -171,4 +176,8 @@ class OwnerCounting(TurnedCounting):
             shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
             own = {**shape, "beyond": True, "unit": "lanes", "group_size": size}
             own["shared_bits"] = SMALL_TABLE_BITS
+            if SHARED:
+                shape = {"unit": SHARED[0], "group_size": self.group_of(SHARED[1]), "bits": SHARED[2], "stream": SHARED[3]}
+                yield first, end, "triangles_packed_shared", shape
+                return
             yield first, end, "triangles_packed_beyond", own

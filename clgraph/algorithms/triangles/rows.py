@@ -25,7 +25,7 @@ FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item t
 SPAN = 4  # work-items of a row of more
 TALLIES = 16
 # Elements of a row that fit registers, for rows of so many times fewer on average.
-TILES, TILE_SLACK = (4, 8, 12, 16, 24), 1.6
+TILES = (4, 8)
 DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours may pass 2**32
 
 
@@ -48,47 +48,47 @@ class RowCounting(Counting):
         self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
         self._sums: tuple[Allocation, ...] = ()
 
-    def tile(self, per: str) -> int:
-        """Elements of a row that are kept in registers, or 0."""
+    def _kept(self, per: str) -> tuple[str, dict[str, Any]]:
+        """Tell where a row is kept, and what of it: in registers, in a table, or nowhere."""
+        given = self._given
         if per not in {"vertex", "edge"}:
-            return 0
-        if self._given.tile is not None:
-            return self._given.tile
-        mean = self.rows.m / self.rows.n * (1 if per == "edge" else 0.5)
-        return next((size for size in TILES if TILE_SLACK * mean <= size), 0)
+            return "", {}
+        if given.tile or given.slots:
+            tiled = bool(given.tile)
+        elif (given.tile, given.slots) != (None, None) or per == "vertex":
+            return "", {}
+        else:
+            mean = self.rows.m / self.rows.n
+            given = Merge("row", tile=next((size for size in TILES if mean <= size / 1.3), 0))
+            tiled = bool(given.tile)
+            if not tiled:
+                return "", {}
+        return ("tiles", {"tile": given.tile}) if tiled else ("tables", {"slots": given.slots})
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
         shape: dict[str, Any] = {
-            "span": self._span,
+            "span": min(self._span, self.config.lanes) if self._kept(per)[0] else self._span,
             "together": self.device.traits.is_cpu,
             "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
         }
-        tile = self.tile(per)
-        if tile:
-            kernel = self.kernel(
-                "triangles/row_tiles.cl", "triangles_row_tiles", per, tile=tile, **shape
-            )
+        where, kept = self._kept(per)
+        if where:
+            name = f"row_{where}"
         else:
-            width = 4 if per == "edge" else self._width
-            kernel = self.kernel(
-                "triangles/rows.cl",
-                "triangles_rows",
-                per,
-                width=width,
-                tallies=TALLIES,
-                **shape,
-            )
+            name = "rows"
+            kept = {"width": 4 if per == "edge" else self._width, "tallies": TALLIES}
+        kernel = self.kernel(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
         graph = (self.rows.indptr, self.rows.indices)
         m: tuple[Argument, ...] = ()
-        if tile or per == "edge" or self._width > 1:
+        if where or per == "edge" or self._width > 1:
             m = (offsets_dtype(self.rows.m).type(self.rows.m),)
         for first, end in self.ranges(0, self.rows.n):
             anew = np.uint32(first == 0)
             self.launch(log, kernel, *graph, first, end, *m, anew, self.partial, *out)
         log.wait()
         total = int(self.partial.read().sum())
-        if tile and per == "vertex":
+        if where and per == "vertex":
             return total // 2
         return total // 3 if per == "edge" else total
 
@@ -105,8 +105,8 @@ class RowCounting(Counting):
             event = found.clear()
             log.add(event, event, name="clear triangles_of_vertex")
         self._zeros = None
-        tiled = self.tile("vertex") > 0
+        twice = bool(self._kept("vertex")[0])
         count = self.run(log, "vertex", (spare, found))
         values = found.read().astype(np.int64)
         self._sums, self._zeros = (spare, found), spare
-        return count, values // 2 if tiled else values
+        return count, values // 2 if twice else values

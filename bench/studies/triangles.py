@@ -59,15 +59,17 @@ BARS = {
 VERTEX_FACTOR = 1.5
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
-    (Bitmap(packed=False), ("total",)),
+    (Bitmap(packed=False), ("total", "vertex")),
     (Bitmap(byte_ranks=0), ("total",)),
-    (Bitmap(byte_ranks=32768), ("total",)),
     (Bitmap(stream=4), PERS),
     (Bitmap(stream=8), ("total",)),
-    (Bitmap(bits=32768), ("vertex", "edge")),
-    (Merge("row", span=1), PERS),
-    (Merge("row", span=2), PERS),
-    (Merge("row", span=4), PERS),
+    (Merge("row", span=1), ("total", "vertex")),
+    (Merge("row", span=2), ("total", "vertex")),
+    (Merge("row", span=4), ("total", "vertex")),
+    (Merge("row", tile=0), ("edge",)),
+    (Merge("row", tile=8), ("vertex", "edge")),
+    (Merge("row", slots=64), ("vertex", "edge")),
+    (Merge("row", slots=256), ("vertex", "edge")),
 )
 
 

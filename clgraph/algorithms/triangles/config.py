@@ -145,8 +145,6 @@ class Bitmap(Intersection):
         65,536 or 0; those after them a bit.
     stream : int, optional
         Work-items that walk one row side by side, a power of two up to 8.
-    hubs : int, optional
-        How many of the greatest hubs are cut in pieces, up to 65,536.
     """
 
     bits: int | None = None
@@ -154,7 +152,6 @@ class Bitmap(Intersection):
     packed: bool | None = None
     byte_ranks: int | None = None
     stream: int | None = None
-    hubs: int | None = None
     way: ClassVar[str] = "bitmap"
 
     def __post_init__(self) -> None:
@@ -163,7 +160,6 @@ class Bitmap(Intersection):
         _check("Bitmap.pieces", self.pieces, 1, 64)
         _check("Bitmap.byte_ranks", self.byte_ranks, 0, 65536)
         _check("Bitmap.stream", self.stream, 1, 8)
-        _check("Bitmap.hubs", self.hubs, 0, 65536)
         if self.byte_ranks and self.byte_ranks < 1024:
             raise InvalidArgumentError(
                 f"Bitmap.byte_ranks={self.byte_ranks} is neither 0 nor at least 1,024."

@@ -23,16 +23,18 @@ __all__ = ["OwnerCounting"]
 
 # Tables of bits: of work-groups, for the greatest hubs, and of SIMD groups, for all others.
 TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
-STREAM, WIDE_STREAM = 4, 8  # lanes that walk one row side by side; those of tables of bits
+# Lanes that walk one row side by side; those of tables of bits; those of counts of vertices.
+STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
 PHASES = 4  # ranges of owners, at most
-VERTEX_PHASES: Any = ((16384, 256, 2), (65536, 128, 2))
-SHARED: Any = ("lanes", 256, 16384, 4)
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
-# Owners that tables of bytes serve, by the work-items of a group.
-BYTE_RANKS, WIDE_BYTE_RANKS = 1 << 14, 1 << 15
+BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
+NEAR_GROUP, FAR_GROUP = (
+    128,
+    64,
+)  # work-items of a group for owners after those, and after packed ranks
 
 
 def _table_bytes(bits: int) -> int:
@@ -50,6 +52,7 @@ class OwnerCounting(TurnedCounting):
         way = config.intersect
         traits = device.traits
         given = way if isinstance(way, Bitmap) else Bitmap()
+        self._given = given
         bits = given.bits or (CPU_TABLE_BITS if config.lanes == 1 else TABLE_BITS)
         # Beside each word of 32 bits, the place of its first rank: 2 bytes, or 4 in large tables.
         while bits > SMALL_TABLE_BITS and _table_bytes(bits) > traits.local_bytes:
@@ -61,9 +64,7 @@ class OwnerCounting(TurnedCounting):
         # A byte a rank, and what else a group keeps.
         room = 1 << (traits.local_bytes - 1024).bit_length() - 1
         asked = BYTE_RANKS if given.byte_ranks is None else given.byte_ranks
-        self._byte_ranks = min(asked, room, WIDE_BYTE_RANKS)
-        self._wide = self.group_of(2 * config.group_size)
-        self._hubs = HUBS if given.hubs is None else given.hubs
+        self._byte_ranks = min(asked, room, PACKED_RANKS)
         self.intersections = turned.m // 2
 
     @property
@@ -86,11 +87,11 @@ class OwnerCounting(TurnedCounting):
         counter = 0
         for begin, stop, name, options in self._phases(per, first, end):
             file = name.removeprefix("triangles_")
-            file = "packed" if file in {"packed_bytes", "packed_bits", "packed_beyond"} else file
+            file = file if file in {"owners", "packed_vertices"} else "packed"
             kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
             arrays = (*self.turned.packed, *rows) if file != "owners" else rows
             for one, other in self.ranges(begin, stop):
-                hubs = min(max(self._hubs - int(one), 0), int(other - one))
+                hubs = min(max(HUBS - int(one), 0), int(other - one))
                 items = int(other - one) + hubs * (self._pieces - 1)
                 self.launch(
                     log,
@@ -114,12 +115,12 @@ class OwnerCounting(TurnedCounting):
             yield from self._packed_phases(first, end)
             return
         if per == "vertex" and self._packed and first < PACKED_RANKS:
-            shape = {"tallies": TALLIES, "unit": "group"}
-            for stop, size, stream in VERTEX_PHASES:
-                stop = min(stop, end)
+            for most in (BYTE_RANKS, PACKED_RANKS):
+                stop = min(most, end)
                 if first < stop:
-                    own = shape | {"group_size": self.group_of(size), "stream": min(stream, self.config.lanes)}
-                    yield first, stop, "triangles_packed_vertices", own
+                    shape = {"tallies": TALLIES, "group_size": self._size(first)}
+                    shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
+                    yield first, stop, "triangles_packed_vertices", shape
                     first = stop
         one_lane = self.config.lanes == 1
         common = {
@@ -153,31 +154,20 @@ class OwnerCounting(TurnedCounting):
         self, first: int, end: int
     ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
         """Give the ranges of owners that bytes, bits, and bits of SIMD groups are for."""
-        # Owners up to which rank, their table, its ranks, work-items of a group, lanes of a row.
-        size = self.config.group_size
-        near = min(self._byte_ranks, BYTE_RANKS)
-        tables = (
-            (near, "bytes", near, size, self._streams[0]),
-            (self._byte_ranks, "bytes", self._byte_ranks, self._wide, self._streams[0]),
-            (PACKED_RANKS, "bits", PACKED_RANKS, size, self._streams[1]),
-        )
-        for most, table, ranks, group_size, stream in tables:
-            stop = min(most, end)
+        tables = (("bytes", self._byte_ranks), ("bits", PACKED_RANKS))
+        for (table, ranks), stream in zip(tables, self._streams, strict=True):
+            stop = min(ranks, end)
             shape = {"table": table, "ranks": ranks, "stream": stream, "beyond": False}
-            shape |= {"unit": "group", "group_size": group_size}
+            shape |= {"unit": "group", "group_size": self._size(first)}
             if first < stop:
                 yield first, stop, f"triangles_packed_{table}", shape
                 first = stop
         if first < end:
-            lanes = self.config.lanes
-            table_bytes = (PACKED_RANKS + SMALL_TABLE_BITS) // 8 + 16
-            while size > lanes and size // lanes * table_bytes > self.device.traits.local_bytes:
-                size //= 2
             shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
-            own = {**shape, "beyond": True, "unit": "lanes", "group_size": size}
-            own["shared_bits"] = SMALL_TABLE_BITS
-            if SHARED:
-                shape = {"unit": SHARED[0], "group_size": self.group_of(SHARED[1]), "bits": SHARED[2], "stream": SHARED[3]}
-                yield first, end, "triangles_packed_shared", shape
-                return
-            yield first, end, "triangles_packed_beyond", own
+            shape |= {"beyond": True, "unit": "group", "shared_bits": SMALL_TABLE_BITS}
+            shape["group_size"] = self.group_of(FAR_GROUP)
+            yield first, end, "triangles_packed_beyond", shape
+
+    def _size(self, first: int) -> int:
+        """Work-items of a group for owners from a rank on: later ones have shorter lists."""
+        return self.config.group_size if first < BYTE_RANKS else self.group_of(NEAR_GROUP)

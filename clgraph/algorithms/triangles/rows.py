@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,10 @@ __all__ = ["RowCounting"]
 
 FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item takes
 SPAN = 4  # work-items of a row of more
-TALLIES = 16
-# Elements of a row that fit registers, for rows of so many times fewer on average.
-TILES = (4, 8)
+TALLIES = 12  # edges of a row that are counted in local memory
+# Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
+TILES, TILE_SLACK = (4, 8), 1.3
+SLOTS, WIDE_SPAN = 128, 8
 DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours may pass 2**32
 
 
@@ -48,27 +49,26 @@ class RowCounting(Counting):
         self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
         self._sums: tuple[Allocation, ...] = ()
 
-    def _kept(self, per: str) -> tuple[str, dict[str, Any]]:
-        """Tell where a row is kept, and what of it: in registers, in a table, or nowhere."""
+    def _kept(self, per: str) -> tuple[str, dict[str, int]]:
+        """Tell where a row is kept, and how much of it: in registers, in a table, or nowhere."""
         given = self._given
         if per not in {"vertex", "edge"}:
             return "", {}
-        if given.tile or given.slots:
-            tiled = bool(given.tile)
-        elif (given.tile, given.slots) != (None, None) or per == "vertex":
-            return "", {}
-        else:
+        tile, slots = given.tile, given.slots
+        if tile is None and slots is None and per == "edge" and not self.device.traits.is_cpu:
             mean = self.rows.m / self.rows.n
-            given = Merge("row", tile=next((size for size in TILES if mean <= size / 1.3), 0))
-            tiled = bool(given.tile)
-            if not tiled:
-                return "", {}
-        return ("tiles", {"tile": given.tile}) if tiled else ("tables", {"slots": given.slots})
+            tile = next((size for size in TILES if TILE_SLACK * mean <= size), None)
+            slots = SLOTS
+        if tile:
+            return "tiles", {"tile": tile, "span": self._span}
+        if slots:
+            span = given.span or WIDE_SPAN
+            return "tables", {"slots": slots, "span": min(span, self.config.lanes)}
+        return "", {}
 
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
-        shape: dict[str, Any] = {
-            "span": min(self._span, self.config.lanes) if self._kept(per)[0] else self._span,
+        shape = {
             "together": self.device.traits.is_cpu,
             "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
         }
@@ -77,7 +77,8 @@ class RowCounting(Counting):
             name = f"row_{where}"
         else:
             name = "rows"
-            kept = {"width": 4 if per == "edge" else self._width, "tallies": TALLIES}
+            width = 4 if per == "edge" else self._width
+            kept = {"span": self._span, "width": width, "tallies": TALLIES}
         kernel = self.kernel(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
         graph = (self.rows.indptr, self.rows.indices)
         m: tuple[Argument, ...] = ()

@@ -3,8 +3,11 @@
 ``python -m bench.studies.triangles --device nvidia --output record.json``; ``--scale 12`` makes
 graphs small enough for a CPU. Counts are first compared with those of the preset "binary-search",
 and a graph that differs is not timed; joules are those of totals, with preparation. All graphs of a
-seed are drawn side by side; they and seeds are taken in turn until the seconds are spent. What is
-beside "auto" is timed on the first seed, where joules are not metered.
+seed are drawn side by side before any is timed; they and seeds are taken in turn until the seconds
+are spent. What is beside "auto" is timed on the first seed, where nothing else is measured.
+``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
+describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
+a code tells; ours is then wall clock, with preparation.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +31,7 @@ from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.cli.searching import energy_of
 from clgraph.cli.text import table
 
+from ..peers.external import load as load_codes
 from ..peers.libraries import IgraphPeer
 from ..runner import machine
 
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 
     from clgraph import Device, Graph
     from clgraph.algorithms.triangles.config import Intersection
+
+    from ..peers.external import Code
 
 __all__ = ["main"]
 
@@ -52,15 +59,17 @@ BARS = {
 VERTEX_FACTOR = 1.5
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
-    (Bitmap(packed=False), ("total",)),
+    (Bitmap(packed=False), ("total", "vertex")),
     (Bitmap(byte_ranks=0), ("total",)),
-    (Bitmap(byte_ranks=32768), ("total",)),
     (Bitmap(stream=4), PERS),
     (Bitmap(stream=8), ("total",)),
-    (Bitmap(bits=32768), ("vertex", "edge")),
-    (Merge("row", span=1), PERS),
-    (Merge("row", span=2), PERS),
-    (Merge("row", span=4), PERS),
+    (Merge("row", span=1), ("total", "vertex")),
+    (Merge("row", span=2), ("total", "vertex")),
+    (Merge("row", span=4), ("total", "vertex")),
+    (Merge("row", tile=0), ("edge",)),
+    (Merge("row", tile=8), ("vertex", "edge")),
+    (Merge("row", slots=64), ("vertex", "edge")),
+    (Merge("row", slots=256), ("vertex", "edge")),
 )
 
 
@@ -132,6 +141,25 @@ def time_igraph(graph: Graph, count: int) -> float:
     return statistics.median(spent_ms)
 
 
+def time_code(code: Code, graph: Graph, count: int) -> float:
+    """Milliseconds that a native code tells for a total.
+
+    Raises
+    ------
+    ValueError
+        If it finds another number.
+    """
+    started = code(graph)
+    try:
+        answer, spent_ms = started.timed(0)
+        wrong = started.complaint(answer, 0, None, {"triangles": count})
+    finally:
+        started.close()
+    if wrong or not code.checks:
+        raise ValueError(f"{code.name}: {wrong or 'there is nothing to check its count by'}")
+    return spent_ms
+
+
 def measure(
     graph: Graph,
     device: Device,
@@ -139,7 +167,7 @@ def measure(
     *,
     metered: bool,
     variants: bool,
-    peer: bool,
+    peers: dict[str, Callable[[Graph, int], float]],
 ) -> dict[str, Any]:
     """Check and time one graph: `pers` by the configuration "auto", then by the variants."""
     plan = Triangles(graph, device=device)
@@ -155,8 +183,11 @@ def measure(
     }
     if not wrong:
         found |= {per: times(plan, per) for per in pers}
-    if peer and not wrong:
-        found["igraph_ms"] = time_igraph(plan.simple, found["count"])
+    if peers and not wrong:
+        found["peers_ms"] = {
+            name: peer(plan.simple, found["count"]) for name, peer in peers.items()
+        }
+        plan.run(prepare=True)
         found["total_ms"] = statistics.median(
             plan.run(prepare=True).stats.total_ms for _ in range(REPEATS)
         )
@@ -187,10 +218,10 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
             bar = BARS[kind].get(per, VERTEX_FACTOR * found["total"]["with_ms"])
             figures = [f"{told[name]:.3f}" for name in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, per, *figures, f"{bar:.3f}"])
-        if "igraph_ms" in found:
-            ratio = found["igraph_ms"] / found["total_ms"]
-            told_ms = [f"{found['igraph_ms']:.1f}", f"{found['total_ms']:.1f}"]
-            rows.append([key, "igraph, total of here", *told_ms, f"{ratio:.2f} times", ""])
+        for peer, their_ms in found.get("peers_ms", {}).items():
+            told_ms = [f"{their_ms:.1f}", f"{found['total_ms']:.1f}"]
+            ratio = their_ms / found["total_ms"]
+            rows.append([key, f"{peer}, total of here", *told_ms, f"{ratio:.2f} times", ""])
         for name, told in found["variants"].items():
             figures = [f"{told[each]:.3f}" for each in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, name, *figures, ""])
@@ -227,6 +258,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of them")
     parser.add_argument("--energy", action="store_true", help="meter joules, two seconds a graph")
     parser.add_argument("--igraph", action="store_true", help="time igraph's count beside it")
+    parser.add_argument("--codes", type=Path, help="native codes to time, algorithms=['triangles']")
+    parser.add_argument("--pers", default=",".join(PERS), help="what is counted; default all")
     parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
@@ -248,22 +281,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     if args.output is not None:
         args.output.parent.mkdir(parents=True, exist_ok=True)
+    peers: dict[str, Callable[[Graph, int], float]] = {"igraph": time_igraph} if args.igraph else {}
+    codes = load_codes(args.codes) if args.codes else {}
+    peers |= {name: partial(time_code, code) for name, code in codes.items()}
     wanted = makers(args.scale)
     names = args.graphs.split(",") if args.graphs else list(wanted)
     with ThreadPoolExecutor(len(names)) as pool:
         for seed in SEEDS[: args.seeds]:
             made = {name: pool.submit(wanted[name], seed) for name in names}
             for name, future in made.items():
+                future.result()
+                record["graphs_ready_s"][f"{name}/{seed}"] = time.perf_counter() - began
+            for name, future in made.items():
                 key = f"{name}/{seed}"
                 graph = future.result()
-                record["graphs_ready_s"][key] = time.perf_counter() - began
                 if time.perf_counter() - began > args.seconds:
                     record["left_out"].append(key)
                     continue
-                pers = ("total",) if name == "kron+2" else PERS
-                variants = seed == SEEDS[0] and not (args.energy or args.igraph)
+                pers = ("total",) if name == "kron+2" else args.pers.split(",")
+                variants = seed == SEEDS[0] and not (args.energy or peers)
                 record["graphs"][key] = measure(
-                    graph, device, pers, metered=args.energy, variants=variants, peer=args.igraph
+                    graph, device, pers, metered=args.energy, variants=variants, peers=peers
                 )
                 record["seconds"] = time.perf_counter() - began
                 if args.output is not None:

@@ -15,8 +15,8 @@
 // The table has a byte for each rank, which is quicker to test than a bit, or bits where bytes would
 // take too much room. Work is claimed from a counter, greatest hubs first; no races.
 //
-// Owners beyond the packed ranks are SIMD groups' work, as many at a time as there are lanes, each of
-// which knows whether its owner has anything to do. What such an owner has beyond the packed ranks it
+// Owners beyond the packed ranks are the work of small groups, as many at a time as there are lanes, each
+// of which knows whether its owner has anything to do. What such an owner has beyond the packed ranks it
 // marks in a small table of shared bits, and looks up what hits one.
 
 ${lanes.vocabulary()}

@@ -8,7 +8,8 @@
 // of a row has no x before it.
 //
 // What is counted of x and of v goes to tallies of the row of u in local memory, so that vertices take
-// at most one global atomic for an edge that closes triangles.
+// at most one global atomic for an edge that closes triangles. They are added to zeros: each run leaves
+// zeros for the next one in `spare`.
 //
 // Supports of edges: each edge intersects whole rows, four places at a time, and its support is
 // stored at both of its places. That finds each triangle three times, and needs neither atomics nor
@@ -39,6 +40,7 @@ void triangles_rows(
     const uint anew,                            // whether partial sums begin here
     __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
 % if config.per == "vertex":
+    __global ${config.sum_t} *spare,                      // [n] out, 0
     __global ${config.sum_t} *found)                      // [n] in/out
 % elif config.per == "edge":
     __global uint *found)                       // [m] out
@@ -67,6 +69,9 @@ void triangles_rows(
     for (ulong slot = get_global_id(0); slot < slots; slot += get_global_size(0)) {
 % endif
         const uint u = first + (uint)(slot / SPAN);
+% if config.per == "vertex":
+        if (slot % SPAN == 0u) spare[u] = 0;
+% endif
         const offset_t row = indptr[u];
         const uint degree = (uint)(indptr[u + 1] - row);
         __global const uint *const a = indices + row;

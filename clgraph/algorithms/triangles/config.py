@@ -55,11 +55,19 @@ class Merge(Intersection):
         Work-items of a row, 1 to 64, with "row".
     width : {1, 4}, optional
         Places that totals compare at a time, with "row"; supports of edges always take 4.
+    tile : int, optional
+        Elements of a row that a work-item keeps in registers for counts of vertices and supports of
+        edges, 1 to 32, with "row"; 0 for none.
+    slots : int, optional
+        Slots of a hash table in local memory that it keeps them in instead, a power of two from 8
+        to 256, with "row"; 0 for none.
     """
 
     by: Literal["edge", "row"] = "edge"
     span: int | None = None
     width: Literal[1, 4] | None = None
+    tile: int | None = None
+    slots: int | None = None
     way: ClassVar[str] = "merge"
 
     def __post_init__(self) -> None:
@@ -69,8 +77,13 @@ class Merge(Intersection):
         _check("Merge.span", self.span, 1, 64)
         if self.width not in {None, 1, 4}:
             raise InvalidArgumentError(f"Merge.width={self.width!r} is neither 1 nor 4.")
-        if self.by != "row" and (self.span is not None or self.width is not None):
-            raise InvalidArgumentError("Merge.span and Merge.width are for by='row'.")
+        _check("Merge.tile", self.tile, 0, 32)
+        _check("Merge.slots", self.slots, 0, 256)
+        if self.slots and (self.slots < 8 or self.slots & (self.slots - 1)):
+            raise InvalidArgumentError(f"Merge.slots={self.slots} is not a power of two from 8.")
+        given = (self.span, self.width, self.tile, self.slots)
+        if self.by != "row" and given != (None,) * len(given):
+            raise InvalidArgumentError("Merge.span, width, tile and slots are for by='row'.")
 
     @property
     def by_row(self) -> bool:

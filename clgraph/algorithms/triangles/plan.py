@@ -205,6 +205,8 @@ class Triangles:
                     "it, or take them in turn from triangle_blocks."
                 )
             return count, self._listed(log, count, run)
+        if per == "vertex" and isinstance(self._counting, RowCounting) and self._adds_vertices:
+            return self._counting.of_vertices(log)
         if per == "vertex" and self._adds_vertices:
             found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
             count = run(log, "vertex", (found,))

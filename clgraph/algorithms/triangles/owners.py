@@ -1,0 +1,173 @@
+"""Counting at the middle vertex of each triangle, by tables of bits or bytes in local memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.triangles.config import Bitmap
+from clgraph.algorithms.triangles.launching import TurnedCounting
+from clgraph.algorithms.triangles.orient import ALIGNED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clgraph.algorithms.triangles.config import Resolved
+    from clgraph.algorithms.triangles.orient import Orientation
+    from clgraph.device import Device
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["OwnerCounting"]
+
+# Tables of bits: of work-groups, for the greatest hubs, and of SIMD groups, for all others.
+TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
+# Lanes that walk one row side by side; those of tables of bits; those of counts of vertices.
+STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
+CHUNK = 16  # owners that a SIMD group claims at a time
+HUBS, PIECES = 2048, 4
+TALLIES, SMALL_TALLIES = 1024, 64
+PHASES = 4  # ranges of owners, at most
+PACKED_RANKS = 1 << 16  # owners that packed rows serve
+BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
+NEAR_GROUP, FAR_GROUP = (
+    128,
+    64,
+)  # work-items of a group for owners after those, and after packed ranks
+
+
+def _table_bytes(bits: int) -> int:
+    return bits // 32 * (4 + (2 if bits <= 1 << 16 else 4)) + 4 * TALLIES + 256
+
+
+class OwnerCounting(TurnedCounting):
+    """Each triangle at its middle vertex, by tables of bits in local memory."""
+
+    longest: int | None = None
+
+    def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
+        super().__init__(config, device, turned)
+        self._next = self.memory.allocate("next_owners", PHASES * self.slices, np.uint32)
+        way = config.intersect
+        traits = device.traits
+        given = way if isinstance(way, Bitmap) else Bitmap()
+        self._given = given
+        bits = given.bits or (CPU_TABLE_BITS if config.lanes == 1 else TABLE_BITS)
+        # Beside each word of 32 bits, the place of its first rank: 2 bytes, or 4 in large tables.
+        while bits > SMALL_TABLE_BITS and _table_bytes(bits) > traits.local_bytes:
+            bits //= 2
+        self._bits = bits
+        self._pieces = given.pieces or PIECES
+        self._streams = [min(given.stream or each, config.lanes) for each in (STREAM, WIDE_STREAM)]
+        self._packed = bool(turned.packed) and given.packed is not False
+        # A byte a rank, and what else a group keeps.
+        room = 1 << (traits.local_bytes - 1024).bit_length() - 1
+        asked = BYTE_RANKS if given.byte_ranks is None else given.byte_ranks
+        self._byte_ranks = min(asked, room, PACKED_RANKS)
+        self.intersections = turned.m // 2
+
+    @property
+    def probes(self) -> int:
+        """Elements that a run looks up: in each row, for each, those before it."""
+        outs = self.turned.outs.read().astype(np.int64)
+        return int((outs * (outs - 1) // 2).sum())
+
+    def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
+        """Count all triangles, filling `out` as ``per`` says."""
+        return self.run_owners(log, per, out, 0, self.turned.n)
+
+    def run_owners(
+        self, log: SweepLog, per: str, out: tuple[Argument, ...], first: int, end: int
+    ) -> int:
+        """Count the triangles whose middle vertex has a rank from `first` to `end`."""
+        rows = (self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows)
+        cleared = self._next.clear()
+        log.add(cleared, cleared, name="clear")
+        counter = 0
+        for begin, stop, name, options in self._phases(per, first, end):
+            file = name.removeprefix("triangles_")
+            file = file if file in {"owners", "packed_vertices"} else "packed"
+            kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
+            arrays = (*self.turned.packed, *rows) if file != "owners" else rows
+            for one, other in self.ranges(begin, stop):
+                hubs = min(max(HUBS - int(one), 0), int(other - one))
+                items = int(other - one) + hubs * (self._pieces - 1)
+                self.launch(
+                    log,
+                    kernel,
+                    *arrays,
+                    *(one, np.uint32(items), np.uint32(hubs), np.uint32(self._pieces)),
+                    *(np.uint32(one == first), np.uint32(counter), self._next),
+                    *(self.partial, *out),
+                    step=f"{name} {options['unit']}" if file == "owners" else name,
+                    size=options.get("group_size"),
+                )
+                counter += 1
+        log.wait()
+        return int(self.partial.read().sum())
+
+    def _phases(
+        self, per: str, first: int, end: int
+    ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+        """Give ranges of owners, their kernel's name, and what it is rendered with."""
+        if per == "total" and self._packed:
+            yield from self._packed_phases(first, end)
+            return
+        if per == "vertex" and self._packed and first < PACKED_RANKS:
+            for most in (BYTE_RANKS, PACKED_RANKS):
+                stop = min(most, end)
+                if first < stop:
+                    shape = {"tallies": TALLIES, "group_size": self._size(first)}
+                    shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
+                    yield first, stop, "triangles_packed_vertices", shape
+                    first = stop
+        one_lane = self.config.lanes == 1
+        common = {
+            "stream": self._streams[1],
+            "width": ALIGNED if self.config.renamed and not one_lane else 1,
+        }
+        large = {
+            **common,
+            "unit": "group",
+            "bits": self._bits,
+            "exact": (one_lane and self.turned.n <= self._bits) or not one_lane,
+            "chunk": CHUNK if one_lane else 1,
+            "tallies": TALLIES,
+        }
+        small = {
+            **common,
+            "unit": "lanes",
+            "bits": SMALL_TABLE_BITS,
+            "exact": False,
+            "chunk": CHUNK,
+            "tallies": SMALL_TALLIES,
+        }
+        split = first if first >= self._bits else min(self._bits, end)
+        split = end if one_lane else split
+        if first < split:
+            yield first, split, "triangles_owners", large
+        if split < end:
+            yield split, end, "triangles_owners", small
+
+    def _packed_phases(
+        self, first: int, end: int
+    ) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+        """Give the ranges of owners that bytes, bits, and bits of SIMD groups are for."""
+        tables = (("bytes", self._byte_ranks), ("bits", PACKED_RANKS))
+        for (table, ranks), stream in zip(tables, self._streams, strict=True):
+            stop = min(ranks, end)
+            shape = {"table": table, "ranks": ranks, "stream": stream, "beyond": False}
+            shape |= {"unit": "group", "group_size": self._size(first)}
+            if first < stop:
+                yield first, stop, f"triangles_packed_{table}", shape
+                first = stop
+        if first < end:
+            shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
+            shape |= {"beyond": True, "unit": "group", "shared_bits": SMALL_TABLE_BITS}
+            shape["group_size"] = self.group_of(FAR_GROUP)
+            yield first, end, "triangles_packed_beyond", shape
+
+    def _size(self, first: int) -> int:
+        """Work-items of a group for owners from a rank on: later ones have shorter lists."""
+        return self.config.group_size if first < BYTE_RANKS else self.group_of(NEAR_GROUP)

@@ -1,0 +1,113 @@
+"""Counting straight from the rows of a graph, by number: nothing is prepared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.triangles.config import Merge
+from clgraph.algorithms.triangles.launching import Counting
+from clgraph.engine.resident import offsets_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.triangles.config import Resolved
+    from clgraph.algorithms.triangles.orient import StoredRows
+    from clgraph.device import Allocation, Device
+    from clgraph.device.kernel import Argument
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["RowCounting"]
+
+FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item takes
+SPAN = 4  # work-items of a row of more
+TALLIES = 12  # edges of a row that are counted in local memory
+# Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
+TILES, TILE_SLACK = (4, 8), 1.3
+SLOTS, WIDE_SPAN = 128, 8
+DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours may pass 2**32
+
+
+class RowCounting(Counting):
+    """Each row walked by its own work-items, by number."""
+
+    longest: int | None = None
+    probes: int | None = None
+    vertices: tuple[Allocation, ...] = ()
+
+    def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
+        super().__init__(config, device, rows)
+        self.intersections = rows.m // 2
+        given = config.intersect
+        self._given = given if isinstance(given, Merge) else Merge("row")
+        one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
+        self._span = self._given.span or (1 if one else SPAN)
+        self._width = self._given.width or 1
+        self.sum_type = np.uint32 if rows.max_degree <= DEGREE_OF_32_BITS else np.uint64
+        self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
+        self._sums: tuple[Allocation, ...] = ()
+
+    def _kept(self, per: str) -> tuple[str, dict[str, int]]:
+        """Tell where a row is kept, and how much of it: in registers, in a table, or nowhere."""
+        given = self._given
+        if per not in {"vertex", "edge"}:
+            return "", {}
+        tile, slots = given.tile, given.slots
+        if tile is None and slots is None and per == "edge" and not self.device.traits.is_cpu:
+            mean = self.rows.m / self.rows.n
+            tile = next((size for size in TILES if TILE_SLACK * mean <= size), None)
+            slots = SLOTS
+        if tile:
+            return "tiles", {"tile": tile, "span": self._span}
+        if slots:
+            span = given.span or WIDE_SPAN
+            return "tables", {"slots": slots, "span": min(span, self.config.lanes)}
+        return "", {}
+
+    def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
+        """Count all triangles, filling `out` as ``per`` says."""
+        shape = {
+            "together": self.device.traits.is_cpu,
+            "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
+        }
+        where, kept = self._kept(per)
+        if where:
+            name = f"row_{where}"
+        else:
+            name = "rows"
+            width = 4 if per == "edge" else self._width
+            kept = {"span": self._span, "width": width, "tallies": TALLIES}
+        kernel = self.kernel(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
+        graph = (self.rows.indptr, self.rows.indices)
+        m: tuple[Argument, ...] = ()
+        if where or per == "edge" or self._width > 1:
+            m = (offsets_dtype(self.rows.m).type(self.rows.m),)
+        for first, end in self.ranges(0, self.rows.n):
+            anew = np.uint32(first == 0)
+            self.launch(log, kernel, *graph, first, end, *m, anew, self.partial, *out)
+        log.wait()
+        total = int(self.partial.read().sum())
+        if where and per == "vertex":
+            return total // 2
+        return total // 3 if per == "edge" else total
+
+    def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
+        """Count the triangles of each vertex, and all."""
+        if not self._sums:
+            n = self.rows.n
+            self._sums = tuple(
+                self.memory.allocate(name, n, self.sum_type)
+                for name in ("triangles_of_vertex", "cleared_for_next")
+            )
+        found, spare = self._sums
+        if self._zeros is not found:
+            event = found.clear()
+            log.add(event, event, name="clear triangles_of_vertex")
+        self._zeros = None
+        twice = bool(self._kept("vertex")[0])
+        count = self.run(log, "vertex", (spare, found))
+        values = found.read().astype(np.int64)
+        self._sums, self._zeros = (spare, found), spare
+        return count, values // 2 if twice else values

@@ -1,0 +1,178 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="units" file="/grid/units.mako"/>
+<%namespace name="packed" file="/rows/packed.mako"/>
+<%namespace name="columns" file="/rows/bit_columns.mako"/>
+// Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
+//
+// A group marks N+(v) in a table of bits and streams N+(u) past it for every u that v is in the row of,
+// as packed.cl does. What each u has of N+(v) is added to u, and the sum of that to v. What each x is
+// met is tallied in local memory, at its place in the row of v: that of the first rank in its word of
+// the table, and the marked bits below it.
+//
+// Ranks below DENSE of rows that have many of them lie there as words of bits: a SIMD group compares
+// them with the owner's a row at a time, a word a lane, and counts bit by bit in planes of registers.
+// Most of what is met is met there, and takes neither a look-up nor an atomic of its own.
+//
+// Work is claimed from a counter, greatest hubs first; no races: sums are integers.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+${units.declarations("group")}
+${packed.declarations()}
+
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+#define WORDS ((PACKED_RANKS + 1u) / 32u)
+#define STREAM ${config.stream}u        // work-items that walk one row side by side
+#define TALLIES ${config.tallies}u      // ranks of an owner counted in local memory, DENSE or more
+#define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
+${columns.declarations(planes=7)}
+
+// Bits i and i + 1: whether the two ranks in a word are marked.
+static inline uint marks(const __local uint *table, const uint two) {
+    return (table[(two & 0xffffu) >> 5] >> (two & 31u) & 1u) | (table[two >> 21] >> (two >> 16 & 31u) & 1u) << 1;
+}
+
+__kernel KERNEL void triangles_packed_vertices(
+    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ counts
+    __global const uint4 *restrict packed,      // units
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict degrees,      // [n]
+    __global const uint *restrict rows,         // [m] smaller ranks first, then the greater ones
+    const uint first,                           // owners from `first` on, in `items` pieces:
+    const uint items,                           // `pieces` for each of the first `hubs`, else one
+    const uint hubs,
+    const uint pieces,
+    const uint anew,                            // whether partial sums begin here
+    const uint counter,                         // which of `next` counts what is claimed
+    __global uint *next,                        // in/out, 0 on entry
+    __global ulong *partial,                    // [SIMD groups] in/out: triangles found
+    __global ulong *found)                      // [n] in/out, by rank
+{
+    ${lanes.setup()}
+    __local uint table[WORDS];
+    __local ushort first_of[WORDS];             // place in the row of a word's first rank
+    __local uint tally[TALLIES];
+    __local uint word;
+    const uint part = UNIT_ITEM % STREAM;
+    ulong total = 0ul;
+    for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
+    for (uint i = UNIT_ITEM; i < TALLIES; i += UNIT_ITEMS) tally[i] = 0u;
+    for (;;) {
+        const uint item = unit_claim(&word, next + counter, 1u);
+        if (item >= items) break;
+        const int hub = item < hubs * pieces;
+        const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
+        const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
+        const uint length = outs[v], above = degrees[v] - length;
+        const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
+        if (length == 0u || from == to) continue;
+        __global const uint *const row = rows + begins[v];
+        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
+            const uint x = row[k];
+            atomic_or(&table[x >> 5], 1u << (x & 31u));
+            if (k == 0u || row[k - 1u] >> 5 != x >> 5) first_of[x >> 5] = (ushort)k;
+        }
+        unit_barrier();
+        uint met = 0u;
+
+        // Rows of bits: a SIMD group looks at LANES vertices u and takes two such rows at a time.
+        uint own[LANE_WORDS];
+        columns_t columns[LANE_WORDS];
+        for (uint i = 0u; i < LANE_WORDS; ++i) {
+            own[i] = i * LANES + lane_id() < DENSE_WORDS ? table[i * LANES + lane_id()] : 0u;
+            columns[i] = (columns_t){0u};
+        }
+        uint added = 0u;
+        for (uint base = from + LANE_GROUP * LANES; base < to; base += UNIT_ITEMS) {
+            const uint k = base + lane_id();
+            const uint u = k < to ? row[length + k] : v;
+            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            uint both = 0u;
+            for (lanemask_t left = lane_ballot(PACKED_DENSE(head.y) != 0u); left; added += 2u) {
+                const uint one = lanemask_first(left);
+                left &= left - 1u;
+                const int two_left = left != 0u;
+                const uint other = two_left ? lanemask_first(left) : one;
+                if (two_left) left &= left - 1u;
+                __global const uint *const a = (__global const uint *)(packed + lane_shuffle(head.x, one));
+                __global const uint *const b = (__global const uint *)(packed + lane_shuffle(head.x, other));
+                uint of_a = 0u, of_b = 0u;
+                for (uint i = 0u; i < LANE_WORDS; ++i) {
+                    const uint at = min(i * LANES + lane_id(), DENSE_WORDS - 1u);
+                    const uint in_a = a[at] & own[i], in_b = two_left ? b[at] & own[i] : 0u;
+                    of_a += (uint)popcount(in_a);
+                    of_b += (uint)popcount(in_b);
+                    columns_add(&columns[i], in_a, in_b);
+                }
+                of_a = lane_reduce_add(of_a);
+                of_b = lane_reduce_add(of_b);
+                if (lane_id() == one) both = of_a;
+                if (lane_id() == other && two_left) both = of_b;
+            }
+            if (both) atom_add(&found[u], (ulong)both);
+            met += both;
+            if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
+                for (uint i = 0u; added && i < LANE_WORDS; ++i) {
+                    uint at = own[i] ? first_of[i * LANES + lane_id()] : 0u;
+                    for (uint left = own[i]; left; left &= left - 1u, ++at) {
+                        const uint count = columns_count(&columns[i], (uint)popcount(~left & (left - 1u)));
+                        if (count) atomic_add(&tally[at], count);
+                    }
+                    columns[i] = (columns_t){0u};
+                }
+                added = 0u;
+                lane_converge();
+            }
+        }
+
+        // Words of 16 bits: STREAM work-items walk one row.
+        for (uint base = from; base < to; base += UNIT_ITEMS / STREAM) {
+            const uint k = base + UNIT_ITEM / STREAM;
+            const uint u = k < to ? row[length + k] : v;
+            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            uint unit = head.x + (PACKED_DENSE(head.y) ? DENSE_UNITS : 0u);
+            const uint end = unit + (PACKED_FEW(head.y) + PACKED_UNIT - 1u) / PACKED_UNIT;
+            uint both = 0u;
+            for (unit += part; unit < end; unit += STREAM) {
+                const uint4 ranks = packed[unit];
+                uint hits = marks(table, ranks.s0) | marks(table, ranks.s1) << 2
+                    | marks(table, ranks.s2) << 4 | marks(table, ranks.s3) << 6;
+                both += (uint)popcount(hits);
+                for (; hits; hits &= hits - 1u) {
+                    const uint i = (uint)popcount(~hits & (hits - 1u));
+                    const uint two = i < 4u ? (i < 2u ? ranks.s0 : ranks.s1) : (i < 6u ? ranks.s2 : ranks.s3);
+                    const uint x = two >> (i & 1u) * 16u & 0xffffu;
+                    const uint at = first_of[x >> 5] + (uint)popcount(table[x >> 5] & ((1u << (x & 31u)) - 1u));
+                    if (at < TALLIES) atomic_inc(&tally[at]);
+                    else atom_inc(&found[x]);
+                }
+                if (ranks.s3 >> 16 >= v) break;
+            }
+            lane_converge();
+            met += both;
+            for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
+            if (both && part == 0u) atom_add(&found[u], (ulong)both);
+        }
+        total += met;
+        lane_converge();
+        met = lane_reduce_add(met);
+        if (met && lane_id() == 0u) atom_add(&found[v], (ulong)met);
+        unit_barrier();
+        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
+            const uint x = row[k];
+            table[x >> 5] = 0u;
+            if (k < TALLIES) {
+                if (tally[k]) atom_add(&found[x], (ulong)tally[k]);
+                tally[k] = 0u;
+            }
+        }
+    }
+    lane_converge();
+    total = lane_reduce_add_ulong(total);
+    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
+    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+}

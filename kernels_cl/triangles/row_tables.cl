@@ -1,0 +1,105 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="table" file="/intersect/table.mako"/>
+// Triangles of vertices or edges as in row_tiles.cl, for rows too long for registers: what is needed of
+// the row of u is in a hash table in local memory, as much at a time as it holds.
+//
+// Races: none that shows; sums are integers.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+#define INTERSECT_STEP()
+${intersect.functions()}
+${intersect.block_functions("offset_t")}
+${table.functions(config.slots)}
+
+#define SPAN ${config.span}u            // work-items of a row, at most LANES
+#define ROWS (LANES / SPAN)             // rows that a SIMD group takes at a time
+#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void triangles_row_tables(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m] ascending in each row
+    const uint first,                           // rows from `first` to `end`
+    const uint end,
+    const offset_t m,
+    const uint anew,                            // whether partial sums begin here
+    __global ulong *partial,                    // [SIMD groups] in/out: what is added up
+% if config.per == "vertex":
+    __global ${config.sum_t} *spare,            // [n] out, 0
+    __global ${config.sum_t} *found)            // [n] in/out: twice the triangles
+% else:
+    __global uint *found)                       // [m] out
+% endif
+{
+    ${lanes.setup()}
+    __local uint tables[GROUP_LANES * ROWS * TABLE_SLOTS];
+    __local uint *const mine = tables + (LANE_GROUP * ROWS + lane_id() / SPAN) * TABLE_SLOTS;
+    const uint part = lane_id() % SPAN;
+    for (uint i = part; i < TABLE_SLOTS; i += SPAN) mine[i] = TABLE_EMPTY;
+    ulong total = 0ul;
+    const ulong step = (ulong)get_num_groups(0) * GROUP_LANES * ROWS;
+    for (ulong base = first + ((ulong)get_group_id(0) * GROUP_LANES + LANE_GROUP) * ROWS; base < end; base += step) {
+        const ulong slot = base + lane_id() / SPAN;
+        const int there = slot < end;
+        const uint u = there ? (uint)slot : 0u;
+        const offset_t row = there ? indptr[u] : 0;
+        const uint degree = there ? (uint)(indptr[u + 1u] - row) : 0u;
+        __global const uint *const a = indices + row;
+% if config.per == "vertex":
+        if (there && part == 0u) spare[u] = 0;
+        uint of_u = 0u;
+        const uint size = lower_bound(a, degree, u);
+% else:
+        const uint size = degree;
+% endif
+        for (uint from = 0u; lane_any(from < size); from += TABLE_HOLDS) {
+            const uint stop = min(size, from + TABLE_HOLDS);
+            for (uint k = from + part; k < stop; k += SPAN) table_put(mine, a[k]);
+            lane_converge();
+            for (uint k = part; from < size && k < size; k += SPAN) {
+                const uint v = a[k];
+                if (v >= u) break;
+                const offset_t begin = indptr[v], end_v = indptr[v + 1u];
+                uint both = 0u;
+% if config.per == "edge":
+                offset_t mirror = 0;            // the edge's place in the row of v
+% endif
+                for (offset_t block = begin / 4; 4 * block < end_v; ++block) {
+                    const uint4 y = block_of(indices, m, block, begin, end_v, TABLE_EMPTY - 1u);
+                    both += table_has(mine, y.s0) + table_has(mine, y.s1) + table_has(mine, y.s2) + table_has(mine, y.s3);
+% if config.per == "edge":
+% for i in range(4):
+                    if (y.s${i} == u) mirror = 4 * block + ${i};
+% endfor
+% else:
+                    if (y.s3 >= u) break;       // the table has nothing from u on
+% endif
+                }
+                total += both;
+% if config.per == "edge":
+                if (from) both += found[row + k];
+                found[row + k] = both;
+                found[mirror] = both;
+% else:
+                of_u += both;
+                if (both) ADD(found[v], 2u * both);
+% endif
+            }
+            lane_converge();
+            for (uint i = part; i < TABLE_SLOTS; i += SPAN) mine[i] = TABLE_EMPTY;
+            lane_converge();
+        }
+% if config.per == "vertex":
+        if (of_u) ADD(found[u], of_u);
+% endif
+    }
+    lane_converge();
+    total = lane_reduce_add_ulong(total);
+    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
+    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+}

@@ -1,0 +1,112 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="tile" file="/intersect/tile.mako"/>
+// Triangles of vertices or edges, by number, straight from the rows of the graph: a few work-items a
+// vertex u, which take its edges to smaller numbers v in turn. For graphs of low degree.
+//
+// What is needed of the row of u is in registers; all of the row of v is compared with it. Of edges that
+// is the whole row, and the support is stored at both places of the edge. Of vertices it is N+(u), what
+// comes before u: what the row of v has of it closes as many triangles of u with the edge (u, v),
+// whichever end comes first; so triangles of u are found twice, those of v once for each u, and no
+// comparison is needed to tell one corner from the other. Counts of vertices are doubled.
+//
+// Counts of vertices are added to zeros: each run leaves zeros for the next one in `spare`.
+//
+// Races: none that shows; sums are integers.
+
+${lanes.vocabulary()}
+${memory.vocabulary()}
+${group.declarations()}
+#define INTERSECT_STEP()
+${intersect.functions()}
+${intersect.block_functions("offset_t")}
+${tile.functions(config.tile, "offset_t")}
+
+#define TILE ${config.tile}u
+#define SPAN ${config.span}u            // work-items of a row
+#define BOUND ${"u" if config.per == "vertex" else "0xffffffffu"}    // of what is in registers
+#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void triangles_row_tiles(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m] ascending in each row
+    const uint first,                           // rows from `first` to `end`
+    const uint end,
+    const offset_t m,
+    const uint anew,                            // whether partial sums begin here
+    __global ulong *partial,                    // [SIMD groups] in/out: what is added up
+% if config.per == "vertex":
+    __global ${config.sum_t} *spare,            // [n] out, 0
+    __global ${config.sum_t} *found)            // [n] in/out: twice the triangles
+% else:
+    __global uint *found)                       // [m] out
+% endif
+{
+    ${lanes.setup()}
+    ulong total = 0ul;
+    const ulong slots = (ulong)(end - first) * SPAN;
+% if config.together:
+    // A thread's rows lie side by side.
+    const ulong share = (slots + get_global_size(0) - 1u) / get_global_size(0);
+    const ulong slots_end = min((get_global_id(0) + 1u) * share, slots);
+    for (ulong slot = get_global_id(0) * share; slot < slots_end; ++slot) {
+% else:
+    for (ulong slot = get_global_id(0); slot < slots; slot += get_global_size(0)) {
+% endif
+        const uint u = first + (uint)(slot / SPAN), part = (uint)(slot % SPAN);
+% if config.per == "vertex":
+        if (part == 0u) spare[u] = 0;
+% endif
+        const offset_t row = indptr[u];
+        const uint degree = (uint)(indptr[u + 1] - row);
+        __global const uint *const a = indices + row;
+        // The next edge is loaded while one is compared.
+        uint next = part < degree ? a[part] : u;
+        if (next >= u) continue;
+        offset_t next_begin = indptr[next], next_end = indptr[next + 1u];
+        tile_t mine = tile_load(a, degree, BOUND);
+% if config.per == "vertex":
+        const int whole = degree <= TILE || a[TILE] > u;
+        uint of_u = 0u;
+% else:
+        const int whole = degree <= TILE;
+% endif
+        for (uint k = part; next < u; k += SPAN) {
+            const uint v = next;
+            const offset_t begin = next_begin, end_v = next_end;
+            next = k + SPAN < degree ? a[k + SPAN] : u;
+            if (next < u) {
+                next_begin = indptr[next];
+                next_end = indptr[next + 1u];
+            }
+            offset_t mirror = 0;                // the edge's place in the row of v
+            uint both = 0u;
+            if (whole) both = tile_met(mine, indices, m, begin, end_v, u, &mirror);
+            else for (uint base = 0u; base < degree; base += TILE) {
+                mine = tile_load(a + base, degree - base, BOUND);
+                both += tile_met(mine, indices, m, begin, end_v, u, &mirror);
+% if config.per == "vertex":
+                if (base + TILE < degree && a[base + TILE] > u) break;
+% endif
+            }
+% if config.per == "vertex":
+            if (both) ADD(found[v], 2u * both);
+            of_u += both;
+        }
+        if (of_u) ADD(found[u], of_u);
+        total += of_u;
+% else:
+            found[row + k] = both;
+            found[mirror] = both;
+            total += both;
+        }
+% endif
+    }
+    lane_converge();
+    total = lane_reduce_add_ulong(total);
+    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
+    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+}

@@ -176,7 +176,8 @@ def _report(
     values = {name: criterion.value for name, criterion in whole.items()}
     reasons = [f"{name}: {c.reason}" for name, c in whole.items() if c.reason]
     for counting in found.values():
-        reasons += [why for why in counting.left_plain.values() if why not in reasons]
+        told = [*counting.left_plain.values(), *counting.run_stepped.values()]
+        reasons += [why for why in told if why not in reasons]
     if card is not None and card.reason:
         reasons.append(f"card: {card.reason}")
     return QualityReport(

@@ -12,9 +12,11 @@ from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation, finish_copy
 from clgraph.device.program import build
+from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
 from clgraph.profile.instrument import (
     HEADER,
+    LAST_BLOCK,
     RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
@@ -40,6 +42,11 @@ TRACED_ACCESSES = 1 << 20
 LEAST_REGISTERS, REGISTER_STEP = 32, 8
 WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
+LOOK_S, SHOWN = (
+    2.0,
+    60,
+)  # how long the counters of a running kernel are waited for; letters of a line
+ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,15 @@ class Timeline:
         """Take note."""
         self._copies.append((size_bytes, event))
 
+    def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
+        """Tell whether they are resident at once: what is launched is what would be anyway."""
+        del kernel, groups, group_size
+        return True
+
+    def gave_up(self, kernel: Kernel) -> None:
+        """Keep what was seen: it took its time."""
+        del kernel
+
     def launches(self) -> list[Launch]:
         """Give the launches in the order of their starts, after they have ended."""
         wait(event for *_, event in self._launches)
@@ -181,8 +197,8 @@ class Counting:
     ----------
     found : dict of Place to Counted
         By kernel.
-    left_plain : dict of Place to str
-        Kernels that were launched as they are, and why.
+    left_plain, run_stepped : dict of Place to str
+        Kernels that were launched as they are, or stage by stage, and why.
     """
 
     def __init__(
@@ -198,33 +214,39 @@ class Counting:
         self._lanes = lanes
         self._twins: dict[tuple[str, str, int], _Twin] = {}
         self.left_plain: dict[Place, str] = {}
+        self.run_stepped: dict[Place, str] = {}
         self.found: dict[Place, Counted] = {}
 
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
     ) -> cl.Event:
         """Launch what stands for it, and read its counters."""
-        foreign = self._device is not None and kernel.device != self._device
-        if foreign or kernel.program is None:
+        if self._is_foreign(kernel):
             return kernel.launch_unobserved(global_size, group_size, *args)
         twin = self._twin(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
-        resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
-        if (
-            resident
-            < global_size // group_size
-            <= resident_groups(kernel.device, kernel, group_size, dynamic)
-        ):
-            # Its work-groups may wait for one another, and not all of them would be there.
-            self.left_plain[place_of(kernel)] = (
-                f"an instrumented {kernel.name} has room for {resident} work-groups only"
-            )
-            return kernel.launch_unobserved(global_size, group_size, *args)
+        groups = global_size // group_size
+        if twin.source.waits and place_of(kernel) not in self.run_stepped:
+            resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
+            if resident < groups <= resident_groups(kernel.device, kernel, group_size, dynamic):
+                # Its work-groups may wait for one another, and not all of them would be there.
+                self.left_plain[place_of(kernel)] = (
+                    f"an instrumented {kernel.name} has room for {resident} work-groups only"
+                )
+                return kernel.launch_unobserved(global_size, group_size, *args)
         counted = self.found.setdefault(place_of(kernel), Counted())
-        layout = _Layout.of(twin.source, self._mask, global_size // group_size, group_size)
+        layout = _Layout.of(twin.source, self._mask, groups, group_size)
         table = self._table(twin, kernel.device, layout)
         event = twin.kernel.launch_unobserved(global_size, group_size, *args, table)
-        wait(event)
+        try:
+            wait(event, ANSWER_S)
+        except KernelTimeoutError as error:
+            twin.table = None  # it is written to until the process ends
+            raise KernelTimeoutError(
+                f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
+                f"{ANSWER_S:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
+                "the pass that counts, and please report this."
+            ) from error
         counted.times_ns += int(event.profile.end - event.profile.start)
         self._read(twin, table, layout, counted)
         return event
@@ -232,12 +254,40 @@ class Counting:
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take no note: copies are those of the timeline."""
 
+    def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
+        """Tell whether so many work-groups of the instrumented kernel are resident at once."""
+        if self._is_foreign(kernel):
+            return True
+        twin = self._twin(kernel)
+        resident = resident_groups(kernel.device, twin.kernel, group_size)
+        plain = resident_groups(kernel.device, kernel, group_size)
+        if not twin.source.waits or resident >= min(groups, plain):
+            return True
+        self.run_stepped[place_of(kernel)] = (
+            f"an instrumented {kernel.name} has room for {resident} of {groups} work-groups, so it "
+            "was launched stage by stage"
+        )
+        return False
+
+    def gave_up(self, kernel: Kernel) -> None:
+        """Forget what was counted of it, for its launches are run again stage by stage."""
+        place = place_of(kernel)
+        self.found.pop(place, None)
+        self.run_stepped[place] = (
+            f"work-groups of an instrumented {kernel.name} waited in vain for one another, so it "
+            "was launched stage by stage"
+        )
+
     def release(self) -> None:
         """Free the counters' memory."""
         for twin in self._twins.values():
             if twin.table is not None:
                 twin.table.release()
         self._twins.clear()
+
+    def _is_foreign(self, kernel: Kernel) -> bool:
+        foreign = self._device is not None and kernel.device != self._device
+        return foreign or kernel.program is None
 
     def _twin(self, kernel: Kernel) -> _Twin:
         """Give what stands for a kernel: the same for every object of the same entry point.
@@ -377,6 +427,28 @@ class _Layout:
             self.accesses_at,
         )
         return words
+
+
+def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: _Layout) -> str:
+    """Say which lines SIMD groups entered last, read while the kernel runs; "" if unknown."""
+    device, sites = kernel.device, twin.source.sites
+    if twin.source.flavour != "counters" or kernel.program is None:
+        return ""
+    words = np.zeros(layout.accesses_at, np.uint64)
+    queue = cl.CommandQueue(table.buffer.context, device.cl)
+    try:
+        wait(cl.enqueue_copy(queue, words, table.buffer, is_blocking=False), LOOK_S)
+    except ClgraphError:
+        return ""
+    records = words[layout.records_at :].reshape(-1, RECORD_WORDS)[: layout.records]
+    last = records[:, LAST_BLOCK].astype(np.int64) - 1
+    known, groups = np.unique(last[(last >= 0) & (last < len(sites))], return_counts=True)
+    lines = kernel.program.source.splitlines()
+    told = [
+        f"{count} at {lines[sites[site].line - 1].strip()[:SHOWN]!r}"
+        for site, count in zip(known, groups, strict=True)
+    ]
+    return "; SIMD groups stand behind " + ", ".join(told) if told else ""
 
 
 def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:

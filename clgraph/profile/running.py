@@ -11,23 +11,25 @@ import numpy as np
 from clgraph.device import device as find_device
 from clgraph.device.observing import observed_by
 from clgraph.errors import InvalidArgumentError
-from clgraph.profile.assess import Evidence, kernel_report, run_criteria, run_prediction
+from clgraph.profile.assess import kernel_report, run_criteria, run_prediction
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise, functions_of
 from clgraph.profile.criteria import Criterion
+from clgraph.profile.evidence import Evidence
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
 from clgraph.profile.prediction import speedups
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
-from clgraph.profile.watching import Counting, Timeline, empty_barrier_cycles, uses_counters
+from clgraph.profile.timeline import Timeline
+from clgraph.profile.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clgraph.device import Device
-    from clgraph.profile.watching import Launch, Place
+    from clgraph.profile.timeline import Launch, Place
     from clgraph.progress import Progress
 
 __all__ = ["PASSES", "profile", "runnable"]

@@ -10,7 +10,7 @@ from clgraph.device.observing import observed_by
 from clgraph.device.program import try_building
 from clgraph.device.sources import render
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.watching import Timeline
+from clgraph.profile.timeline import Timeline
 
 ALL = Mask(63)
 KERNEL = """

@@ -14,7 +14,8 @@ from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
 from clgraph.profile import watching
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.watching import Counting, Timeline
+from clgraph.profile.timeline import Timeline
+from clgraph.profile.watching import Counting
 
 GRAPH = cg.generate.kron(7, seed=3)
 SPIN = """

@@ -1,4 +1,4 @@
-"""Instrumented renderings: rewriting a kernel's text so that it counts what it does.
+"""Rewriting a kernel's text so that it counts what it does.
 
 A text is rewritten after it was rendered, so that templates and kernels know nothing of profiling,
 the plain build is untouched, and every kernel of every plan can be profiled. What is put in are
@@ -15,14 +15,25 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from clgraph.device.source_text import Edits, Function, Text
 from clgraph.device.sources import render
-from clgraph.profile.accesses import ACCESS, Accesses, access_kind
-from clgraph.profile.blocks import Blocks
-from clgraph.profile.sites import Site, SiteKind, Sites
+from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
+from clgraph.profile.instrument.blocks import Blocks
+from clgraph.profile.instrument.sites import Site, SiteKind, Sites
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
-__all__ = ["SITE_WORDS", "SPREAD", "Flavour", "Instrumented", "Mask", "Site", "flavour_of"]
+__all__ = [
+    "HEADER",
+    "LAST_BLOCK",
+    "RECORD_WORDS",
+    "SITE_WORDS",
+    "SPREAD",
+    "Flavour",
+    "Instrumented",
+    "Mask",
+    "flavour_of",
+    "instrumented",
+]
 
 Flavour: TypeAlias = Literal["counters", "trace"]
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clgraph.device.source_text import Edits, Function, Text
-    from clgraph.profile.sites import Sites
+    from clgraph.profile.instrument.sites import Sites
 
 __all__ = ["Blocks"]
 
@@ -23,7 +23,7 @@ class Blocks:
     Parameters
     ----------
     text, edits, sites
-        As `clgraph.profile.accesses.Accesses`.
+        As `clgraph.profile.instrument.accesses.Accesses`.
     polling : mapping of int to int
         First and last tokens of loops that wait for other work-groups: no blocks are marked in
         there.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from clgraph.device.source_text import Edits, Text
-    from clgraph.profile.sites import SiteKind, Sites
+    from clgraph.profile.instrument.sites import SiteKind, Sites
 
 __all__ = ["ACCESS", "Accesses", "access_kind"]
 

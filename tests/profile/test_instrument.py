@@ -160,7 +160,7 @@ FILES = {
         "items": 1,
     },
     "profile/patterns.cl": {"type": "uint2"},
-    "studies/transpose.cl": {"group_size": 64, "tile": 16, "padding": 1},
+    "studies/transpose.cl": {"group_size": 64, "tile": 16, "padding": 1, "block": 64},
 }
 
 

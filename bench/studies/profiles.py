@@ -1,15 +1,15 @@
 """What the profiler says against what is measured: counters, overhead, cases, and predictions.
 
-``python -m bench.studies.profiles --device nvidia --output record.json --seconds 280`` first checks
-counters against known patterns and results against plain runs, then times the case studies, then
-profiles kernels on six graphs of the suites until the seconds are spent, and fits prices and
-weights, each judged by what was left out.
+``python -m bench.studies.profiles --device nvidia --output record.json --seconds 180`` first checks
+counters against known patterns and times the calibration, then profiles every preset of BFS on
+three graphs and other plans on six until the seconds are spent, then the case studies, and fits
+prices and weights, each judged by what was left out. `bench.studies.profile_stages` is about
+results, and about instrumented kernels that do not end.
 """
 
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import json
 import statistics
 import time
@@ -21,8 +21,15 @@ import numpy as np
 import clgraph
 from clgraph import device as find_device
 from clgraph.graph.modules import module
-from clgraph.profile.characterise import ceilings_of, characterise
-from clgraph.profile.quality import Specimen, calibrated
+from clgraph.profile.characterise import (
+    COMPONENTS,
+    QUICK,
+    ceilings_of,
+    characterise,
+    costs_of,
+    functions_of,
+)
+from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
 
 from ..runner import graphs as suite_graphs
 from ..runner import machine
@@ -36,27 +43,32 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.profile.report import QualityReport
 
-__all__ = ["main", "priced", "summary"]
+__all__ = ["main", "priced", "ranked", "summary"]
 
-GRAPHS = ("kron16", "unif17", "rgg16", "grid500", "road500", "rmat14")
+GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
+PRESETS_ON = 3  # of the graphs, the first ones
+SWEEPS = ("divergence", "coalescence", "ilp", "bank_conflict")
 TOLERANCE = 1e-9
-STANDING_S = 15.0
+LEAST_RANKED = 3
+
+
+def presets_on(graph: Graph, device: Device) -> Iterator[tuple[str, str, Any]]:
+    """Give every preset of BFS."""
+    for preset in clgraph.BFSConfig.PRESETS:
+        yield "bfs", preset, lambda preset=preset: clgraph.BFS(graph, config=preset, device=device)
 
 
 def runs_on(graph: Graph, weighted: Graph, device: Device) -> Iterator[tuple[str, str, Any]]:
-    """Give plans by primitive and implementation; built when they are asked for."""
-    # Those that many kernels come from first: the seconds may not do for all.
+    """Give other plans by primitive and implementation; built when they are asked for."""
     yield "components", "auto", lambda: clgraph.ConnectedComponents(graph, device=device)
     yield "triangles", "auto", lambda: clgraph.Triangles(graph, device=device, clean=True)
-    yield "scc", "multistep", lambda: clgraph.SCC(graph, config="multistep", device=device)
-    for preset in ("merrill-two-phase", "helix", "bfs-4k", "enterprise", "merrill-hybrid"):
-        yield "bfs", preset, lambda preset=preset: clgraph.BFS(graph, config=preset, device=device)
     for preset in ("near-far", "h-bf"):
         yield (
             "sssp",
             preset,
             lambda preset=preset: clgraph.SSSP(weighted, config=preset, device=device),
         )
+    yield "scc", "multistep", lambda: clgraph.SCC(graph, config="multistep", device=device)
 
 
 def checked_patterns(device: Device) -> list[dict[str, Any]]:
@@ -75,55 +87,91 @@ def checked_patterns(device: Device) -> list[dict[str, Any]]:
 
 
 def profiled(
-    graph_name: str, device: Device, left: Callable[[], float]
+    runs: Iterator[tuple[str, str, Any]], where: str, device: Device, left: Callable[[], float]
 ) -> Iterator[tuple[str, str, QualityReport]]:
-    """Profile plans on a graph while there is time."""
-    graph = suite_graphs.find(graph_name).graph
-    weighted = suite_graphs.find(graph_name, weighted=True).graph
-    for primitive, implementation, make in runs_on(graph, weighted, device):
+    """Profile plans while there is time."""
+    for primitive, implementation, make in runs:
         if left() <= 0:
             return
-        step(f"{graph_name} {primitive} {implementation}")
+        step(f"{where} {primitive} {implementation}")
         try:
-            plan = make()
             report = clgraph.profile(
-                plan, passes=("time", "sync", "counters"), device=device, repeats=3
+                make(), passes=("time", "sync", "counters"), device=device, repeats=3
             )
         # A study of many kernels goes on without one of them.
         except Exception as error:
-            print(f"{graph_name}/{primitive}/{implementation}: {error!r}"[:400])
+            print(f"{where}/{primitive}/{implementation}: {error!r}"[:600])
             continue
         yield primitive, implementation, report
 
 
-def same_results(device: Device, left: Callable[[], float]) -> dict[str, bool | None]:
-    """Tell of each algorithm whether instrumented runs give what plain ones do; None: no time."""
-    graph = suite_graphs.find("rmat14").graph
-    same: dict[str, bool | None] = {}
-    for name, make, read in (
-        ("components", clgraph.ConnectedComponents, "labels"),
-        ("bfs", clgraph.BFS, "distances"),
-        ("scc", clgraph.SCC, "labels"),
-    ):
-        same[name] = None
-        if left() <= 0:
+def calibration(device: Device) -> dict[str, Any]:
+    """Measure ceilings, costs and functions anew, and say how long it took."""
+    began = time.perf_counter()
+    words = tuple(dict.fromkeys([*QUICK, *COMPONENTS.values(), *SWEEPS]))
+    record = characterise(device, words, again=True)
+    ceilings = ceilings_of(record)
+    return {
+        "seconds": time.perf_counter() - began,
+        "ceilings": None if ceilings is None else ceilings.record(),
+        "costs_s": costs_of(record),
+        "functions": {
+            name: [list(sample) for sample in function.samples]
+            for name, function in functions_of(record).items()
+        },
+    }
+
+
+def ranked(corpus: Sequence[Specimen]) -> list[dict[str, Any]]:
+    """Compare QM with time within each primitive: by the published weights, and left out.
+
+    Parameters
+    ----------
+    corpus : sequence of Specimen
+        All that was profiled.
+
+    Returns
+    -------
+    list of dict
+        For each primitive with three implementations or more ``name``, its ``rows`` by time, and
+        Spearman's coefficients of QM and speed: ``published`` weights, and weights ``left_out``
+        that were fitted to the other primitives.
+    """
+    found = []
+    for name in dict.fromkeys(specimen.primitive for specimen in corpus):
+        own = sorted((s for s in corpus if s.primitive == name), key=lambda s: s.time_s)
+        rest = [s for s in corpus if s.primitive != name]
+        if len(own) < LEAST_RANKED:
             continue
-        step(f"results of {name}")
-        plan = make(graph, device=device)
-        arguments = (0,) if name == "bfs" else ()
-        wanted = np.array(getattr(plan.run(*arguments), read))
-        seen: list[NDArray[Any]] = []
-        clgraph.profile(
-            lambda plan=plan, arguments=arguments, seen=seen, read=read: seen.append(
-                np.array(getattr(plan.run(*arguments), read))
-            ),
-            device=device,
-            repeats=1,
-            passes=("time", "sync", "counters"),
-            progress=lambda done, total, what: step(f"  {what} {done}/{total}"),
+        published = [quality(s.criteria, PUBLISHED) or 0.0 for s in own]
+        fitted: list[float] | None = None
+        if len({s.primitive for s in rest}) < len(rest):
+            weights = calibrated(rest).weights
+            fitted = [quality(s.criteria, weights) or 0.0 for s in own]
+        speed = [1.0 / s.time_s for s in own]
+        found.append(
+            {
+                "name": name,
+                "rows": [
+                    {
+                        "implementation": s.implementation,
+                        "time_s": s.time_s,
+                        "quality": value,
+                        "criteria": dict(s.criteria),
+                    }
+                    for s, value in zip(own, published, strict=True)
+                ],
+                "published": _spearman(published, speed),
+                "left_out": None if fitted is None else _spearman(fitted, speed),
+            }
         )
-        same[name] = all(np.array_equal(one, wanted) for one in seen)
-    return same
+    return found
+
+
+def _spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(module("scipy.stats").spearmanr(a, b).statistic)
 
 
 def step(what: str) -> None:
@@ -186,11 +234,21 @@ def summary(record: dict[str, Any]) -> str:
     lines = [
         f"patterns: {len(record['patterns']) - len(wrong)} of {len(record['patterns'])} exact"
         + (f"; wrong: {', '.join(wrong)}" if wrong else ""),
-        f"instrumented runs give the same: {record['same']}",
+        f"calibration: {record['calibration']['seconds']:.1f} s",
         "",
     ]
     for rows in record["cases"].values():
         lines += [cases.shown(rows), ""]
+    for told in record["ranked"]:
+        lines += [
+            f"{told['name']}: Spearman of QM and speed, published weights "
+            f"{_shown(told['published'])}, fitted to the others {_shown(told['left_out'])}",
+            *(
+                f"  {row['implementation']:28} {row['time_s'] * 1e3:9.4f} ms  "
+                f"QM {row['quality']:.3f}"
+                for row in told["rows"]
+            ),
+        ]
     rows, fit = record["kernels"], record["fit"]
     if rows and fit:
         overheads = [row["overhead_time"] for row in record["runs"]]
@@ -199,19 +257,24 @@ def summary(record: dict[str, Any]) -> str:
             f"{len({row['graph'] for row in rows})} graphs, {len(rows)} rows; overhead of TIME "
             f"median {statistics.median(overheads):.1%}, largest {max(overheads):.1%}",
             *(
-                f"median error of the time, {name}: {median_error(fit[name]) or float('nan'):.1%}"
+                f"median error of the time, {name}: {_percent(median_error(fit[name]))}"
                 for name in ("plain", "fitted", "left_out")
             ),
             f"prices: { {name: round(price, 3) for name, price in fit['prices'].items()} }",
         ]
     if record["weights"] is not None:
         told = record["weights"]
-        lines.append(
-            f"weights: error {told['error']:.3f}, left out {told['left_out_error']:.3f}, "
-            f"Spearman {told['spearman']}"
-        )
+        lines.append(f"weights: error {told['error']:.3f}, left out {told['left_out_error']:.3f}")
     lines.append(f"card: {record['card']}; seconds {record['seconds']:.0f}")
     return "\n".join(lines)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -221,7 +284,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
     parser.add_argument("--scale", type=int, default=26, help="of the case studies")
     parser.add_argument(
-        "--seconds", type=float, default=280.0, help="begin nothing new after these"
+        "--seconds", type=float, default=180.0, help="begin nothing new after these"
     )
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
     parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
@@ -232,54 +295,83 @@ def main(argv: Sequence[str] | None = None) -> int:
     def left() -> float:
         return float(args.seconds - (time.perf_counter() - began))
 
-    # Where it stands, every so often, and an end that no kernel can put off.
-    faulthandler.dump_traceback_later(STANDING_S, repeat=True)
-    record: dict[str, Any] = {"machine": machine.describe(device, args.commit)}
-    record |= {"same": {}, "cases": {}, "kernels": [], "runs": [], "card": None, "fit": None}
-    record["weights"], corpus = None, []
+    study = _Study(device, args.output, left)
+    study.record["machine"] = machine.describe(device, args.commit)
     step("patterns")
-    record["patterns"] = checked_patterns(device)
-    wrong = [row["pattern"] for row in record["patterns"] if not row["right"]]
-    step(f"patterns that are wrong: {wrong or 'none'}")
-    _save(record, args.output)
-    step("ceilings")
-    ceilings = ceilings_of(characterise(device))
-    record["ceilings"] = None if ceilings is None else ceilings.record()
-    _save(record, args.output)
-    for name in cases.STUDIES:
-        if left() <= 0:
-            break
-        step(f"case {name}")
-        try:
-            record["cases"][name] = cases.studied(name, device, args.scale, repeats=3)
-        except Exception as error:
-            print(f"{name}: {error!r}"[:400])
-        _save(record, args.output)
-    record["same"] = same_results(device, left)
-    _save(record, args.output)
-    if left() > 0:
-        step("card")
-        card = clgraph.profile(
-            clgraph.BFS(suite_graphs.find(args.graphs[0]).graph, device=device),
-            device=device,
-            passes=("card",),
-            repeats=1,
-        ).card
-        record["card"] = None if card is None else card.record()
-    for name in args.graphs if left() > 0 else ():
-        for primitive, implementation, report in profiled(name, device, left):
-            _keep(record, name, f"{primitive}/{implementation}", report)
-            values = {key: told.value for key, told in report.criteria.items()}
-            corpus.append(Specimen(f"{primitive} {name}", implementation, values, report.time_s))
-        _save(record, args.output)
-    record["fit"] = priced(record["kernels"]) if record["kernels"] else None
-    if len({specimen.primitive for specimen in corpus}) < len(corpus):
-        record["weights"] = calibrated(corpus, device=device.name).record()
-    record["seconds"] = time.perf_counter() - began
-    _save(record, args.output)
-    faulthandler.cancel_dump_traceback_later()
-    print(summary(record))
+    study.record["patterns"] = checked_patterns(device)
+    step("calibration")
+    study.record["calibration"] = calibration(device)
+    study.plans(args.graphs)
+    study.cases(args.scale)
+    study.card(args.graphs[0])
+    study.fits()
+    study.record["seconds"] = time.perf_counter() - began
+    study.save()
+    print(summary(study.record))
     return 0
+
+
+class _Study:
+    """The record as it grows; what there is no time for is left out."""
+
+    def __init__(self, device: Device, output: Path | None, left: Callable[[], float]) -> None:
+        self.record: dict[str, Any] = {"kernels": [], "runs": [], "cases": {}, "ranked": []}
+        self.record |= {"card": None, "fit": None, "weights": None}
+        self._device, self._output, self._left = device, output, left
+        self._corpus: list[Specimen] = []
+
+    def plans(self, names: Sequence[str]) -> None:
+        """Profile every preset of BFS on some graphs, and other plans on all."""
+        for name in names[:PRESETS_ON]:
+            self._runs(name, presets_on(suite_graphs.find(name).graph, self._device))
+        for name in names:
+            if self._left() > 0:
+                weighted = suite_graphs.find(name, weighted=True).graph
+                graph = suite_graphs.find(name).graph
+                self._runs(name, runs_on(graph, weighted, self._device))
+
+    def _runs(self, name: str, runs: Iterator[tuple[str, str, Any]]) -> None:
+        for primitive, implementation, report in profiled(runs, name, self._device, self._left):
+            _keep(self.record, name, f"{primitive}/{implementation}", report)
+            values = {key: told.value for key, told in report.criteria.items()}
+            self._corpus.append(
+                Specimen(f"{primitive} {name}", implementation, values, report.elapsed_s)
+            )
+        self.save()
+
+    def cases(self, scale: int) -> None:
+        """Run the case studies."""
+        for name in cases.STUDIES:
+            if self._left() <= 0:
+                return
+            step(f"case {name}")
+            try:
+                self.record["cases"][name] = cases.studied(name, self._device, scale, repeats=3)
+            except Exception as error:
+                print(f"{name}: {error!r}"[:400])
+            self.save()
+
+    def card(self, name: str) -> None:
+        """Ask the card about a search."""
+        if self._left() <= 0:
+            return
+        step("card")
+        plan = clgraph.BFS(suite_graphs.find(name).graph, device=self._device)
+        told = clgraph.profile(plan, device=self._device, passes=("card",), repeats=1).card
+        self.record["card"] = None if told is None else told.record()
+
+    def fits(self) -> None:
+        """Fit prices and weights to what was found."""
+        if self.record["kernels"]:
+            self.record["fit"] = priced(self.record["kernels"])
+        if len({specimen.primitive for specimen in self._corpus}) < len(self._corpus):
+            self.record["weights"] = calibrated(self._corpus, device=self._device.name).record()
+            self.record["ranked"] = ranked(self._corpus)
+
+    def save(self) -> None:
+        """Write what there is."""
+        if self._output is not None:
+            self._output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
 
 
 def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -> None:
@@ -288,6 +380,7 @@ def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -
             "graph": graph,
             "run": run,
             "time_s": report.time_s,
+            "elapsed_s": report.elapsed_s,
             "quality": report.quality,
             "criteria": {name: told.value for name, told in report.criteria.items()},
             "limiter": report.limiter,
@@ -311,11 +404,6 @@ def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -
                 "registers": kernel.static.registers,
             }
         )
-
-
-def _save(record: dict[str, Any], path: Path | None) -> None:
-    if path is not None:
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

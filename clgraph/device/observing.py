@@ -28,6 +28,12 @@ class Observer(Protocol):
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take note of a copy between host and device that was enqueued."""
 
+    def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
+        """Tell whether so many work-groups of what would be launched are resident at once."""
+
+    def gave_up(self, kernel: Kernel) -> None:
+        """Forget what was seen of a kernel: its work-groups waited in vain, and it runs again."""
+
 
 _observer: Observer | None = None
 _watching = threading.Lock()

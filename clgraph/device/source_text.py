@@ -130,6 +130,37 @@ class Text:
             found[self.at(name)] = (range(begin, end), tuple(re.findall(r"\w+", names)))
         return found
 
+    def loops_around(self, word: str) -> dict[int, int]:
+        """Give the first and last tokens of the innermost loops that have a word in them."""
+        loops = {
+            place: self._end_of_statement(place)
+            for place, piece in enumerate(self.tokens)
+            if piece in {"for", "while", "do"}
+        }
+        found = {}
+        for place, piece in enumerate(self.tokens):
+            around = [first for first, last in loops.items() if first < place <= last]
+            if piece == word and around:
+                found[max(around)] = loops[max(around)]
+        return found
+
+    def _end_of_statement(self, place: int) -> int:
+        """Find the last token of a statement."""
+        piece = self.at(place)
+        if piece == "{":
+            return self.partner[place]
+        if piece in {"if", "for", "while", "switch"}:
+            past = self._end_of_statement(self.step(self.partner[self.step(place)]))
+            other = self.step(past)
+            if piece == "if" and self.at(other) == "else":
+                return self._end_of_statement(self.step(other))
+            return past
+        if piece == "do":
+            return self._end_of_statement(self.step(self._end_of_statement(self.step(place))))
+        while self.at(place) != ";" and place >= 0:
+            place = self.step(self.partner[place] if self.at(place) in _CLOSING else place)
+        return place
+
     def parameters(self, function: Function) -> tuple[str, ...]:
         """Give the names of a function's parameters."""
         solid = "".join(

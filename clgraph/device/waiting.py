@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from clgraph.device.lazy import cl
 from clgraph.device.native import wait_for_event
-from clgraph.errors import ClgraphError
+from clgraph.errors import ClgraphError, KernelTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,18 +27,22 @@ LONGEST_DEAFNESS_S = 0.1
 THREAD = "clgraph-wait"
 
 
-def wait(events: cl.Event | Iterable[cl.Event]) -> None:
+def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) -> None:
     """Wait until commands have finished, answering Ctrl-C meanwhile.
 
     Parameters
     ----------
     events : pyopencl.Event or iterable of them
         What to wait for; their queues are flushed first.
+    limit_s : float, optional
+        How long to wait for each of them.
 
     Raises
     ------
     ClgraphError
         If the driver reports that a command failed.
+    KernelTimeoutError
+        If one has not ended within `limit_s`; it runs on.
     KeyboardInterrupt
         On Ctrl-C; the commands themselves run on.
 
@@ -52,19 +56,24 @@ def wait(events: cl.Event | Iterable[cl.Event]) -> None:
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()
-        _finish(events)
+        _finish(events, limit_s)
         return
     pending = list(events)
     for event in pending:
         event.command_queue.flush()
     for event in pending:
-        _finish(event)
+        _finish(event, limit_s)
 
 
-def _finish(event: cl.Event) -> None:
+def _finish(event: cl.Event, limit_s: float | None) -> None:
     status = int(event.command_execution_status)
     if status > 0:
-        status = _poll(event)
+        status = _poll(event, limit_s)
+    if status > 0:
+        raise KernelTimeoutError(
+            f"a command has not ended within {limit_s:g} s; it runs on, and the device may need a "
+            "new process."
+        )
     if status < 0:
         raise ClgraphError(
             f"the device gave up on a command with OpenCL error {status}; what it was to write is "
@@ -72,7 +81,7 @@ def _finish(event: cl.Event) -> None:
         )
 
 
-def _poll(event: cl.Event) -> int:
+def _poll(event: cl.Event, limit_s: float | None) -> int:
     clock = time.perf_counter
     start = clock()
     while (elapsed := clock() - start) < SPIN_S:
@@ -80,10 +89,12 @@ def _poll(event: cl.Event) -> int:
         if status <= 0:
             return status
     if event.command_queue.device.type & cl.device_type.CPU:
-        _block(event)
+        _block(event, limit_s)
         return int(event.command_execution_status)
     while (status := int(event.command_execution_status)) > 0:
         elapsed = clock() - start
+        if limit_s is not None and elapsed > limit_s:
+            break
         if elapsed > BUSY_S:
             time.sleep(min(elapsed * PAUSE_SHARE, LONGEST_PAUSE_S))
     return status
@@ -106,11 +117,14 @@ class _Helper:
             target=_serve, args=(self._events, self._ended, self._end), name=THREAD, daemon=True
         ).start()
 
-    def block(self, event: cl.Event) -> None:
+    def block(self, event: cl.Event, limit_s: float | None) -> bool:
         self._events.put(event)
+        start = time.perf_counter()
         # Not every system interrupts a lock that is waited for without a limit.
         while not self._ended.acquire(timeout=LONGEST_DEAFNESS_S):
-            pass
+            if limit_s is not None and time.perf_counter() - start > limit_s:
+                return False
+        return True
 
 
 def _serve(events: SimpleQueue[object], ended: threading.Lock, end: object) -> None:
@@ -120,14 +134,14 @@ def _serve(events: SimpleQueue[object], ended: threading.Lock, end: object) -> N
         ended.release()
 
 
-# Each is waited for by one thread at a time, and none that an exception left before its end.
+# Each is waited for by one thread at a time, and none that was left before its end.
 _idle_helpers: list[_Helper] = []
 
 
-def _block(event: cl.Event) -> None:
+def _block(event: cl.Event, limit_s: float | None) -> None:
     try:
         helper = _idle_helpers.pop()
     except IndexError:
         helper = _Helper()
-    helper.block(event)
-    _idle_helpers.append(helper)
+    if helper.block(event, limit_s):
+        _idle_helpers.append(helper)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from clgraph.device import Memory, Mirror, resident_groups
+from clgraph.device.observing import observer
 from clgraph.engine.choose import MAX_GROUPS
 from clgraph.engine.state import (
     COUNTERS,
@@ -182,7 +183,11 @@ class Driver:
             If the driver reports a failure.
         """
         self._begin()
-        if self._config.synchronisation == "persistent":
+        watching = observer()
+        group_size = self._config.group_size
+        if self._config.synchronisation == "persistent" and (
+            watching is None or watching.has_room(self._kernel, self.groups, group_size)
+        ):
             outcome = self._persistent(args, between)
             if outcome is not None:
                 return outcome
@@ -194,6 +199,8 @@ class Driver:
                 self.groups,
                 self._resident,
             )
+            if watching is not None:
+                watching.gave_up(self._kernel)
             if restart is not None:
                 restart()
             self._begin()

@@ -133,7 +133,7 @@ def calibrate(
             refused.append(str(error))
             continue
         values = {name: told.value for name, told in report.criteria.items()}
-        corpus.append(Specimen(primitive, implementation, values, report.time_s))
+        corpus.append(Specimen(primitive, implementation, values, report.elapsed_s))
         tell(progress, len(corpus), total, "calibrating")
     tell(progress, total, total, "calibrating")
     if not corpus:

@@ -188,6 +188,12 @@ class QualityReport:
     reasons: tuple[str, ...] = ()
 
     @property
+    def elapsed_s(self) -> float:
+        """From the first kernel's start to the last one's end: with what HSync says was lost."""
+        hsync = self.criteria["HSync"].value if "HSync" in self.criteria else None
+        return self.time_s / hsync if hsync else self.time_s
+
+    @property
     def limiter(self) -> str | None:
         """The resource that bounds most of the run."""
         return self.prediction.limiter

@@ -11,23 +11,25 @@ import numpy as np
 from clgraph.device import device as find_device
 from clgraph.device.observing import observed_by
 from clgraph.errors import InvalidArgumentError
-from clgraph.profile.assess import Evidence, kernel_report, run_criteria, run_prediction
+from clgraph.profile.assess import kernel_report, run_criteria, run_prediction
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise, functions_of
 from clgraph.profile.criteria import Criterion
+from clgraph.profile.evidence import Evidence
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
 from clgraph.profile.prediction import speedups
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
-from clgraph.profile.watching import Counting, Timeline, empty_barrier_cycles, uses_counters
+from clgraph.profile.timeline import Timeline
+from clgraph.profile.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clgraph.device import Device
-    from clgraph.profile.watching import Launch, Place
+    from clgraph.profile.timeline import Launch, Place
     from clgraph.progress import Progress
 
 __all__ = ["PASSES", "profile", "runnable"]
@@ -176,7 +178,8 @@ def _report(
     values = {name: criterion.value for name, criterion in whole.items()}
     reasons = [f"{name}: {c.reason}" for name, c in whole.items() if c.reason]
     for counting in found.values():
-        reasons += [why for why in counting.left_plain.values() if why not in reasons]
+        told = [*counting.left_plain.values(), *counting.run_stepped.values()]
+        reasons += [why for why in told if why not in reasons]
     if card is not None and card.reason:
         reasons.append(f"card: {card.reason}")
     return QualityReport(

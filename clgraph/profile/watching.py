@@ -1,4 +1,4 @@
-"""Watching launches: as they are, for the timeline, or instrumented ones in their stead."""
+"""Launching instrumented kernels in the stead of plain ones, and reading what they counted."""
 
 from __future__ import annotations
 
@@ -12,135 +12,34 @@ from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation, finish_copy
 from clgraph.device.program import build
+from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
 from clgraph.profile.instrument import (
     HEADER,
+    LAST_BLOCK,
     RECORD_WORDS,
-    SITE_WORDS,
-    SPREAD,
     Instrumented,
     Mask,
     flavour_of,
     instrumented,
 )
+from clgraph.profile.layout import Layout
+from clgraph.profile.timeline import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from clgraph.device import Device, Kernel
     from clgraph.device.kernel import Argument
     from clgraph.profile.instrument import Flavour
+    from clgraph.profile.timeline import Place
 
-__all__ = ["Counting", "Launch", "Place", "Timeline", "empty_barrier_cycles"]
+__all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 
-MOST_RECORDS = 1 << 20
-TRACED_ITEMS = 1 << 12
-TRACED_WORDS = 1 << 22
-TRACED_ACCESSES = 1 << 20
 LEAST_REGISTERS, REGISTER_STEP = 32, 8
 WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A kernel: its file, its name, and the beginning of its source's hash."""
-
-    label: str
-    name: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """One launch as it was: sizes, and nanoseconds on the device's clock."""
-
-    place: Place
-    global_size: int
-    group_size: int
-    dynamic_bytes: int
-    queued: int
-    start: int
-    end: int
-
-
-def place_of(kernel: Kernel) -> Place:
-    """Say which kernel this is."""
-    program = kernel.program
-    return (
-        Place(program.label, kernel.name, program.source_hash[:8])
-        if program
-        else Place("", kernel.name, "")
-    )
-
-
-class Timeline:
-    """Watches launches and copies and changes nothing.
-
-    Parameters
-    ----------
-    device : Device, optional
-        Whose launches count; default all.
-
-    Attributes
-    ----------
-    kernels : dict of Place to Kernel
-        What was launched.
-    arguments : dict of Place to int
-        Bytes of the buffers that each kernel was last given.
-    """
-
-    def __init__(self, device: Device | None = None) -> None:
-        self._device = device
-        self.kernels: dict[Place, Kernel] = {}
-        self.arguments: dict[Place, int] = {}
-        self._buffers: dict[int, int] = {}
-        self._launches: list[tuple[Place, int, int, int, cl.Event]] = []
-        self._copies: list[tuple[int, cl.Event]] = []
-
-    def launch(
-        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
-    ) -> cl.Event:
-        """Launch it, and take note."""
-        event = kernel.launch_unobserved(global_size, group_size, *args)
-        if self._device is not None and kernel.device != self._device:
-            return event
-        place = place_of(kernel)
-        self.kernels[place] = kernel
-        sizes = {id(arg.token): arg.size_bytes for arg in args if isinstance(arg, Allocation)}
-        self._buffers.update(sizes)
-        self.arguments[place] = max(sum(sizes.values()), self.arguments.get(place, 0))
-        dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
-        self._launches.append((place, global_size, group_size, dynamic, event))
-        return event
-
-    def copied(self, event: cl.Event, size_bytes: int) -> None:
-        """Take note."""
-        self._copies.append((size_bytes, event))
-
-    def launches(self) -> list[Launch]:
-        """Give the launches in the order of their starts, after they have ended."""
-        wait(event for *_, event in self._launches)
-        return sorted(
-            (
-                Launch(
-                    *(place, items, size, dynamic),
-                    *(event.profile.queued, event.profile.start, event.profile.end),
-                )
-                for place, items, size, dynamic, event in self._launches
-            ),
-            key=lambda launch: launch.start,
-        )
-
-    def copies(self) -> list[tuple[int, int, int]]:
-        """Give bytes, start and end of the copies, after they have ended."""
-        wait(event for _, event in self._copies)
-        return [(size, event.profile.start, event.profile.end) for size, event in self._copies]
-
-    @property
-    def allocated_bytes(self) -> int:
-        """Bytes of all buffers that kernels were given."""
-        return sum(self._buffers.values())
+LOOK_S = 2.0  # for the counters of a kernel that is still running
+SHOWN = 60  # letters of a line
+ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
 
 
 @dataclass(slots=True)
@@ -181,8 +80,8 @@ class Counting:
     ----------
     found : dict of Place to Counted
         By kernel.
-    left_plain : dict of Place to str
-        Kernels that were launched as they are, and why.
+    left_plain, run_stepped : dict of Place to str
+        Kernels that were launched as they are, or stage by stage, and why.
     """
 
     def __init__(
@@ -198,33 +97,39 @@ class Counting:
         self._lanes = lanes
         self._twins: dict[tuple[str, str, int], _Twin] = {}
         self.left_plain: dict[Place, str] = {}
+        self.run_stepped: dict[Place, str] = {}
         self.found: dict[Place, Counted] = {}
 
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
     ) -> cl.Event:
         """Launch what stands for it, and read its counters."""
-        foreign = self._device is not None and kernel.device != self._device
-        if foreign or kernel.program is None:
+        if self._is_foreign(kernel):
             return kernel.launch_unobserved(global_size, group_size, *args)
         twin = self._twin(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
-        resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
-        if (
-            resident
-            < global_size // group_size
-            <= resident_groups(kernel.device, kernel, group_size, dynamic)
-        ):
-            # Its work-groups may wait for one another, and not all of them would be there.
-            self.left_plain[place_of(kernel)] = (
-                f"an instrumented {kernel.name} has room for {resident} work-groups only"
-            )
-            return kernel.launch_unobserved(global_size, group_size, *args)
+        groups = global_size // group_size
+        if twin.source.waits and place_of(kernel) not in self.run_stepped:
+            resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
+            if resident < groups <= resident_groups(kernel.device, kernel, group_size, dynamic):
+                # Its work-groups may wait for one another, and not all of them would be there.
+                self.left_plain[place_of(kernel)] = (
+                    f"an instrumented {kernel.name} has room for {resident} work-groups only"
+                )
+                return kernel.launch_unobserved(global_size, group_size, *args)
         counted = self.found.setdefault(place_of(kernel), Counted())
-        layout = _Layout.of(twin.source, self._mask, global_size // group_size, group_size)
+        layout = Layout.of(twin.source, self._mask, groups, group_size)
         table = self._table(twin, kernel.device, layout)
         event = twin.kernel.launch_unobserved(global_size, group_size, *args, table)
-        wait(event)
+        try:
+            wait(event, ANSWER_S)
+        except KernelTimeoutError as error:
+            twin.table = None  # it is written to until the process ends
+            raise KernelTimeoutError(
+                f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
+                f"{ANSWER_S:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
+                "the pass that counts, and please report this."
+            ) from error
         counted.times_ns += int(event.profile.end - event.profile.start)
         self._read(twin, table, layout, counted)
         return event
@@ -232,12 +137,40 @@ class Counting:
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take no note: copies are those of the timeline."""
 
+    def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
+        """Tell whether so many work-groups of the instrumented kernel are resident at once."""
+        if self._is_foreign(kernel):
+            return True
+        twin = self._twin(kernel)
+        resident = resident_groups(kernel.device, twin.kernel, group_size)
+        plain = resident_groups(kernel.device, kernel, group_size)
+        if not twin.source.waits or resident >= min(groups, plain):
+            return True
+        self.run_stepped[place_of(kernel)] = (
+            f"an instrumented {kernel.name} has room for {resident} of {groups} work-groups, so it "
+            "was launched stage by stage"
+        )
+        return False
+
+    def gave_up(self, kernel: Kernel) -> None:
+        """Forget what was counted of it, for its launches are run again stage by stage."""
+        place = place_of(kernel)
+        self.found.pop(place, None)
+        self.run_stepped[place] = (
+            f"work-groups of an instrumented {kernel.name} waited in vain for one another, so it "
+            "was launched stage by stage"
+        )
+
     def release(self) -> None:
         """Free the counters' memory."""
         for twin in self._twins.values():
             if twin.table is not None:
                 twin.table.release()
         self._twins.clear()
+
+    def _is_foreign(self, kernel: Kernel) -> bool:
+        foreign = self._device is not None and kernel.device != self._device
+        return foreign or kernel.program is None
 
     def _twin(self, kernel: Kernel) -> _Twin:
         """Give what stands for a kernel: the same for every object of the same entry point.
@@ -262,7 +195,7 @@ class Counting:
             self._twins[key] = twin
         return twin
 
-    def _table(self, twin: _Twin, device: Device, layout: _Layout) -> Allocation:
+    def _table(self, twin: _Twin, device: Device, layout: Layout) -> Allocation:
         if twin.table is None or twin.table.count < layout.words:
             if twin.table is not None:
                 twin.table.release()
@@ -277,7 +210,7 @@ class Counting:
         twin.table.write(layout.header())
         return twin.table
 
-    def _read(self, twin: _Twin, table: Allocation, layout: _Layout, counted: Counted) -> None:
+    def _read(self, twin: _Twin, table: Allocation, layout: Layout, counted: Counted) -> None:
         words = table.read(layout.accesses_at)
         records = words[layout.records_at :][: layout.records * RECORD_WORDS]
         if self._mask & (Mask.TIME | Mask.SYNC):
@@ -316,67 +249,26 @@ class Counting:
         return min(self._lanes or (own if own > 1 else 32), group_size)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where what is in the table of one launch."""
-
-    words: int
-    step: int
-    items: int
-    records: int
-    records_at: int
-    accesses: int
-    accesses_at: int
-    groups: int
-    group_size: int
-    per_group: int
-
-    @classmethod
-    def of(cls, source: Instrumented, mask: Mask, groups: int, group_size: int) -> _Layout:
-        """Lay out a table for a launch."""
-        sites = max(len(source.sites), 1)
-        step, items, accesses = 1, 0, 0
-        if source.flavour == "counters":
-            per_group = -(-group_size // 32)
-            counters = SPREAD * sites * SITE_WORDS
-            records = min(groups * per_group, MOST_RECORDS)
-        else:
-            per_group = 1
-            counting = bool(mask & (Mask.DIV | Mask.GMEM | Mask.LMEM))
-            most = max(min(TRACED_ITEMS, TRACED_WORDS // sites) // group_size, 1)
-            step = -(-groups // most)
-            items = -(-groups // step) * group_size if counting else 0
-            counters = items * sites
-            records = min(groups, MOST_RECORDS)
-            accesses = TRACED_ACCESSES if mask & (Mask.GMEM | Mask.LMEM) else 0
-        records_at = HEADER + counters
-        accesses_at = records_at + records * RECORD_WORDS
-        return cls(
-            words=accesses_at + 2 * accesses,
-            step=step,
-            items=items,
-            records=records,
-            records_at=records_at,
-            accesses=accesses,
-            accesses_at=accesses_at,
-            groups=groups,
-            group_size=group_size,
-            per_group=per_group,
-        )
-
-    def header(self) -> Any:
-        """Give the first words of the table."""
-        words = np.zeros(HEADER, np.uint64)
-        words[:7] = (
-            self.step,
-            self.items,
-            self.accesses,
-            0,
-            self.records_at,
-            self.records,
-            self.accesses_at,
-        )
-        return words
+def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Layout) -> str:
+    """Say which lines SIMD groups entered last, read while the kernel runs; "" if unknown."""
+    device, sites = kernel.device, twin.source.sites
+    if twin.source.flavour != "counters" or kernel.program is None:
+        return ""
+    words = np.zeros(layout.accesses_at, np.uint64)
+    queue = cl.CommandQueue(table.buffer.context, device.cl)
+    try:
+        wait(cl.enqueue_copy(queue, words, table.buffer, is_blocking=False), LOOK_S)
+    except ClgraphError:
+        return ""
+    records = words[layout.records_at :].reshape(-1, RECORD_WORDS)[: layout.records]
+    last = records[:, LAST_BLOCK].astype(np.int64) - 1
+    known, groups = np.unique(last[(last >= 0) & (last < len(sites))], return_counts=True)
+    lines = kernel.program.source.splitlines()
+    told = [
+        f"{count} at {lines[sites[site].line - 1].strip()[:SHOWN]!r}"
+        for site, count in zip(known, groups, strict=True)
+    ]
+    return "; SIMD groups stand behind " + ", ".join(told) if told else ""
 
 
 def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
@@ -413,11 +305,6 @@ def _read_from(device: Device, table: Allocation, first: int, count: int) -> Any
             cl.enqueue_copy(device.queue, words, table.buffer, src_offset=offset, is_blocking=False)
         )
     return words
-
-
-def total_ns(launches: Iterable[Launch]) -> int:
-    """Add up what launches took."""
-    return sum(launch.end - launch.start for launch in launches)
 
 
 def uses_counters(device: Device) -> bool:

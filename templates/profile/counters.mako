@@ -2,6 +2,8 @@
 ##
 ## Contract      /profile/profile.mako
 ## Needs         match and activemask: compute capability 7.0
+## Branches      none: whoever adds does so by a predicate. Lanes that part in here would be apart in what
+##               follows, be counted so, and be missing where their SIMD group meets
 ## Races         counters are added to by atomics; the lowest lane of those that run together adds
 ## Words of a site: requests, lanes, bytes, then lines of 128 bytes and sectors of 32 in global memory,
 ## or passes over the banks and how many there would be without conflicts in local memory
@@ -42,118 +44,119 @@ static inline ulong prof_nanoseconds(void) {
     return now;
 }
 
+% for name, instruction in (("add", "red.relaxed.gpu.global.add.u64"), ("max", "red.relaxed.gpu.global.max.u64"), ("put", "st.relaxed.gpu.global.u64")):
+static inline void prof_${name}(const int mine, volatile __global ulong *at, const ulong x) {
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ${instruction} [%0], %1; }" : : "l"(at), "l"(x), "r"(mine) : "memory");
+}
+
+% endfor
+// Words that the host wrote before the launch and nobody writes since.
+static inline ulong prof_header(volatile __global ulong *prof, const uint word) {
+    ulong x;
+    asm("ld.global.nc.u64 %0, [%1];" : "=l"(x) : "l"(prof + word));
+    return x;
+}
+
 static inline volatile __global ulong *prof_site(volatile __global ulong *prof, const uint site) {
     return prof + ${header}u + ((size_t)((uint)get_group_id(0) % ${spread}u) * ${sites}u + site) * ${site_words}u;
 }
 
-// The record of this SIMD group, null where there is no room for it.
-static inline volatile __global ulong *prof_record(volatile __global ulong *prof) {
+// The place of this SIMD group's record, of which there are so many.
+static inline ulong prof_place(void) {
     const ulong groups = (get_local_size(0) + 31u) / 32u;
-    const ulong record = get_group_id(0) * groups + get_local_id(0) / 32u;
-    return record < prof[5] ? prof + prof[4] + record * ${record_words}u : 0;
+    return get_group_id(0) * groups + get_local_id(0) / 32u;
+}
+
+static inline int prof_has_record(volatile __global ulong *prof) { return prof_place() < prof_header(prof, 5u); }
+
+static inline volatile __global ulong *prof_record(volatile __global ulong *prof) {
+    return prof + prof_header(prof, 4u) + prof_place() * ${record_words}u;
 }
 
 % if on["TIME"] or on["SYNC"]:
 static inline void prof_begin(volatile __global ulong *prof) {
-    if (get_local_id(0) % 32u) return;
+    const int mine = get_local_id(0) % 32u == 0u && prof_has_record(prof);
     volatile __global ulong *const record = prof_record(prof);
-    if (!record) return;
     uint unit;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(unit));
-    record[2] = unit + 1u;
-    record[6] = prof_nanoseconds();
-    record[0] = prof_clock();
+    prof_put(mine, record + 2, unit + 1u);
+    prof_put(mine, record + 6, prof_nanoseconds());
+    prof_put(mine, record, prof_clock());
 }
 
 // Lanes may leave one after the other, and the last one says when the group did.
 static inline void prof_end(volatile __global ulong *prof) {
     const ulong now = prof_clock();
-    if (prof_active() & prof_below()) return;
+    const int mine = !(prof_active() & prof_below()) && prof_has_record(prof);
     volatile __global ulong *const record = prof_record(prof);
-    if (!record) return;
-    atom_max(record + 1, now);
-    atom_max(record + 7, prof_nanoseconds());
+    prof_max(mine, record + 1, now);
+    prof_max(mine, record + 7, prof_nanoseconds());
 }
 
 static inline void prof_waited(volatile __global ulong *prof, const uint site, const ulong before) {
     const ulong waited = prof_clock() - before;
-    if (prof_active() & prof_below()) return;
-    volatile __global ulong *const record = prof_record(prof), *const counts = prof_site(prof, site);
-    if (record) atom_add(record + 3, waited);
-    atom_add(counts, 1ul);
-    atom_add(counts + 1, waited);
+    const int mine = !(prof_active() & prof_below());
+    volatile __global ulong *const counts = prof_site(prof, site);
+    prof_add(mine && prof_has_record(prof), prof_record(prof) + 3, waited);
+    prof_add(mine, counts, 1ul);
+    prof_add(mine, counts + 1, waited);
 }
 % endif
 
 % if on["DIV"]:
 static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, const uint site, const uint weight) {
     const uint active = prof_active();
-    if (active & prof_below()) return;
+    const int mine = !(active & prof_below()), recording = mine && prof_has_record(prof);
     const ulong lanes = (ulong)popcount(active);
     volatile __global ulong *const record = prof_record(prof), *const counts = prof_site(prof, site);
-    atom_add(counts, 1ul);
-    atom_add(counts + 1, lanes);
-    if (!record) return;
-    atom_add(record + 4, lanes * weight);
-    atom_add(record + 5, 32ul * weight);
-}
+    prof_add(mine, counts, 1ul);
+    prof_add(mine, counts + 1, lanes);
+    prof_add(recording, record + 4, lanes * weight);
+    prof_add(recording, record + 5, 32ul * weight);
+% if not on["TIME"] and not on["SYNC"]:
+    prof_put(recording, record + 7, site + 1ul);
 % endif
+}
 
-% if on["DIV"]:
 static inline void prof_wait(volatile __global ulong *prof, const uint site) {
-    if (!(prof_active() & prof_below())) atom_add(prof_site(prof, site), 1ul);
+    prof_add(!(prof_active() & prof_below()), prof_site(prof, site), 1ul);
 }
-
 % endif
-% if on["LMEM"]:
-// How often the banks must be gone through for the lanes of `part`, whose word this is.
-static inline uint prof_passes(const ulong word, const uint banks, const uint part) {
-    const uint same = prof_match(word, part);
-    const uint first = prof_ballot(!(same & prof_below()), part);
-    uint passes = 0u;
-    if (!(same & prof_below())) {
-        const uint met = (uint)popcount(prof_match(word % banks, first));
-        for (uint bit = 32u; bit; bit >>= 1)
-            if (prof_ballot(met >= passes + bit, first)) passes += bit;
-    }
-    return passes;
-}
 
-% endif
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
 static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size) {
     const ulong address = base + (ulong)place * element;
     const uint active = prof_active(), below = prof_below();
+    const int mine = !(active & below);
+    const ulong lanes_here = (ulong)popcount(active);
     volatile __global ulong *const counts = prof_site(prof, site);
 % if space == "local":
-    // Wide words go by halves and quarters of the lanes.
-    const uint parts = size > 8u ? 4u : size > 4u ? 2u : 1u, lanes = 32u / parts;
-    const uint mine = (uint)get_local_id(0) % 32u / lanes;
-    for (uint part = 0u; part < parts; ++part) {
-        const uint here = prof_ballot(mine == part, active);
-        if (mine == part) {
-            const uint passes = prof_passes(address / (4u * parts), lanes, here);
-            if (!(here & below)) {
-                atom_add(counts + 3, (ulong)passes);
-                atom_add(counts + 4, 1ul);
-            }
-        }
+    // Wide words go by halves and quarters of the lanes: so often as the fullest bank of each part asks
+    // for. Lanes whose word a lower one asks for meet nobody on a bank.
+    const uint parts = size > 8u ? 4u : size > 4u ? 2u : 1u, lane = (uint)get_local_id(0) % 32u;
+    const uint part = lane * parts / 32u, banks = 32u / parts;
+    const ulong word = address / (4u * parts);
+    const int first = !(prof_match(word << 2 | part, active) & below);
+    const uint met = (uint)popcount(prof_match(first ? word % banks << 2 | part : 1ul << 32 | lane, active));
+    uint third = 0u, fourth = 0u;
+    for (uint k = 0u; k < parts; ++k) {
+        const int here = part == k;
+        uint passes = 0u;
+        for (uint bit = 32u; bit; bit >>= 1)
+            passes += prof_ballot(here && first && met >= passes + bit, active) ? bit : 0u;
+        third += passes;
+        fourth += prof_ballot(here, active) ? 1u : 0u;
     }
 % else:
-    const uint lines = (uint)popcount(prof_ballot(!(prof_match(address >> 7, active) & below), active));
-    const uint sectors = (uint)popcount(prof_ballot(!(prof_match(address >> 5, active) & below), active));
+    const uint third = (uint)popcount(prof_ballot(!(prof_match(address >> 7, active) & below), active));
+    const uint fourth = (uint)popcount(prof_ballot(!(prof_match(address >> 5, active) & below), active));
 % endif
-    if (!(active & below)) {
-        const ulong lanes_here = (ulong)popcount(active);
-        atom_add(counts, 1ul);
-        atom_add(counts + 1, lanes_here);
-        atom_add(counts + 2, lanes_here * size);
-% if space == "global":
-        atom_add(counts + 3, (ulong)lines);
-        atom_add(counts + 4, (ulong)sectors);
-% endif
-    }
+    prof_add(mine, counts, 1ul);
+    prof_add(mine, counts + 1, lanes_here);
+    prof_add(mine, counts + 2, lanes_here * size);
+    prof_add(mine, counts + 3, (ulong)third);
+    prof_add(mine, counts + 4, (ulong)fourth);
     return place;
 }
 

@@ -5,8 +5,9 @@ import pytest
 from runtimes import gpu_or_none
 
 import clgraph as cg
-from bench.studies import cases, patterns
+from bench.studies import cases, patterns, profile_stages
 from clgraph.device import load
+from clgraph.profile import watching
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.static import static_facts
 
@@ -41,6 +42,13 @@ def test_a_program_is_the_same_after_a_profile(card):
     assert load(card, "profile/patterns.cl", type="uint").binary() == binary
     source = load(card, "profile/patterns.cl", type="uint").source
     assert instrumented(source, Mask.NONE, card.traits).text == source
+
+
+@pytest.mark.parametrize("mask", ["counters", "time", "sync"])
+@pytest.mark.parametrize("run", profile_stages.RUNS)
+def test_instrumented_persistent_kernels_end_and_give_the_same(run, mask, card, monkeypatch):
+    monkeypatch.setattr(watching, "ANSWER_S", 10.0)
+    assert profile_stages.stage(f"{run} {mask}", card).startswith("same, ")
 
 
 @pytest.mark.parametrize("make", [cg.BFS, cg.SCC, cg.ConnectedComponents])

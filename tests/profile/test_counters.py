@@ -6,7 +6,7 @@ import pytest
 from bench.studies import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
-from clgraph.profile import criteria, watching
+from clgraph.profile import criteria, layout
 from clgraph.profile.counters import Residency, decoded_trace
 from clgraph.profile.instrument import Mask, Site
 from clgraph.profile.watching import Counting
@@ -128,7 +128,7 @@ def test_a_trace_agrees_with_a_simulation_of_random_accesses():
 def test_a_trace_that_is_full_is_scaled_up_and_says_so(pocl, monkeypatch):
     pattern = patterns.PATTERNS[0]
     whole = patterns.counted(pattern, pocl)
-    monkeypatch.setattr(watching, "TRACED_ACCESSES", 256)
+    monkeypatch.setattr(layout, "TRACED_ACCESSES", 256)
     part = patterns.counted(pattern, pocl)
     assert "50% of the accesses" in part.note
     assert whole.note == ""
@@ -137,7 +137,7 @@ def test_a_trace_that_is_full_is_scaled_up_and_says_so(pocl, monkeypatch):
 
 def test_groups_are_sampled_where_there_are_many(pocl, monkeypatch):
     whole = patterns.counted(patterns.PATTERNS[0], pocl)
-    monkeypatch.setattr(watching, "TRACED_ITEMS", 2 * patterns.GROUP)
+    monkeypatch.setattr(layout, "TRACED_ITEMS", 2 * patterns.GROUP)
     part = patterns.counted(patterns.PATTERNS[0], pocl)
     assert part.share == 0.5
     np.testing.assert_array_equal(part.counts, whole.counts)

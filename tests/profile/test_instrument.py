@@ -10,7 +10,7 @@ from clgraph.device.observing import observed_by
 from clgraph.device.program import try_building
 from clgraph.device.sources import render
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.watching import Timeline
+from clgraph.profile.timeline import Timeline
 
 ALL = Mask(63)
 KERNEL = """
@@ -160,7 +160,7 @@ FILES = {
         "items": 1,
     },
     "profile/patterns.cl": {"type": "uint2"},
-    "studies/transpose.cl": {"group_size": 64, "tile": 16, "padding": 1},
+    "studies/transpose.cl": {"group_size": 64, "tile": 16, "padding": 1, "block": 64},
 }
 
 

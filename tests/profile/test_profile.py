@@ -13,7 +13,7 @@ from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.profile.quality import PUBLISHED, Weights
 from clgraph.profile.report import compared
 from clgraph.profile.running import PASSES
-from clgraph.profile.watching import Timeline
+from clgraph.profile.timeline import Timeline
 
 GRAPH = cg.generate.kron(7, seed=3)
 WEIGHTED = cg.Graph(GRAPH.indptr, GRAPH.indices, np.arange(GRAPH.m) % 9 + 1, directed=True)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from clgraph.device import load
-from clgraph.profile.assess import mixed
 from clgraph.profile.counters import Totals
 from clgraph.profile.instrument import Site
+from clgraph.profile.kernel_criteria import mixed
 from clgraph.profile.static import block_mix, instruction_class, static_facts
 
 TEXT = """

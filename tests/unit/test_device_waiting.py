@@ -16,7 +16,7 @@ from runtimes import clean_environment
 from clgraph.device import Memory, wait, waiting
 from clgraph.device.lazy import cl
 from clgraph.device.program import build
-from clgraph.errors import ClgraphError
+from clgraph.errors import ClgraphError, KernelTimeoutError
 
 SPIN = """
 __kernel void spin(volatile __global uint *out, const uint rounds) {
@@ -79,6 +79,21 @@ class FakeEvent:
 def test_failure_is_told(states):
     with pytest.raises(ClgraphError, match=f"OpenCL error {states[-1]};"):
         wait([FakeEvent(*states)])
+
+
+def test_what_does_not_end_in_time_is_told(fake_time):
+    with pytest.raises(KernelTimeoutError, match="not ended within 3 s"):
+        wait([FakeEvent(1)], 3.0)
+    assert 3.0 < fake_time.now < 3.1
+    wait([FakeEvent(*[1] * 100, 0)], 3.0)
+
+
+def test_a_processor_that_does_not_end_in_time_is_told(spin):
+    event = spin(100_000_000)
+    with pytest.raises(KernelTimeoutError, match=r"not ended within 0\.001 s"):
+        wait(event, 1e-3)
+    wait(event, 60.0)
+    assert event.command_execution_status == 0
 
 
 class FakeTime:

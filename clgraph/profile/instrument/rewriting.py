@@ -1,0 +1,236 @@
+"""Rewriting a kernel's text so that it counts what it does.
+
+A text is rewritten after it was rendered, so that templates and kernels know nothing of profiling,
+the plain build is untouched, and every kernel of every plan can be profiled. What is put in are
+words of ``templates/profile/profile.mako``: at each access to global and local memory, at the
+beginning of each basic block, around each barrier, and where a kernel begins and ends. Which of
+them become instructions says the bit mask that the vocabulary is rendered with.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from clgraph.device.source_text import Edits, Function, Text
+from clgraph.device.sources import render
+from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
+from clgraph.profile.instrument.blocks import Blocks
+from clgraph.profile.instrument.sites import Site, SiteKind, Sites
+
+if TYPE_CHECKING:
+    from clgraph.device import DeviceTraits
+
+__all__ = [
+    "HEADER",
+    "LAST_BLOCK",
+    "RECORD_WORDS",
+    "SITE_WORDS",
+    "SPREAD",
+    "Flavour",
+    "Instrumented",
+    "Mask",
+    "flavour_of",
+    "instrumented",
+]
+
+Flavour: TypeAlias = Literal["counters", "trace"]
+
+SITE_WORDS = 5  # of a site: requests, lanes, bytes, lines or passes, sectors or passes at best
+SPREAD = 64  # copies of the counters, so that atomics of different work-groups rarely meet
+HEADER = 16  # words before everything else, see templates/profile/profile.mako
+RECORD_WORDS = 8
+LAST_BLOCK = 7  # word of a record: 1 + the block that a SIMD group entered last, where TIME is off
+POLL = "spin_hint"  # once in each turn of a loop that waits
+
+
+class Mask(IntFlag):
+    """What a rendering counts."""
+
+    NONE = 0
+    TIME = 1
+    DIV = 2
+    GMEM = 4
+    LMEM = 8
+    SYNC = 16
+    MIX = 32
+
+
+class Instrumented(NamedTuple):
+    """A rewritten text and its sites.
+
+    Attributes
+    ----------
+    text : str
+        OpenCL C.
+    sites : tuple of Site
+        By number.
+    flavour : {"counters", "trace"}
+        Whether lanes are counted while they run, or accesses are written down for the host.
+    waits : bool
+        Whether work-groups wait for one another somewhere in it.
+    """
+
+    text: str
+    sites: tuple[Site, ...]
+    flavour: Flavour
+    waits: bool = False
+
+
+# What stands for the hardware, or for a hint.
+_NOT_INSTRUMENTED = re.compile(
+    r"(?:lane_\w*|lanemask_\w+|prefetch_global|spin_hint|fence_device|barrier_of_waves|word_\w+|prof_\w+)$"
+)
+
+
+def flavour_of(traits: DeviceTraits) -> Flavour:
+    """Tell how a device is observed: lanes that can be asked who is active, or a trace."""
+    if traits.memory_ops == "ptx" and (traits.compute_capability or (0, 0)) >= (7, 0):
+        return "counters"
+    return "trace"
+
+
+def instrumented(
+    source: str, mask: Mask, traits: DeviceTraits, flavour: Flavour | None = None
+) -> Instrumented:
+    """Rewrite a rendered source so that it counts.
+
+    Parameters
+    ----------
+    source : str
+        OpenCL C.
+    mask : Mask
+        What to count; with `Mask.NONE` the text is given back as it is.
+    traits : DeviceTraits
+        Of the device that it was rendered for.
+    flavour : {"counters", "trace"}, optional
+        Default is what suits the device.
+
+    Returns
+    -------
+    Instrumented
+        The same program, line by line, below the vocabulary of profiling.
+    """
+    flavour = flavour or flavour_of(traits)
+    if not mask:
+        return Instrumented(source, (), flavour)
+    rewriter = _Rewriter(Text(re.sub(r"^#line .*$", "", source, flags=re.MULTILINE)))
+    body = rewriter.rewritten()
+    prelude = render(
+        "profile/profile.mako",
+        {
+            "traits": traits,
+            "profile": int(mask),
+            "flavour": flavour,
+            "sites": max(len(rewriter.sites.found), 1),
+            "spread": SPREAD,
+            "header": HEADER,
+            "site_words": SITE_WORDS,
+            "record_words": RECORD_WORDS,
+            "bits": {bit.name: bit.value for bit in Mask if bit},
+        },
+    )
+    return Instrumented(prelude + body, tuple(rewriter.sites.found), flavour, rewriter.waits)
+
+
+class _Rewriter:
+    """One pass over the tokens of a source."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.sites = Sites(text)
+        self._edits = Edits()
+        self._macros = {
+            name: (body, set(names))
+            for name, (body, names) in text.macros().items()
+            if not _NOT_INSTRUMENTED.match(name)
+        }
+        self._functions = [f for f in text.functions() if not _skipped(f.name)]
+        waiting = {f.name for f in self._functions if _waits(text, f)}
+        # What waits in a function is not looked into; in a kernel it is only the loop that polls.
+        polling = text.loops_around(POLL)
+        self.waits = bool(waiting or polling)
+        self._waiting = waiting
+        calls = {name: _callee_kind(text, body) for name, (body, _) in self._macros.items()}
+        self._calls = calls
+        inside = {place for first, last in polling.items() for place in range(first, last + 1)}
+        self._accesses = Accesses(text, self._edits, self.sites, calls, waiting, inside)
+        self._blocks = Blocks(text, self._edits, self.sites, polling)
+
+    def rewritten(self) -> str:
+        """Put everything in."""
+        needing = {
+            name
+            for name, (body, names) in self._macros.items()
+            # Another name for an access counts where it is used.
+            if self._calls[name] is None and self._accesses.count(body, self.text.pointers | names)
+        }
+        helpers = [f for f in self._functions if not f.is_kernel]
+        kernels = [f for f in self._functions if f.is_kernel]
+        for function in self._functions:
+            if function.name in self._waiting:
+                continue
+            if self._accesses.count(function.body, self.text.pointers):
+                needing.add(function.name)
+        needing = self._reaching(needing)
+        self._pass_on(needing, {f.name for f in helpers})
+        for function in helpers:
+            if function.name in needing:
+                self._edits.around(function.closing, before=" PROF_PARAMETER")
+                if function.name not in self._waiting:
+                    self._blocks.mark(function)
+        for function in kernels:
+            self._edits.around(function.closing, before=" PROF_PARAMETER")
+            self._returns(function)
+            # The last token of a kernel's body is the brace after it.
+            self._edits.around(function.body.stop, before=" PROF_END ")
+            self._blocks.mark(function)
+            self._edits.around(function.body.start - 1, after=" PROF_BEGIN")
+        return self._edits.applied(self.text)
+
+    def _reaching(self, needing: set[str]) -> set[str]:
+        """Add everything that calls what needs the counters."""
+        text = self.text
+        bodies = {name: body for name, (body, _) in self._macros.items()}
+        bodies |= {f.name: f.body for f in self._functions}
+        while True:
+            more = {
+                name
+                for name, body in bodies.items()
+                if name not in needing and any(text.at(place) in needing for place in body)
+            }
+            if not more:
+                return needing
+            needing |= more
+
+    def _pass_on(self, needing: set[str], helpers: set[str]) -> None:
+        text = self.text
+        bodies = [body for body, _ in self._macros.values()] + [f.body for f in self._functions]
+        for body in bodies:
+            for place in body:
+                after = text.step(place)
+                if text.at(place) in helpers & needing and text.at(after) == "(":
+                    self._edits.around(text.partner[after], before=" PROF_ARGUMENT")
+
+    def _returns(self, function: Function) -> None:
+        text = self.text
+        for place in function.body:
+            if text.at(place) == "return" and text.at(text.step(place)) == ";":
+                self._edits.around(place, before="{ PROF_END ")
+                self._edits.around(text.step(place), after=" }")
+
+
+def _skipped(name: str) -> bool:
+    return bool(_NOT_INSTRUMENTED.match(name) or ACCESS.fullmatch(name))
+
+
+def _waits(text: Text, function: Function) -> bool:
+    """Tell whether a function polls: what it does while it waits says nothing about the work."""
+    return not function.is_kernel and any(text.at(place) == POLL for place in function.body)
+
+
+def _callee_kind(text: Text, body: range) -> SiteKind | None:
+    """Give what a macro does with its first argument where it is another name for an access."""
+    first = text.step(body.start - 1)
+    return access_kind(text.at(first)) if first in body else None

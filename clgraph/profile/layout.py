@@ -1,0 +1,90 @@
+"""The table that an instrumented launch writes to: where its counters, records and accesses are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.profile.instrument import (
+    HEADER,
+    RECORD_WORDS,
+    SITE_WORDS,
+    SPREAD,
+    Instrumented,
+    Mask,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Layout"]
+
+MOST_RECORDS = 1 << 20
+TRACED_ITEMS = 1 << 12
+TRACED_WORDS = 1 << 22
+TRACED_ACCESSES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where what is in the table of one launch."""
+
+    words: int
+    step: int
+    items: int
+    records: int
+    records_at: int
+    accesses: int
+    accesses_at: int
+    groups: int
+    group_size: int
+    per_group: int
+
+    @classmethod
+    def of(cls, source: Instrumented, mask: Mask, groups: int, group_size: int) -> Layout:
+        """Lay out a table for a launch."""
+        sites = max(len(source.sites), 1)
+        step, items, accesses = 1, 0, 0
+        if source.flavour == "counters":
+            per_group = -(-group_size // 32)
+            counters = SPREAD * sites * SITE_WORDS
+            records = min(groups * per_group, MOST_RECORDS)
+        else:
+            per_group = 1
+            counting = bool(mask & (Mask.DIV | Mask.GMEM | Mask.LMEM))
+            most = max(min(TRACED_ITEMS, TRACED_WORDS // sites) // group_size, 1)
+            step = -(-groups // most)
+            items = -(-groups // step) * group_size if counting else 0
+            counters = items * sites
+            records = min(groups, MOST_RECORDS)
+            accesses = TRACED_ACCESSES if mask & (Mask.GMEM | Mask.LMEM) else 0
+        records_at = HEADER + counters
+        accesses_at = records_at + records * RECORD_WORDS
+        return cls(
+            words=accesses_at + 2 * accesses,
+            step=step,
+            items=items,
+            records=records,
+            records_at=records_at,
+            accesses=accesses,
+            accesses_at=accesses_at,
+            groups=groups,
+            group_size=group_size,
+            per_group=per_group,
+        )
+
+    def header(self) -> NDArray[np.uint64]:
+        """Give the first words of the table."""
+        words = np.zeros(HEADER, np.uint64)
+        words[:7] = (
+            self.step,
+            self.items,
+            self.accesses,
+            0,
+            self.records_at,
+            self.records,
+            self.accesses_at,
+        )
+        return words

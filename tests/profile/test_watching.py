@@ -1,0 +1,145 @@
+"""Launching instrumented kernels: what cannot run so runs otherwise, and all waiting ends."""
+
+import re
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from bench.studies.recorded import RECORDED
+from clgraph.device import Memory, resident_groups
+from clgraph.device.observing import observed_by
+from clgraph.device.program import build
+from clgraph.engine.driver import Driver
+from clgraph.errors import KernelTimeoutError
+from clgraph.profile import watching
+from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.timeline import Timeline
+from clgraph.profile.watching import Counting
+
+GRAPH = cg.generate.kron(7, seed=3)
+SPIN = """
+__kernel void spin(volatile __global uint *out, const uint rounds) {
+    uint x = out[0];
+    for (uint i = 0; i < rounds; ++i) { x = x * 1664525u + out[1]; }
+    out[2] = x + 1u;
+}
+"""
+
+
+@pytest.fixture
+def plan(pocl):
+    found = cg.BFS(GRAPH, device=pocl)
+    assert found.run(0).stats.mode == "persistent"
+    return found
+
+
+def is_twin(kernel):
+    return "PROF_PARAMETER" in kernel.program.source
+
+
+@pytest.fixture
+def no_room(monkeypatch):
+    """No two work-groups of an instrumented kernel are resident together."""
+
+    def resident(device, kernel, group_size, local_bytes=0):
+        own = resident_groups(device, kernel, group_size, local_bytes)
+        assert own > 1
+        return 1 if is_twin(kernel) else own
+
+    monkeypatch.setattr(watching, "resident_groups", resident)
+
+
+@pytest.mark.usefixtures("no_room")
+def test_groups_that_would_wait_for_missing_ones_are_launched_stage_by_stage(plan):
+    wanted = plan.run(0).distances
+    modes = []
+
+    def run():
+        result = plan.run(0)
+        np.testing.assert_array_equal(result.distances, wanted)
+        modes.append(result.stats.mode)
+
+    report = cg.profile(run, passes=("time", "counters"), repeats=1)
+    assert modes == ["persistent", "persistent", "stepped", "stepped"]
+    assert any("launched stage by stage" in reason for reason in report.reasons)
+    assert report.kernels[0].totals.where("block")[:, 0].sum() > 0
+
+
+def test_a_kernel_that_waits_for_nobody_needs_no_room(pocl, no_room):  # noqa: ARG001
+    components = cg.ConnectedComponents(GRAPH, device=pocl)
+    report = cg.profile(components, passes=("counters",), repeats=1)
+    assert not any("stage by stage" in reason for reason in report.reasons)
+
+
+def test_what_a_launch_counted_that_gave_up_is_forgotten(plan, monkeypatch):
+    persistent, dropped = Driver._persistent, []
+    counting = Counting(Mask.DIV)
+
+    def giving_up(self, args, between):
+        assert persistent(self, args, between) is not None
+        dropped.extend(counting.found.values())
+
+    monkeypatch.setattr(Driver, "_persistent", giving_up)
+    with observed_by(counting):
+        assert plan.run(0).stats.mode == "stepped"
+    counting.release()
+    assert len(dropped) == len(counting.found) == 1
+    assert next(iter(counting.found.values())) is not dropped[0]
+    assert "waited in vain" in next(iter(counting.run_stepped.values()))
+
+
+def test_a_timeline_keeps_everything(plan, monkeypatch):
+    monkeypatch.setattr(Driver, "_persistent", lambda *_: None)
+    timeline = Timeline()
+    with observed_by(timeline):
+        plan.run(0)
+    assert timeline.launches()
+
+
+def test_a_launch_that_does_not_end_is_given_up_with_a_sentence(pocl, monkeypatch):
+    kernel = build(pocl, SPIN, label="spin.cl").kernel("spin")
+    out = Memory(pocl).upload("out", np.zeros(4, np.uint32))
+    counting = Counting(Mask.TIME)
+    with observed_by(counting):
+        kernel.launch(1, 1, out, np.uint32(1))  # builds what is then launched
+        monkeypatch.setattr(watching, "ANSWER_S", 0.05)
+        with pytest.raises(KernelTimeoutError, match=r"spin on .* not ended within 0.05 s"):
+            kernel.launch(1, 1, out, np.uint32(2_000_000_000))
+    pocl.queue.finish()
+    counting.release()
+
+
+def test_loops_of_a_kernel_that_poll_are_left_alone(pocl):
+    source = """
+static inline void spin_hint(void) {}
+__kernel void k(volatile __global uint *flag, __global uint *to, const uint n) {
+    for (uint i = 0; i < n; ++i) {
+        to[i] = 1u;
+        if (get_local_id(0) == 0)
+            for (uint spins = 0; !flag[0] && spins < 100u; ++spins) {
+                if ((spins & 7u) == 0) spin_hint();
+            }
+        to[i] = 2u;
+    }
+}
+"""
+    found = instrumented(source, Mask(63), pocl.traits)
+    kinds = [site.kind for site in found.sites if site.kind != "block"]
+    assert sorted(kinds) == ["store", "store", "wait"]
+    assert found.waits
+    loop = found.text[found.text.index("for (uint spins") :]
+    assert "PROF_" not in loop[: loop.index("spin_hint()")]
+    build(pocl, found.text, label="k.cl")
+    assert not instrumented(SPIN, Mask.DIV, pocl.traits).waits
+
+
+@pytest.mark.usefixtures("pocl")
+def test_lanes_that_count_never_part():
+    """A branch between them would be counted as one of the program, and may keep them apart."""
+    traits = RECORDED["h200"]
+    text = instrumented(SPIN, Mask(31), traits).text
+    words = text[: text.index("__kernel")]
+    assert words.count("noinline") == 3
+    assert not re.search(r"\bif\b|return;", re.sub(r"//.*", "", words))
+    assert "@p red" in words

@@ -53,6 +53,9 @@ class DynamicGraph(Contents):
         Entries of a block array, a power of two; default by the size of `g`, 65,536 mostly.
     min_block : int
         Entries of the smallest block, a power of two.
+    allocator : {"device", "host"}
+        Who finds blocks for rows that move: lists of free blocks on the device, so that a batch is
+        one launch, or trees of bits in host memory.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -77,10 +80,11 @@ class DynamicGraph(Contents):
     Notes
     -----
     A row of d edges lies in a block of the next power of two. Blocks of one size are cut from block
-    arrays, whose free blocks are found in trees of bits. A batch writes rows that change to other
-    blocks, or all rows to other memory, and replaces what the graph refers to at the very end: if
-    it is refused, fails or is interrupted, the graph is as it was. That takes room for the rows
-    that change, or for all of them, beside the graph; see `memory_usage`.
+    arrays, whose free blocks are in lists on the device, or in trees of bits in host memory. A
+    batch writes rows that change to other blocks, or all rows to other memory, and replaces what
+    the graph refers to at the very end: if it is refused or fails, the graph is as it was, and if
+    it is interrupted, it is as it was or as it should be. That takes room for the rows that change,
+    or for all of them, beside the graph; see `memory_usage`.
 
     Methods may be called from several threads, which take turns.
 
@@ -173,6 +177,7 @@ class DynamicGraph(Contents):
                 weights=dtype,
                 block_edges=self.rows.blocks.block_edges,
                 min_block=self._updater.least,
+                allocator=self.allocator,
                 device=self.device,
             )
             held = self._held
@@ -212,6 +217,10 @@ class DynamicGraph(Contents):
         with self.lock:
             given = edges.count
             steps, updater = Steps(), self._updater
+            if edges.count and self._in_place_pays(edges.count, want, regime):
+                result = self._placed(steps, edges, values, way)
+                if result is not None:
+                    return _timed(result, steps, began)
             held = self._held
             store, spare, vertex_fields = held.store, held.spare, held.vertex_fields
             edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
@@ -260,6 +269,51 @@ class DynamicGraph(Contents):
                 self._check_narrow(store)
                 self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
             return _timed(result, steps, began)
+
+    def _in_place_pays(self, count: int, want: int, regime: str) -> bool:
+        """Whether a batch is to be brought in by one launch that changes the rows it touches."""
+        held = self._held
+        store = held.store
+        possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
+        if not possible or regime == "rewrite" or any(held.states.values()):
+            return False
+        return regime == "rows" or costs_of(self.device).in_place(count, store.m, store.n)
+
+    def _placed(
+        self, steps: Steps, edges: Edges, values: dict[str, Any], way: int
+    ) -> UpdateResult | None:
+        """Bring a batch in by one launch; None if it does not fit that, and nothing changed."""
+        given, joins = edges.count, way == JOIN
+        carried = self._on_device(values) if joins else []
+        while True:
+            held = self._held
+            edges, store, vertex_fields = self._fitted(
+                steps, edges, held.store, held.vertex_fields, way
+            )
+            if not edges.count:
+                return UpdateResult(given, absent=edges.outside)
+            outcome = self._in_place(
+                steps, edges, store, vertex_fields, carried, joins=joins, both=not self.directed
+            )
+            if outcome is None:
+                return None
+            if not outcome["STATUS"]:
+                break
+            edges = replace(edges, largest=outcome["LARGEST"])
+        self._check_narrow(self._store)
+        different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
+        others = different - wanted
+        return UpdateResult(
+            given,
+            repeated=edges.count - different,
+            new=wanted if joins else 0,
+            present=others if joins else 0,
+            gone=0 if joins else wanted,
+            absent=edges.outside + (0 if joins else others),
+            regime="rows" if wanted else "none",
+            moved=outcome.moved,
+            looked=outcome["LOOKED"],
+        )
 
     def _made(
         self, steps: Steps, held: tuple[Store, Spare], batch: Batch, way: int, regime: str

@@ -46,6 +46,14 @@ BARS = {
     "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
     "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
 }
+STAGES = ("boxes", "rows", "commit")
+# Ways that take too long, or tell nothing new, by decade of the batch.
+LEFT_OUT = {
+    2: ("rewrite",),
+    5: ("host", "rewrite"),
+    6: ("host",),
+    7: ("host", "rows", "stages"),
+}
 ITEMS = {(4, 0): (8, 16), (8, 0): (8, 12, 16), (8, 4): (8, 12)}  # tried, by bytes of key and value
 
 
@@ -88,20 +96,34 @@ def wrong(graph: Graph, draw: Any, device: Device) -> list[str]:
     wanted = np.union1d(held, src * graph.n + dst)
     wanted = np.setdiff1d(wanted, held[chosen])
     found = []
-    for regime in ("rows", "rewrite"):
+    for regime, allocator in (("rows", "device"), ("rows", "host"), ("rewrite", "host")):
         dynamic = clgraph.DynamicGraph(
             clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True),
+            allocator=allocator,
             device=device,
         )
-        dynamic.insert_edges(src, dst, regime=regime)
-        dynamic.delete_edges(held[chosen] // graph.n, held[chosen] % graph.n, regime=regime)
-        if not np.array_equal(arcs_of(dynamic.to_graph()), wanted):
-            found.append(regime)
+        for _ in range(2):  # the second time there are blocks enough
+            dynamic.insert_edges(src, dst, regime=regime)
+            dynamic.delete_edges(held[chosen] // graph.n, held[chosen] % graph.n, regime=regime)
+            if not np.array_equal(arcs_of(dynamic.to_graph()), wanted):
+                found.append(f"{regime} by the {allocator}")
+            dynamic.delete_edges(src, dst, regime=regime)
+            dynamic.insert_edges(held // graph.n, held % graph.n, regime=regime)
+            if not np.array_equal(arcs_of(dynamic.to_graph()), held):
+                found.append(f"back again, {regime} by the {allocator}")
     return found
 
 
-def rates(dynamic: DynamicGraph, src: Any, dst: Any, regime: str) -> dict[str, Any]:
-    """Median milliseconds of inserting and of deleting a batch, in all and on the device."""
+def rates(dynamic: DynamicGraph, src: Any, dst: Any, way: str) -> dict[str, Any]:
+    """Median milliseconds of inserting and of deleting a batch, in all and on the device.
+
+    Ways are regimes, or "host" for rows whose blocks the host finds, or "stages" for rows that
+    change in place with a launch for each stage.
+    """
+    regime = "rows" if way in {"host", "stages"} else way
+    dynamic.allocator = "host" if way == "host" else "device"
+    in_place = dynamic._updater.in_place  # noqa: SLF001 (what nobody else has a use for)
+    together, in_place.together = in_place.together, in_place.together and way != "stages"
     memory = Memory(dynamic.device)
     ends = [memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
     times: dict[str, list[float]] = {}
@@ -112,7 +134,8 @@ def rates(dynamic: DynamicGraph, src: Any, dst: Any, regime: str) -> dict[str, A
             if turn:
                 times.setdefault(f"{name}_ms", []).append(result.total_ms)
                 times.setdefault(f"{name}_kernel_ms", []).append(result.kernel_ms)
-                steps[name] = result.steps
+                steps[name] = result.steps | {"launches": result.launches, "moved": result.moved}
+    in_place.together, dynamic.allocator = together, "device"
     return {name: statistics.median(values) for name, values in times.items()} | {"steps": steps}
 
 
@@ -133,10 +156,14 @@ def updates(
             continue
         src, dst = draw(10**decade, rng)
         fresh = ~dynamic.has_edges(src, dst)
-        for regime in ("rows", "rewrite", "auto"):
-            if regime == "rows" and decade > 5:  # seconds each, and never the faster
+        for regime in ("stages", "host", "rows", "rewrite", "auto"):
+            if regime in LEFT_OUT.get(decade, ()):
                 continue
             times = rates(dynamic, src[fresh], dst[fresh], regime) | {"edges": int(fresh.sum())}
+            if regime == "stages":
+                told[f"{decade} stages"] = times["steps"]
+                print(name, decade, "stages", json.dumps(times["steps"]), flush=True)
+                continue
             told[f"{decade} {regime}"] = times
             print(name, decade, regime, json.dumps(times), flush=True)
     told["seconds"] = time.perf_counter() - started
@@ -259,7 +286,7 @@ def print_tables(record: dict[str, Any]) -> None:
     rows = []
     for name, told in record["graphs"].items():
         for key, times in told.items():
-            if not isinstance(times, dict):
+            if not isinstance(times, dict) or "edges" not in times:
                 continue
             bar = BARS[name].get(int(key.split()[0]))
             speeds = [
@@ -268,6 +295,14 @@ def print_tables(record: dict[str, Any]) -> None:
             device_ms = [f"{times[f'{w}_kernel_ms']:.3f}" for w in ("insert", "delete")]
             rows.append([name, key, *speeds, *device_ms, "" if bar is None else str(bar)])
         rows.append([name, "bytes over CSR", f"{told['over_csr']:.2f}", "", "", "", "1.4"])
+    stages = [
+        [name, key, way, *(f"{1e3 * steps.get(one, 0.0):.1f}" for one in STAGES), steps["moved"]]
+        for name, told in record["graphs"].items()
+        for key, ways in told.items()
+        if key.endswith("stages")
+        for way, steps in ways.items()
+    ]
+    print(table(["graph", "batch", "way", *(f"{one} us" for one in STAGES), "moved"], stages))
     columns = ["graph", "batch", "in M/s", "out M/s", "in kernel ms", "out kernel ms", "bar M/s"]
     print(table(columns, rows))
 

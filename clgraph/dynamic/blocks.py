@@ -248,11 +248,15 @@ class Blocks:
     def with_free(self, free: Mapping[int, NDArray[np.int64]]) -> Blocks:
         """Give the same block arrays with exactly these blocks free, by exponent."""
         other = self.fork()
-        for exponent in other._classes:
-            held = other._writable(exponent)
-            held.fill()
-            other._release(held, exponent, free.get(exponent, np.zeros(0, np.int64)))
+        other.free_only(free)
         return other
+
+    def free_only(self, free: Mapping[int, NDArray[np.int64]]) -> None:
+        """Take all blocks but these, by exponent."""
+        for exponent in self._classes:
+            held = self._writable(exponent)
+            held.fill()
+            self._release(held, exponent, free.get(exponent, np.zeros(0, np.int64)))
 
     def drop_empty(self) -> int:
         """Let other sizes have the slots of block arrays without a block in use; count these."""

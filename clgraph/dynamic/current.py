@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.device import Allocation
 from clgraph.dynamic.freelists import WORDS
 from clgraph.dynamic.inplace import COMMIT
 from clgraph.dynamic.parts import Steps
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Sequence
 
+    from clgraph.device import Allocation
     from clgraph.dynamic.batches import Edges
     from clgraph.dynamic.freelists import FreeLists, Outcome
     from clgraph.dynamic.inplace import Shape
@@ -72,21 +72,6 @@ class InPlaceBatch:
         states = dict.fromkeys(held.states)
         return held.changed(store, held.spare, vertex_fields=self.vertex_fields, states=states)
 
-    def launch(self, steps: Steps, stages: Sequence[int] | None = None) -> None:
-        """Enqueue it."""
-        self.held.updater.in_place.launch(
-            steps["update"],
-            self.store,
-            self.lists,
-            self.shape,
-            self.ends,
-            self.values,
-            count=self.count,
-            both=self.both,
-            joins=self.joins,
-            stages=stages,
-        )
-
 
 class Current:
     """One reference to all of a graph, which a batch under way may be about to change.
@@ -119,9 +104,9 @@ class Current:
             outcome = lists.outcome()
             if outcome.missed:
                 in_place.part_ways()
-                complete = outcome.rounds - lists.rounds == 2  # noqa: PLR2004 (barriers)
+                complete = outcome.rounds - lists.rounds == 2
                 if complete:  # all was ready to be referred to, which can be done once more
-                    pending.launch(Steps(), (COMMIT,))
+                    in_place.launch(Steps(), pending, (COMMIT,))
                     outcome = lists.outcome()
                 else:
                     outcome.words[WORDS["DONE"]] = 0
@@ -167,7 +152,7 @@ class Current:
             self._pending = batch = InPlaceBatch(
                 held, store, lists, shape, ends, values, edges.count, both, joins, vertex_fields
             )
-            batch.launch(steps)
+            updater.in_place.launch(steps, batch)
             outcome = self._settled()
             assert outcome is not None  # noqa: S101 (it was noted above)
             if outcome["DONE"] == WORDS["DONE_CHANGED"]:

@@ -78,7 +78,7 @@ class Outcome:
         return int(self.words[first]) | int(self.words[first + 1]) << 32
 
     def of_classes(self, name: str) -> NDArray[np.int64]:
-        """Counts by size class."""
+        """Give counts by size class."""
         first = WORDS[name]
         return self.words[first : first + CLASSES].astype(np.int64)
 
@@ -121,7 +121,7 @@ class FreeLists:
     def made(
         cls, device: Device, arrays: Blocks, free: Sequence[NDArray[Any]], rooms: Any, dtype: Any
     ) -> FreeLists:
-        """Lists of these free blocks by class, with so much room each."""
+        """Make lists of these free blocks by class, with so much room each."""
         tops = np.array([len(one) for one in free], np.int64)
         rooms = np.maximum(rooms, tops)
         firsts = np.concatenate([[0], np.cumsum(rooms)[:-1]]).astype(np.int64)
@@ -142,7 +142,7 @@ class FreeLists:
 
     @classmethod
     def of(cls, device: Device, blocks: Blocks, most: int, dtype: Any) -> FreeLists:
-        """Lists of the free blocks of these, with room for those that a batch may return."""
+        """List the free blocks of these, with room for those that a batch may return."""
         arrays = blocks.fork()
         free = [np.zeros(0, np.int64), *(arrays.free_places(k) for k in range(SIZES))]
         in_use = np.array([0, *(arrays.used_of(k) for k in range(SIZES))], np.int64)

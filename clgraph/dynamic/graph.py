@@ -215,67 +215,80 @@ class DynamicGraph(Contents):
             raise InvalidArgumentError(f"regime={regime!r} is not one of {', '.join(REGIMES)}.")
         began = time.perf_counter()
         with self.lock:
-            given = edges.count
-            steps, updater = Steps(), self._updater
+            steps = Steps()
+            result = None
             if edges.count and self._in_place_pays(edges.count, want, regime):
                 result = self._placed(steps, edges, values, way)
-                if result is not None:
-                    return _timed(result, steps, began)
-            held = self._held
-            store, spare, vertex_fields = held.store, held.spare, held.vertex_fields
-            edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
-            result = UpdateResult(given, absent=edges.outside)
-            states = None
-            if edges.count:
-                both = not self.directed
-                found = batches.marked(updater, steps, store, edges, want, both=both)
-                if isinstance(found, int):
-                    edges = replace(edges, largest=found)
-                    edges, store, vertex_fields = self._fitted(
-                        steps, edges, store, vertex_fields, way
-                    )
-                    result = replace(result, absent=edges.outside)
-                    if not edges.count:
-                        return _timed(result, steps, began)
-                    found = batches.marked(updater, steps, store, edges, want, both=both)
-                assert not isinstance(found, int)  # noqa: S101 (ids have been looked at)
-                counts: dict[str, Any] = {"repeated": edges.count - found.different}
-                if way == JOIN:
-                    counts |= {"new": found.wanted, "present": found.different - found.wanted}
-                else:
-                    counts |= {"gone": found.wanted}
-                    counts["absent"] = found.different - found.wanted + edges.outside
-                result = replace(result, **counts)
-                if found.wanted:
-                    batch = batches.cleaned(updater, steps, found)
-                    if way == JOIN:
-                        batch = replace(batch, values=self._on_device(values))
-                    chosen = regime
-                    if regime == "auto":
-                        mean = store.m / max(store.n, 1)
-                        costs = costs_of(self.device)
-                        chosen = costs.faster(batch.count, store.m, mean)
-                    made = replace(store, parallel=store.parallel or want == ANY)
-                    made, spare = self._made(steps, (made, spare), batch, way, chosen)
-                    change = Change(batch, way == JOIN, key_bits(store.n), store, made)
-                    states = {
-                        follower: follower.followed(steps, state, change)
-                        for follower, state in held.states.items()
-                    }
-                    store = made
-                    result = replace(result, regime=chosen)
-            steps.wait()
-            if states is not None:
-                self._check_narrow(store)
-                self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
+            if result is None:
+                result = self._replaced(steps, edges, values, want, way, regime)
+                steps.wait()
             return _timed(result, steps, began)
+
+    def _replaced(
+        self,
+        steps: Steps,
+        edges: Edges,
+        values: dict[str, Any],
+        want: int,
+        way: int,
+        regime: str,
+    ) -> UpdateResult:
+        """Write the rows of a batch, or all, to other memory, and refer to that."""
+        given, updater = edges.count, self._updater
+        held = self._held
+        store, spare, vertex_fields = held.store, held.spare, held.vertex_fields
+        edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
+        result = UpdateResult(given, absent=edges.outside)
+        states = None
+        if edges.count:
+            both = not self.directed
+            found = batches.marked(updater, steps, store, edges, want, both=both)
+            if isinstance(found, int):
+                edges = replace(edges, largest=found)
+                edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
+                result = replace(result, absent=edges.outside)
+                if not edges.count:
+                    return result
+                found = batches.marked(updater, steps, store, edges, want, both=both)
+            assert not isinstance(found, int)  # noqa: S101 (ids have been looked at)
+            counts: dict[str, Any] = {"repeated": edges.count - found.different}
+            if way == JOIN:
+                counts |= {"new": found.wanted, "present": found.different - found.wanted}
+            else:
+                counts |= {"gone": found.wanted}
+                counts["absent"] = found.different - found.wanted + edges.outside
+            result = replace(result, **counts)
+            if found.wanted:
+                batch = batches.cleaned(updater, steps, found)
+                if way == JOIN:
+                    batch = replace(batch, values=self._on_device(values))
+                chosen = regime
+                if regime == "auto":
+                    mean = store.m / max(store.n, 1)
+                    costs = costs_of(self.device)
+                    chosen = costs.faster(batch.count, store.m, mean)
+                made = replace(store, parallel=store.parallel or want == ANY)
+                made, spare = self._made(steps, (made, spare), batch, way, chosen)
+                change = Change(batch, way == JOIN, key_bits(store.n), store, made)
+                states = {
+                    follower: follower.followed(steps, state, change)
+                    for follower, state in held.states.items()
+                }
+                store = made
+                result = replace(result, regime=chosen)
+        steps.wait()
+        if states is not None:
+            self._check_narrow(store)
+            self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
+        return result
 
     def _in_place_pays(self, count: int, want: int, regime: str) -> bool:
         """Whether a batch is to be brought in by one launch that changes the rows it touches."""
         held = self._held
         store = held.store
+        followed = any(state is not None for state in held.states.values())
         possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite" or any(held.states.values()):
+        if not possible or regime == "rewrite" or followed:
             return False
         return regime == "rows" or costs_of(self.device).in_place(count, store.m, store.n)
 
@@ -421,6 +434,7 @@ class DynamicGraph(Contents):
                 updated=found.wanted,
                 absent=found.different - found.wanted + edges.outside,
             )
+            steps.wait()
             if found.wanted:
                 pools = self._written(steps, store, found, values)
                 steps.wait()
@@ -560,7 +574,6 @@ class DynamicGraph(Contents):
 
 def _timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    steps.wait()
     logs = {name: log for name, log in steps.logs.items() if log.launches}
     times = {name: log.kernel_ms for name, log in logs.items()}
     return replace(

@@ -11,15 +11,16 @@ import numpy as np
 from clgraph.device import Memory, load, resident_groups
 from clgraph.dynamic.freelists import WORDS
 from clgraph.dynamic.store import MOVED, Workspace
-from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.device import Allocation, Device, Kernel
-    from clgraph.dynamic.freelists import FreeLists
-    from clgraph.dynamic.store import Field, Store
+    from clgraph.device.kernel import Argument
+    from clgraph.dynamic.current import InPlaceBatch
+    from clgraph.dynamic.parts import Steps
+    from clgraph.dynamic.store import Field
 
 __all__ = ["COMMIT", "InPlace", "Shape"]
 
@@ -31,8 +32,9 @@ MOST_BOXES = 1 << 13
 GROUPS_PER_UNIT = 4  # a barrier of more work-groups takes twice as long
 CPU_GROUPS_PER_UNIT = 16
 SPIN_LIMIT = 1 << 22
+MOST_NUMBERS = 1000
 SCATTER, PROCESS, COMMIT = 1, 2, 4
-STAGES = (SCATTER, PROCESS, COMMIT)
+STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
 _log = logging.getLogger("clgraph")
 
@@ -105,7 +107,7 @@ class InPlace:
         self.together = device.traits.grid_barrier
         self._offset = np.dtype(offset)
         self._group_size = group_size(device.traits)
-        self._params = {
+        self._params: dict[str, Any] = {
             "group_size": self._group_size,
             "offset": "uint" if self._offset.itemsize == 4 else "ulong",
             "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
@@ -117,7 +119,16 @@ class InPlace:
         self._filled: Allocation | None = None
         self._kernel: Kernel | None = None
         self._groups = 0
-        self._stages = tuple(np.uint32(stage) for stage in (*STAGES, sum(STAGES)))
+        self._numbers: dict[int, np.uint32] = {}
+
+    def _number(self, value: int) -> np.uint32:
+        """Give a scalar argument, the same object every time: it is handed over only once."""
+        held = self._numbers.get(value)
+        if held is None:
+            if len(self._numbers) >= MOST_NUMBERS:
+                self._numbers.clear()
+            held = self._numbers[value] = np.uint32(value)
+        return held
 
     @property
     def size_bytes(self) -> int:
@@ -168,63 +179,50 @@ class InPlace:
         if self._filled is not None:
             self._filled.clear()
 
-    def launch(
-        self,
-        log: SweepLog,
-        store: Store,
-        lists: FreeLists,
-        shape: Shape,
-        ends: tuple[Allocation, Allocation],
-        values: Sequence[Allocation],
-        *,
-        count: int,
-        both: bool,
-        joins: bool,
-        stages: Sequence[int] | None = None,
-    ) -> None:
-        """Enqueue all stages of a batch, or some.
+    def launch(self, steps: Steps, batch: InPlaceBatch, stages: Sequence[int] = ()) -> None:
+        """Enqueue the stages of a batch, for whose shape `prepare` was called.
 
         Parameters
         ----------
-        log : SweepLog
+        steps : Steps
             Notes the launches.
-        store, lists : Store, FreeLists
-            The graph, which is changed, and its free blocks.
-        shape : Shape
-            Of the batch, for which `prepare` was called.
-        ends : pair of Allocation
-            Tails and heads.
-        values : sequence of Allocation
-            Of the fields, by edge.
-        count : int
-            Edges.
-        both, joins : bool
-            Whether each stands for both directions; whether they join or leave.
+        batch : InPlaceBatch
+            What to bring in.
         stages : sequence of int, optional
             Sums of stages, each a launch; default all in one, or each in its own.
         """
-        array, u4 = self.work.array, np.uint32
+        shape, store, lists = batch.shape, batch.store, batch.lists
+        size, kernel = self.groups * self._group_size, self._kernel
+        assert kernel is not None  # noqa: S101 (groups has built it)
+        array, u4 = self.work.array, self._number
         carried: list[Allocation] = []
-        for value, pool in zip(values or store.pools[1:], store.pools[1:], strict=True):
+        filled = self._filled
+        assert filled is not None  # noqa: S101 (prepare has)
+        for value, pool in zip(batch.values or store.pools[1:], store.pools[1:], strict=True):
             carried += (value, pool)
-        head = (u4(SPIN_LIMIT), lists.control, u4(lists.parity), *ends)
-        args = (
-            *(u4(count), u4(store.n), u4(shape.bits), u4(shape.place_bits), u4(both), u4(joins)),
+        head: tuple[Argument, ...] = (u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends)
+        args: tuple[Argument, ...] = (
+            *(
+                u4(batch.count),
+                u4(store.n),
+                u4(shape.bits),
+                u4(shape.place_bits),
+                u4(int(batch.both)),
+                u4(int(batch.joins)),
+            ),
             *(u4(shape.span), u4(shape.boxes), u4(shape.stride)),
-            self._filled,
+            filled,
             array("boxed_keys", shape.boxes * shape.stride, np.uint64),
             array("box_shares", 2 * shape.boxes, np.uint32),
             array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
             array("row_places", shape.keys, np.uint32),
             *(lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]),
         )
-        size, kernel = self.groups * self._group_size, self._kernel
-        assert kernel is not None  # noqa: S101 (groups has built it)
-        if stages is None:
-            stages = (sum(STAGES),) if self.together else STAGES
+        if not stages:
+            stages = (sum(STAGES),) if self.together else tuple(STAGES)
         for stage in stages:
             event = kernel.launch(size, self._group_size, u4(stage), *head, *args)
-            log.add(event, event)
+            steps[STAGES.get(stage, "update")].add(event, event)
 
     def part_ways(self) -> None:
         """Make every stage a launch of its own, since work-groups waited in vain.

@@ -35,8 +35,8 @@ class UpdateResult:
     launches : int
         Kernel launches.
     steps : dict of str to float
-        Device milliseconds of each step: update, where rows change in place; else keys, sort,
-        check, rows, place, copy.
+        Device milliseconds of each step: update, where rows change in place, or boxes, rows and
+        commit, where each is a launch; else keys, sort, check, rows, place, copy.
     """
 
     given: int

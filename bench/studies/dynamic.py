@@ -296,7 +296,13 @@ def print_tables(record: dict[str, Any]) -> None:
             rows.append([name, key, *speeds, *device_ms, "" if bar is None else str(bar)])
         rows.append([name, "bytes over CSR", f"{told['over_csr']:.2f}", "", "", "", "1.4"])
     stages = [
-        [name, key, way, *(f"{1e3 * steps.get(one, 0.0):.1f}" for one in STAGES), steps["moved"]]
+        [
+            name,
+            key,
+            way,
+            *(f"{1e3 * steps.get(one, 0.0):.1f}" for one in STAGES),
+            str(steps["moved"]),
+        ]
         for name, told in record["graphs"].items()
         for key, ways in told.items()
         if key.endswith("stages")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.dynamic.freelists import WORDS
 from clgraph.dynamic.inplace import COMMIT
 from clgraph.dynamic.parts import Steps
+from clgraph.dynamic.store import Held, Store
 
 if TYPE_CHECKING:
     import threading
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
     from clgraph.dynamic.batches import Edges
     from clgraph.dynamic.freelists import FreeLists, Outcome
     from clgraph.dynamic.inplace import Shape
-    from clgraph.dynamic.store import Held, Store
 
 __all__ = ["Current", "InPlaceBatch"]
 
 MOST_TRIES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InPlaceBatch:
     """A batch that the device is told to bring in.
 
@@ -67,10 +67,13 @@ class InPlaceBatch:
         arcs = outcome["ARCS"]
         if outcome["DONE"] != WORDS["DONE_CHANGED"] or not arcs:
             return replace(held, store=replace(held.store, blocks=lists))
-        m = self.store.m + (arcs if self.joins else -arcs)
-        store = replace(self.store, m=m, blocks=lists)
+        # Made by name of class, since replace() takes longer than a launch.
+        one = self.store
+        m = one.m + (arcs if self.joins else -arcs)
+        store = Store(one.n, m, one.pointer, one.used, one.pools, lists, one.parallel)
         states = dict.fromkeys(held.states)
-        return held.changed(store, held.spare, vertex_fields=self.vertex_fields, states=states)
+        version = held.version + 1
+        return Held(held.updater, store, held.spare, version, self.vertex_fields, states)
 
 
 class Current:
@@ -162,7 +165,10 @@ class Current:
             if not outcome["DONE"]:
                 continue
             if outcome["STATUS"]:
-                return outcome if outcome["STATUS"] & WORDS["OUTSIDE"] else None
+                if outcome["STATUS"] & WORDS["OUTSIDE"]:
+                    return outcome
+                updater.in_place.note_crowded(edges.count)
+                return None
             if outcome["LACKING"]:
                 larger = updater.enlarged(steps, held.store, lists, outcome)
                 steps.wait()

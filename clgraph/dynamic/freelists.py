@@ -58,12 +58,16 @@ class Outcome:
         How often all work-groups have met since the counts were written anew.
     missed : bool
         Whether one of them waited for the others in vain.
+    tops : uint32 array [CLASSES]
+        Free blocks afterwards, if the batch came to its end.
     """
 
-    __slots__ = ("missed", "rounds", "words")
+    __slots__ = ("missed", "rounds", "tops", "words")
 
     def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
         self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
+        next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
+        self.tops = control[next_tops : next_tops + CLASSES]
         self.rounds = int(control[WORDS["BARRIER"] + BARRIER_ROUND])
         self.missed = bool(control[WORDS["BARRIER"] + BARRIER_FAILED])
 
@@ -83,7 +87,7 @@ class Outcome:
         return self.words[first : first + CLASSES].astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class FreeLists:
     """Which blocks of some block arrays are free, by lists on the device.
 
@@ -101,7 +105,7 @@ class FreeLists:
         uint32: counts of the next batch, and of the one before; then the words of the barrier.
     parity : int
         Which of the two are the next batch'.
-    firsts, rooms, tops : int64 array [CLASSES]
+    firsts, rooms, tops : int64 arrays [CLASSES]; tops may be uint32
         Where lists begin, their room, and how many blocks are in them.
     rounds : int
         How often all work-groups had met after the last batch.
@@ -114,7 +118,7 @@ class FreeLists:
     parity: int
     firsts: NDArray[np.int64]
     rooms: NDArray[np.int64]
-    tops: NDArray[np.int64]
+    tops: NDArray[Any]
     rounds: int = 0
 
     @classmethod
@@ -160,10 +164,17 @@ class FreeLists:
 
     def after(self, outcome: Outcome) -> FreeLists:
         """Give what they are after a batch."""
-        tops = self.tops
-        if outcome["DONE"] == WORDS["DONE_CHANGED"]:
-            tops = tops + outcome.of_classes("GIVEN") - outcome.of_classes("TAKEN")
-        return replace(self, tops=tops, parity=1 - self.parity, rounds=outcome.rounds)
+        return FreeLists(
+            self.arrays,
+            self.handles,
+            self.lists,
+            self.control,
+            1 - self.parity,
+            self.firsts,
+            self.rooms,
+            outcome.tops,
+            outcome.rounds,
+        )
 
     def enlarged(self, outcome: Outcome, least_slots: int) -> FreeLists:
         """Give lists that have what a refused batch asked for, in more block arrays.
@@ -234,7 +245,7 @@ class FreeLists:
     @property
     def used_entries(self) -> int:
         """Entries of all blocks in use."""
-        free = sum(top << exponent for exponent, top in self.counts().items())
+        free = sum(int(top) << exponent for exponent, top in self.counts().items())
         return self.arrays.array_entries - free
 
     @property
@@ -243,7 +254,7 @@ class FreeLists:
         return self.handles.size_bytes + self.lists.size_bytes + self.control.size_bytes
 
 
-def _control(tops: NDArray[np.int64]) -> NDArray[np.uint32]:
+def _control(tops: NDArray[Any]) -> NDArray[np.uint32]:
     words = np.zeros(CONTROL_WORDS, np.uint32)
     for first in (WORDS["TOPS"], SLOT_WORDS + WORDS["TOPS"]):
         words[first : first + CLASSES] = tops

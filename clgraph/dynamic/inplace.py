@@ -33,6 +33,7 @@ GROUPS_PER_UNIT = 4  # a barrier of more work-groups takes twice as long
 CPU_GROUPS_PER_UNIT = 16
 SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
+FAR = 1 << 62
 SCATTER, PROCESS, COMMIT = 1, 2, 4
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
@@ -97,6 +98,9 @@ class InPlace:
     together : bool
         Whether all stages are one launch; where work-groups cannot wait for each other, each stage
         is one.
+    crowded_from : int
+        Edges from which on batches had more keys for a box than fit; batches that follow each other
+        are alike, so others as large are not tried unless they have to be.
     """
 
     def __init__(
@@ -105,6 +109,7 @@ class InPlace:
         self.device = device
         self.box = box
         self.together = device.traits.grid_barrier
+        self.crowded_from = FAR
         self._offset = np.dtype(offset)
         self._group_size = group_size(device.traits)
         self._params: dict[str, Any] = {
@@ -120,6 +125,9 @@ class InPlace:
         self._kernel: Kernel | None = None
         self._groups = 0
         self._numbers: dict[int, np.uint32] = {}
+        # Of the batch before, since many of a kind follow each other.
+        self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
+        self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
 
     def _number(self, value: int) -> np.uint32:
         """Give a scalar argument, the same object every time: it is handed over only once."""
@@ -138,7 +146,7 @@ class InPlace:
     def release(self) -> None:
         """Let go of scratch memory."""
         self.work.release()
-        self._filled = None
+        self._filled = self._scratch = None
 
     @property
     def groups(self) -> int:
@@ -157,22 +165,30 @@ class InPlace:
 
     def shape(self, keys: int, n: int) -> Shape | None:
         """How a batch of so many keys is shared out; None if it is too large for that."""
-        groups = self.groups
-        if self.device.traits.is_cpu:
-            groups = min(groups, -(-keys // KEYS_AIMED_AT))
-        return Shape.of(keys, n, groups, self.box)
+        if self._last_shape[:2] != (keys, n):
+            groups = self.groups
+            if self.device.traits.is_cpu:
+                groups = min(groups, -(-keys // KEYS_AIMED_AT))
+            self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
+        return self._last_shape[2]
 
     def prepare(self, shape: Shape) -> None:
         """Take the scratch memory for a batch."""
+        if self._scratch is not None and self._scratch[0] is shape:
+            return
         if self._filled is None or self._filled.count < shape.boxes:
             filled = Memory(self.device).allocate("box_counts", shape.boxes, np.uint32)
             filled.clear()
             self._filled = filled
         array = self.work.array
-        array("boxed_keys", shape.boxes * shape.stride, np.uint64)
-        array("box_shares", 2 * shape.boxes, np.uint32)
-        array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32)
-        array("row_places", shape.keys, np.uint32)
+        scratch = (
+            self._filled,
+            array("boxed_keys", shape.boxes * shape.stride, np.uint64),
+            array("box_shares", 2 * shape.boxes, np.uint32),
+            array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
+            array("row_places", shape.keys, np.uint32),
+        )
+        self._scratch = shape, scratch
 
     def reset(self) -> None:
         """Make scratch memory as it was before a batch that did not come to its end."""
@@ -194,35 +210,25 @@ class InPlace:
         shape, store, lists = batch.shape, batch.store, batch.lists
         size, kernel = self.groups * self._group_size, self._kernel
         assert kernel is not None  # noqa: S101 (groups has built it)
-        array, u4 = self.work.array, self._number
-        carried: list[Allocation] = []
-        filled = self._filled
-        assert filled is not None  # noqa: S101 (prepare has)
-        for value, pool in zip(batch.values or store.pools[1:], store.pools[1:], strict=True):
+        assert self._scratch is not None  # noqa: S101 (prepare has taken it)
+        u4, fields = self._number, store.pools[1:]
+        carried: list[Argument] = []
+        for value, pool in zip(batch.values or fields, fields, strict=True):
             carried += (value, pool)
-        head: tuple[Argument, ...] = (u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends)
-        args: tuple[Argument, ...] = (
-            *(
-                u4(batch.count),
-                u4(store.n),
-                u4(shape.bits),
-                u4(shape.place_bits),
-                u4(int(batch.both)),
-                u4(int(batch.joins)),
-            ),
-            *(u4(shape.span), u4(shape.boxes), u4(shape.stride)),
-            filled,
-            array("boxed_keys", shape.boxes * shape.stride, np.uint64),
-            array("box_shares", 2 * shape.boxes, np.uint32),
-            array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
-            array("row_places", shape.keys, np.uint32),
-            *(lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]),
-        )
+        numbers = (batch.count, store.n, shape.bits, shape.place_bits, batch.both, batch.joins)
+        args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
+        args += [u4(int(number)) for number in numbers]
+        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride), *self._scratch[1]]
+        args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)
         for stage in stages:
-            event = kernel.launch(size, self._group_size, u4(stage), *head, *args)
+            event = kernel.launch(size, self._group_size, u4(stage), *args)
             steps[STAGES.get(stage, "update")].add(event, event)
+
+    def note_crowded(self, edges: int) -> None:
+        """Note that a batch of so many edges did not fit."""
+        self.crowded_from = min(self.crowded_from, edges)
 
     def part_ways(self) -> None:
         """Make every stage a launch of its own, since work-groups waited in vain.

@@ -317,7 +317,7 @@ class RadixSort(_Stage):
         self.launch(log, run, "sort", "sort_histogram", keys, *bounds, state, **self._params)
 
     def _tiles(self, run: Run) -> int:
-        return -(-run.n // (run.group_size * run.items))
+        return max(-(-run.n // (run.group_size * run.items)), 1)
 
     def _pass(
         self,

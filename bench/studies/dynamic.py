@@ -25,8 +25,8 @@ from clgraph.cli.text import table
 from clgraph.device import Memory
 from clgraph.dynamic.store import copied
 from clgraph.engine.sweeps import SweepLog
-from clgraph.primitives.launches import Run
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.graph.sorting import EdgeSorter, Wishes
+from clgraph.primitives.stages import Compaction, RadixSort, Scan, digit_passes
 
 from ..runner import machine
 
@@ -203,20 +203,19 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
         keys = memory.upload("keys", rng.integers(0, 2**31, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
-        others = [memory.allocate("other", n, f"u{key}")]
-        if value:
-            others.append(memory.allocate("other_values", n, f"u{value}"))
+        given = memory.upload("given", keys.read())
+        bits = 31
         for items in ITEMS.get((key, value), (8,)):
             if items * 256 * (key + value) > 36_000:
                 continue  # of 48 KiB of local memory, 11 are the counters'
             stage = RadixSort(device, f"u{key}", f"u{value}" if value else None, items)
-            run = Run(device, n, items)
-            pairs = ((keys, values), (others[0], others[1] if value else None))
 
-            def one(log: SweepLog, stage: Any = stage, run: Any = run, pairs: Any = pairs) -> None:
-                stage.one_pass(log, run, *pairs, 0)
+            def one(log: SweepLog, stage: Any = stage, arrays: Any = (given, keys, values)) -> None:
+                copied(arrays[0], arrays[1], n)  # in its first order once more
+                stage.enqueue(log, arrays[1], n, arrays[2], bits=bits)
 
-            tell(f"sort u{key}+u{value} items {items}", spent(one), n * (2 * key + 2 * value))
+            passes = digit_passes(bits)
+            tell(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)
@@ -227,6 +226,34 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
     tell("compact u4, half", ms, n + 4 * n + 2 * n)
     return told
+
+
+def building(graph: Graph, device: Device) -> dict[str, float]:
+    """Milliseconds of making rows of a graph's edges, each given once and in any order.
+
+    Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
+    copies there and back.
+    """
+    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    chosen = np.random.default_rng(4).permutation(np.flatnonzero(tails <= graph.indices))
+    src, dst = tails[chosen], graph.indices[chosen].astype(np.int64)
+    wishes = Wishes(directed=True, symmetrize=True, dedup=True, self_loops=True)
+    device_ms, wall_ms = [], []
+    for _ in range(REPEATS):
+        sorter = EdgeSorter(device, graph.n, len(src))
+        ends = [sorter.memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
+        rows = sorter.rows(ends[0], ends[1], None, symmetrize=True, wishes=wishes)
+        sorter.log.wait()
+        device_ms.append(sorter.log.kernel_ms)
+        del sorter, ends
+    if rows[3] != graph.m or not np.array_equal(rows[1].read(rows[3]), graph.indices):
+        raise SystemExit("WRONG rows made of edges")
+    for _ in range(2):
+        began = time.perf_counter()
+        clgraph.from_edges(src, dst, n=graph.n, symmetrize=True, dedup=True, device=device)
+        wall_ms.append(1e3 * (time.perf_counter() - began))
+    median = statistics.median(device_ms)
+    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -264,6 +291,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("WRONG contents after", ", ".join(record["wrong"]))
         return 1
     made = batches(args.scale)
+    record["building"] = told = building(made["kron uniform"][0], device)
+    print("rows of", told["edges"], "edges:", f"{told['device_ms']:.2f} ms on the device (4.2),")
+    print(f"  {told['wall_ms']:.0f} ms with copies and checks", flush=True)
     until = time.perf_counter() + args.seconds
     for name, (graph, draw) in made.items():
         if time.perf_counter() > until:

@@ -285,6 +285,18 @@ class RadixSort(_Stage):
             keys, other, values, other_values = other, keys, other_values, values
         return keys, values
 
+    def prepare(self, count: int, n: int) -> None:
+        """Take the scratch memory for n elements of arrays of so many.
+
+        Memory that is taken between launches lets the device run dry.
+        """
+        self.array("sorted_keys", count, self.key)
+        if self.value is not None:
+            self.array("sorted_values", count, self.value)
+        if self._sweeps and n:
+            run = Run(self.device, n, self._items)
+            self.array("sort_state", STATE_HEAD + 2 * DIGITS * self._tiles(run), run.index)
+
     def one_pass(
         self,
         log: Log,

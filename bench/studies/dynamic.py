@@ -46,6 +46,7 @@ BARS = {
     "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
     "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
 }
+SORTED_BITS = 31
 STAGES = ("boxes", "rows", "commit")
 # Ways that take too long, or tell nothing new, by decade of the batch.
 LEFT_OUT = {
@@ -201,10 +202,9 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
 
     tell("copy", ms, 16 * n)
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
-        keys = memory.upload("keys", rng.integers(0, 2**31, n).astype(f"u{key}"))
+        keys = memory.upload("keys", rng.integers(0, 2**SORTED_BITS, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
         given = memory.upload("given", keys.read())
-        bits = 31
         for items in ITEMS.get((key, value), (8,)):
             if items * 256 * (key + value) > 36_000:
                 continue  # of 48 KiB of local memory, 11 are the counters'
@@ -212,9 +212,9 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
 
             def one(log: SweepLog, stage: Any = stage, arrays: Any = (given, keys, values)) -> None:
                 copied(arrays[0], arrays[1], n)  # in its first order once more
-                stage.enqueue(log, arrays[1], n, arrays[2], bits=bits)
+                stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
 
-            passes = digit_passes(bits)
+            passes = digit_passes(SORTED_BITS)
             tell(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))

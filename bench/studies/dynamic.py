@@ -25,8 +25,8 @@ from clgraph.cli.text import table
 from clgraph.device import Memory
 from clgraph.dynamic.store import copied
 from clgraph.engine.sweeps import SweepLog
-from clgraph.primitives.launches import Run
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.graph.sorting import EdgeSorter, Wishes
+from clgraph.primitives.stages import Compaction, RadixSort, Scan, digit_passes
 
 from ..runner import machine
 
@@ -45,6 +45,15 @@ BARS = {
     "kron uniform": {4: 110, 5: 400, 6: 1000, 7: 2000},
     "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
     "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
+}
+SORTED_BITS = 31
+STAGES = ("boxes", "rows", "commit")
+# Ways that take too long, or tell nothing new, by decade of the batch.
+LEFT_OUT = {
+    2: ("rewrite",),
+    5: ("host", "rewrite"),
+    6: ("host",),
+    7: ("host", "rows", "stages"),
 }
 ITEMS = {(4, 0): (8, 16), (8, 0): (8, 12, 16), (8, 4): (8, 12)}  # tried, by bytes of key and value
 
@@ -88,20 +97,34 @@ def wrong(graph: Graph, draw: Any, device: Device) -> list[str]:
     wanted = np.union1d(held, src * graph.n + dst)
     wanted = np.setdiff1d(wanted, held[chosen])
     found = []
-    for regime in ("rows", "rewrite"):
+    for regime, allocator in (("rows", "device"), ("rows", "host"), ("rewrite", "host")):
         dynamic = clgraph.DynamicGraph(
             clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True),
+            allocator=allocator,
             device=device,
         )
-        dynamic.insert_edges(src, dst, regime=regime)
-        dynamic.delete_edges(held[chosen] // graph.n, held[chosen] % graph.n, regime=regime)
-        if not np.array_equal(arcs_of(dynamic.to_graph()), wanted):
-            found.append(regime)
+        for _ in range(2):  # the second time there are blocks enough
+            dynamic.insert_edges(src, dst, regime=regime)
+            dynamic.delete_edges(held[chosen] // graph.n, held[chosen] % graph.n, regime=regime)
+            if not np.array_equal(arcs_of(dynamic.to_graph()), wanted):
+                found.append(f"{regime} by the {allocator}")
+            dynamic.delete_edges(src, dst, regime=regime)
+            dynamic.insert_edges(held // graph.n, held % graph.n, regime=regime)
+            if not np.array_equal(arcs_of(dynamic.to_graph()), held):
+                found.append(f"back again, {regime} by the {allocator}")
     return found
 
 
-def rates(dynamic: DynamicGraph, src: Any, dst: Any, regime: str) -> dict[str, Any]:
-    """Median milliseconds of inserting and of deleting a batch, in all and on the device."""
+def rates(dynamic: DynamicGraph, src: Any, dst: Any, way: str) -> dict[str, Any]:
+    """Median milliseconds of inserting and of deleting a batch, in all and on the device.
+
+    Ways are regimes, or "host" for rows whose blocks the host finds, or "stages" for rows that
+    change in place with a launch for each stage.
+    """
+    regime = "rows" if way in {"host", "stages"} else way
+    dynamic.allocator = "host" if way == "host" else "device"
+    in_place = dynamic._updater.in_place  # noqa: SLF001 (what nobody else has a use for)
+    together, in_place.together = in_place.together, in_place.together and way != "stages"
     memory = Memory(dynamic.device)
     ends = [memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
     times: dict[str, list[float]] = {}
@@ -112,7 +135,8 @@ def rates(dynamic: DynamicGraph, src: Any, dst: Any, regime: str) -> dict[str, A
             if turn:
                 times.setdefault(f"{name}_ms", []).append(result.total_ms)
                 times.setdefault(f"{name}_kernel_ms", []).append(result.kernel_ms)
-                steps[name] = result.steps
+                steps[name] = result.steps | {"launches": result.launches, "moved": result.moved}
+    in_place.together, dynamic.allocator = together, "device"
     return {name: statistics.median(values) for name, values in times.items()} | {"steps": steps}
 
 
@@ -133,10 +157,14 @@ def updates(
             continue
         src, dst = draw(10**decade, rng)
         fresh = ~dynamic.has_edges(src, dst)
-        for regime in ("rows", "rewrite", "auto"):
-            if regime == "rows" and decade > 5:  # seconds each, and never the faster
+        for regime in ("stages", "host", "rows", "rewrite", "auto"):
+            if regime in LEFT_OUT.get(decade, ()):
                 continue
             times = rates(dynamic, src[fresh], dst[fresh], regime) | {"edges": int(fresh.sum())}
+            if regime == "stages":
+                told[f"{decade} stages"] = times["steps"]
+                print(name, decade, "stages", json.dumps(times["steps"]), flush=True)
+                continue
             told[f"{decade} {regime}"] = times
             print(name, decade, regime, json.dumps(times), flush=True)
     told["seconds"] = time.perf_counter() - started
@@ -174,22 +202,20 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
 
     tell("copy", ms, 16 * n)
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
-        keys = memory.upload("keys", rng.integers(0, 2**31, n).astype(f"u{key}"))
+        keys = memory.upload("keys", rng.integers(0, 2**SORTED_BITS, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
-        others = [memory.allocate("other", n, f"u{key}")]
-        if value:
-            others.append(memory.allocate("other_values", n, f"u{value}"))
+        given = memory.upload("given", keys.read())
         for items in ITEMS.get((key, value), (8,)):
             if items * 256 * (key + value) > 36_000:
                 continue  # of 48 KiB of local memory, 11 are the counters'
             stage = RadixSort(device, f"u{key}", f"u{value}" if value else None, items)
-            run = Run(device, n, items)
-            pairs = ((keys, values), (others[0], others[1] if value else None))
 
-            def one(log: SweepLog, stage: Any = stage, run: Any = run, pairs: Any = pairs) -> None:
-                stage.one_pass(log, run, *pairs, 0)
+            def one(log: SweepLog, stage: Any = stage, arrays: Any = (given, keys, values)) -> None:
+                copied(arrays[0], arrays[1], n)  # in its first order once more
+                stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
 
-            tell(f"sort u{key}+u{value} items {items}", spent(one), n * (2 * key + 2 * value))
+            passes = digit_passes(SORTED_BITS)
+            tell(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)
@@ -200,6 +226,34 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
     tell("compact u4, half", ms, n + 4 * n + 2 * n)
     return told
+
+
+def building(graph: Graph, device: Device) -> dict[str, float]:
+    """Milliseconds of making rows of a graph's edges, each given once and in any order.
+
+    Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
+    copies there and back.
+    """
+    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    chosen = np.random.default_rng(4).permutation(np.flatnonzero(tails <= graph.indices))
+    src, dst = tails[chosen], graph.indices[chosen].astype(np.int64)
+    wishes = Wishes(directed=True, symmetrize=True, dedup=True, self_loops=True)
+    device_ms, wall_ms = [], []
+    for _ in range(REPEATS):
+        sorter = EdgeSorter(device, graph.n, len(src))
+        ends = [sorter.memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
+        rows = sorter.rows(ends[0], ends[1], None, symmetrize=True, wishes=wishes)
+        sorter.log.wait()
+        device_ms.append(sorter.log.kernel_ms)
+        del sorter, ends
+    if rows[3] != graph.m or not np.array_equal(rows[1].read(rows[3]), graph.indices):
+        raise SystemExit("WRONG rows made of edges")
+    for _ in range(2):
+        began = time.perf_counter()
+        clgraph.from_edges(src, dst, n=graph.n, symmetrize=True, dedup=True, device=device)
+        wall_ms.append(1e3 * (time.perf_counter() - began))
+    median = statistics.median(device_ms)
+    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -237,6 +291,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("WRONG contents after", ", ".join(record["wrong"]))
         return 1
     made = batches(args.scale)
+    record["building"] = told = building(made["kron uniform"][0], device)
+    print("rows of", told["edges"], "edges:", f"{told['device_ms']:.2f} ms on the device (4.2),")
+    print(f"  {told['wall_ms']:.0f} ms with copies and checks", flush=True)
     until = time.perf_counter() + args.seconds
     for name, (graph, draw) in made.items():
         if time.perf_counter() > until:
@@ -259,7 +316,7 @@ def print_tables(record: dict[str, Any]) -> None:
     rows = []
     for name, told in record["graphs"].items():
         for key, times in told.items():
-            if not isinstance(times, dict):
+            if not isinstance(times, dict) or "edges" not in times:
                 continue
             bar = BARS[name].get(int(key.split()[0]))
             speeds = [
@@ -268,6 +325,20 @@ def print_tables(record: dict[str, Any]) -> None:
             device_ms = [f"{times[f'{w}_kernel_ms']:.3f}" for w in ("insert", "delete")]
             rows.append([name, key, *speeds, *device_ms, "" if bar is None else str(bar)])
         rows.append([name, "bytes over CSR", f"{told['over_csr']:.2f}", "", "", "", "1.4"])
+    stages = [
+        [
+            name,
+            key,
+            way,
+            *(f"{1e3 * steps.get(one, 0.0):.1f}" for one in STAGES),
+            str(steps["moved"]),
+        ]
+        for name, told in record["graphs"].items()
+        for key, ways in told.items()
+        if key.endswith("stages")
+        for way, steps in ways.items()
+    ]
+    print(table(["graph", "batch", "way", *(f"{one} us" for one in STAGES), "moved"], stages))
     columns = ["graph", "batch", "in M/s", "out M/s", "in kernel ms", "out kernel ms", "bar M/s"]
     print(table(columns, rows))
 

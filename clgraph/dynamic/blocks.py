@@ -10,7 +10,7 @@ from clgraph.dynamic.vectree import VecTrees
 from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,11 +61,26 @@ class _SizeClass:
         return self._trees
 
     @property
+    def untouched(self) -> bool:
+        """Whether the blocks in use are the first ones, as laid out."""
+        return self._trees is None
+
+    def fill(self) -> None:
+        """Take all blocks."""
+        self._used, self._trees = len(self.slots) * self.leaves, None
+
+    @property
     def used(self) -> int:
         """Blocks in use."""
         if self._trees is None:
             return self._used
         return len(self.slots) * self.leaves - int(self._trees.free.sum())
+
+    def append(self, slots: NDArray[np.int64]) -> None:
+        """Add block arrays in these slots, all of whose blocks are free."""
+        self.slots = np.concatenate([self.slots, slots])
+        if self._trees is not None:
+            self._trees.append(len(slots))
 
     def copy(self) -> _SizeClass:
         other = _SizeClass(self.leaves, self.slots, self._used)
@@ -190,10 +205,58 @@ class Blocks:
         owners = self._owner[places >> self._exponent]
         for exponent in np.unique(owners[:, 0]).tolist():
             mine = owners[:, 0] == exponent
+            self._release(self._writable(exponent), exponent, places[mine])
+
+    def _release(self, held: _SizeClass, exponent: int, places: NDArray[np.int64]) -> None:
+        arrays = self._owner[places >> self._exponent, 1]
+        inside = places - held.slots[arrays] * self.block_edges
+        held.trees.release_many(arrays, inside >> exponent)
+
+    def add_blocks(self, exponent: int, count: int) -> NDArray[np.int64]:
+        """Make block arrays for so many blocks, and tell where all of theirs begin.
+
+        Raises
+        ------
+        NoRoomError
+            As for `take`.
+        """
+        held = self._writable(exponent)
+        known = len(held.slots)
+        self._add_arrays(exponent, held, -(-count // held.leaves))
+        return self._places(held, exponent, known * held.leaves, len(held.slots) * held.leaves)
+
+    def free_places(self, exponent: int) -> NDArray[np.int64]:
+        """Tell where the free blocks of a size begin."""
+        held = self._classes.get(exponent)
+        if held is None:
+            return np.zeros(0, np.int64)
+        if held.untouched:
+            return self._places(held, exponent, held.used, len(held.slots) * held.leaves)
+        arrays, blocks = held.trees.free_leaves()
+        return held.slots[arrays] * self.block_edges + (blocks << exponent)
+
+    def _places(self, held: _SizeClass, exponent: int, first: int, last: int) -> NDArray[np.int64]:
+        """Where the blocks with these numbers begin, counted through the block arrays."""
+        arrays, blocks = np.divmod(np.arange(first, last, dtype=np.int64), held.leaves)
+        return held.slots[arrays] * self.block_edges + (blocks << exponent)
+
+    def used_of(self, exponent: int) -> int:
+        """Blocks of a size that are in use."""
+        held = self._classes.get(exponent)
+        return 0 if held is None else held.used
+
+    def with_free(self, free: Mapping[int, NDArray[np.int64]]) -> Blocks:
+        """Give the same block arrays with exactly these blocks free, by exponent."""
+        other = self.fork()
+        other.free_only(free)
+        return other
+
+    def free_only(self, free: Mapping[int, NDArray[np.int64]]) -> None:
+        """Take all blocks but these, by exponent."""
+        for exponent in self._classes:
             held = self._writable(exponent)
-            arrays = owners[mine, 1]
-            inside = places[mine] - held.slots[arrays] * self.block_edges
-            held.trees.release_many(arrays, inside >> exponent)
+            held.fill()
+            self._release(held, exponent, free.get(exponent, np.zeros(0, np.int64)))
 
     def drop_empty(self) -> int:
         """Let other sizes have the slots of block arrays without a block in use; count these."""
@@ -251,9 +314,8 @@ class Blocks:
             free = np.concatenate(begins) if begins else free[:0]
         if len(free) < arrays:
             raise NoRoomError(f"{arrays} block arrays of {width} slots do not fit.")
-        before, trees = len(held.slots), held.trees  # which are those of the slots so far
-        held.slots = np.concatenate([held.slots, free[:arrays]])
-        trees.append(arrays)
+        before = len(held.slots)
+        held.append(free[:arrays])
         self._own_slots(exponent, held, before)
 
     def _own_slots(self, exponent: int, held: _SizeClass, first: int) -> None:

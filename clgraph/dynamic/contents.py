@@ -13,6 +13,7 @@ from clgraph.device import device as find_device
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import as_edges, key_bits
 from clgraph.dynamic.blocks import Blocks
+from clgraph.dynamic.current import Current
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
 from clgraph.dynamic.store import Field, Held, Spare, Store, copied, read_range
@@ -37,11 +38,12 @@ __all__ = ["Contents"]
 WIDE_FROM = 2**30  # arcs from which on places take 64 bits: a graph may grow to four times as many
 LEAST_ARRAY, MOST_ARRAY, LARGE_ARRAY, LARGE_GRAPH = 2**8, 2**16, 2**21, 10**8
 ARRAYS_AIMED_AT = 64
+ALLOCATORS = ("device", "host")
 FIELD_BYTES = (1, 2, 4, 8)
 WEIGHTS = tuple(np.dtype(kind) for kind in ("i4", "i8", "u4", "f4", "f8"))
 
 
-class Contents:
+class Contents(Current):
     """What a `DynamicGraph` holds: everything about it but its changes."""
 
     def __init__(  # noqa: PLR0913 (all that a graph can be made of)
@@ -56,6 +58,7 @@ class Contents:
         vertex_properties: Mapping[str, DTypeLike] | None = None,
         block_edges: int | None = None,
         min_block: int = 1,
+        allocator: str = "device",
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -76,6 +79,11 @@ class Contents:
         for name, value in (("block_edges", block_edges), ("min_block", min_block)):
             if whole(name, value, least=1) & (value - 1):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
+        if allocator not in ALLOCATORS:
+            raise InvalidArgumentError(
+                f"allocator={allocator!r} is not one of {', '.join(ALLOCATORS)}."
+            )
+        self.allocator = allocator
         self.device = find_device(device)
         self._memory = Memory(self.device)
         self.lock = threading.RLock()
@@ -345,7 +353,7 @@ class Contents:
             )
             other = object.__new__(type(self))
             other.device, other.directed, other.sorted = self.device, self.directed, self.sorted
-            other._open = self._open
+            other._open, other.allocator = self._open, self.allocator
             other._memory, other.lock = Memory(self.device), threading.RLock()
             old = self._updater
             updater = Updater(

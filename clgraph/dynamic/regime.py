@@ -19,16 +19,27 @@ class Costs:
 
     Attributes
     ----------
+    place_fixed, place_arc : float
+        Of changing rows in place: in any case, and for each edge of the batch.
     rows_fixed, rows_arc : float
-        Of moving rows: in any case, and for each arc of the batch, which is a row at worst.
+        Of moving rows, with blocks from the host: in any case, and for each arc of the batch, which
+        is a row at worst.
     rewrite_fixed, rewrite_arc : float
         Of writing all rows anew: in any case, and for each arc of the graph.
     """
 
+    place_fixed: float
+    place_arc: float
     rows_fixed: float
     rows_arc: float
     rewrite_fixed: float
     rewrite_arc: float
+
+    def in_place(self, edges: int, m: int, n: int) -> bool:
+        """Tell whether to change rows in place rather than writing all of them anew."""
+        entries = min(edges * m / max(n, 1), float(m))
+        place = self.place_fixed + self.place_arc * edges + self.rewrite_arc * entries
+        return place < self.rewrite_fixed + self.rewrite_arc * m
 
     def faster(self, arcs: int, m: int, mean_degree: float) -> str:
         """Name the way that takes less.
@@ -50,8 +61,22 @@ class Costs:
 
 # By bench.studies.dynamic on two cores and on an H200, where looking after the blocks of the rows
 # that move, in host memory, takes longer than copying all rows of 31 million edges.
-CPU = Costs(rows_fixed=2000.0, rows_arc=0.6, rewrite_fixed=2000.0, rewrite_arc=0.02)
-GPU = Costs(rows_fixed=3500.0, rows_arc=0.5, rewrite_fixed=1000.0, rewrite_arc=0.00001)
+CPU = Costs(
+    place_fixed=300.0,
+    place_arc=0.3,
+    rows_fixed=2000.0,
+    rows_arc=0.6,
+    rewrite_fixed=2000.0,
+    rewrite_arc=0.02,
+)
+GPU = Costs(
+    place_fixed=60.0,
+    place_arc=0.0005,
+    rows_fixed=3500.0,
+    rows_arc=0.5,
+    rewrite_fixed=1000.0,
+    rewrite_arc=0.00001,
+)
 
 
 def costs_of(device: Device) -> Costs:

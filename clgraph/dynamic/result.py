@@ -25,6 +25,9 @@ class UpdateResult:
     regime : {"rows", "rewrite", "none"}
         Whether the rows that the batch touches moved, all rows were written anew, or nothing
         changed.
+    moved, looked : int
+        Of rows changed in place: entries that went to other blocks, and entries looked at to find
+        the edges.
     kernel_ms : float
         Device time of all steps.
     total_ms : float
@@ -32,7 +35,8 @@ class UpdateResult:
     launches : int
         Kernel launches.
     steps : dict of str to float
-        Device milliseconds of each step: keys, sort, check, rows, place, copy.
+        Device milliseconds of each step: update, where rows change in place, or boxes, rows and
+        commit, where each is a launch; else keys, sort, check, rows, place, copy.
     """
 
     given: int
@@ -43,6 +47,8 @@ class UpdateResult:
     absent: int = 0
     updated: int = 0
     regime: str = "none"
+    moved: int = 0
+    looked: int = 0
     kernel_ms: float = 0.0
     total_ms: float = 0.0
     launches: int = 0

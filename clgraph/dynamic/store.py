@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.dynamic.blocks import Blocks
+    from clgraph.dynamic.freelists import FreeLists
     from clgraph.dynamic.updating import Updater
     from clgraph.engine.sweeps import SweepLog
 
@@ -37,7 +38,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Rows in blocks of a pool; nothing of it changes once a graph holds it.
+    """Rows in blocks of a pool.
+
+    Nothing of it changes once a graph holds it, but for updates in place: after one, what was held
+    before is not to be used.
 
     Attributes
     ----------
@@ -49,7 +53,7 @@ class Store:
         uint32, at least n: the length of a row.
     pools : tuple of Allocation
         Heads as uint32, then the fields, all of the same number of entries.
-    blocks : Blocks
+    blocks : Blocks or FreeLists
         Which blocks are in use.
     parallel : bool
         Whether rows may hold an edge more than once.
@@ -60,7 +64,7 @@ class Store:
     pointer: Allocation
     used: Allocation
     pools: tuple[Allocation, ...]
-    blocks: Blocks
+    blocks: Blocks | FreeLists
     parallel: bool
 
     @property

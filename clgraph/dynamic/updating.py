@@ -9,6 +9,8 @@ import numpy as np
 
 from clgraph.device import Memory
 from clgraph.dynamic.blocks import CLASSES, Blocks, NoRoomError, size_classes
+from clgraph.dynamic.freelists import FreeLists
+from clgraph.dynamic.inplace import InPlace
 from clgraph.dynamic.parts import Batch, Rows, Steps
 from clgraph.dynamic.store import Kernels, Spare, Store, Workspace, copied, read_range
 from clgraph.primitives.launches import Run
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
+    from clgraph.dynamic.freelists import Outcome
     from clgraph.dynamic.store import Field
     from clgraph.engine.sweeps import SweepLog
 
@@ -61,10 +64,12 @@ class Updater:
         carried = np.uint32 if fields else None
         self.sort = RadixSort(device, np.uint64, carried)
         self._by_class = RadixSort(device, np.uint32, np.uint32)
+        self.in_place = InPlace(device, fields, least, self.offset)
 
     def release(self) -> None:
         """Let go of all scratch memory."""
         self.work.release()
+        self.in_place.release()
         for stage in (self.compaction, self.scan, self.sort, self._by_class):
             stage.release()
 
@@ -72,7 +77,8 @@ class Updater:
     def scratch_bytes(self) -> int:
         """Bytes of all scratch memory."""
         stages = (self.compaction, self.scan, self.sort, self._by_class)
-        return self.work.size_bytes + sum(stage.scratch_bytes for stage in stages)
+        held = self.work.size_bytes + self.in_place.size_bytes
+        return held + sum(stage.scratch_bytes for stage in stages)
 
     def touched(self, steps: Steps, batch: Batch, bits: int) -> Rows:
         """List the rows that keys are of."""
@@ -237,6 +243,20 @@ class Updater:
                 found[mine] = blocks.take(exponent, len(mine))
         blocks.give_back(old[old != NOWHERE[self.offset.itemsize]].astype(np.int64))
         return blocks, found, pools
+
+    def listed(self, store: Store, keys: int) -> FreeLists:
+        """Give the free blocks of a store as lists on the device."""
+        if isinstance(store.blocks, FreeLists):
+            return store.blocks
+        return FreeLists.of(self.device, store.blocks, keys, self.offset)
+
+    def enlarged(self, steps: Steps, store: Store, lists: FreeLists, outcome: Outcome) -> Store:
+        """Give a store with the blocks that a refused batch asked for."""
+        lists = lists.enlarged(outcome, int(lists.slots * (GROWTH - 1)))
+        pools = store.pools
+        if lists.slots * lists.block_edges > pools[0].count:
+            pools = self._larger(steps, pools, lists.slots * lists.block_edges)
+        return replace(store, blocks=lists, pools=pools)
 
     def _larger(
         self, steps: Steps, pools: tuple[Allocation, ...], entries: int

@@ -88,10 +88,11 @@ class EdgeSorter:
         held = self.memory.allocate("edge_keys", keys, np.uint64)
         carried = self.weight is not None
         order = self.memory.allocate("edge_order", keys, np.uint32) if carried else None
+        sort = RadixSort(self.device, np.uint64, np.uint32 if carried else None)
+        sort.prepare(keys, keys)
         ways = (np.uint32(self.bits), np.uint32(straight), np.uint32(reverse))
         out = (held,) if order is None else (order, held)
         self._launch("edges_keys", self.count, src, dst, np.uint32(self.count), *ways, *out)
-        sort = RadixSort(self.device, np.uint64, np.uint32 if carried else None)
         held, order = sort.enqueue(self.log, held, keys, order, bits=2 * self.bits)
         return held, order, keys
 
@@ -113,19 +114,21 @@ class EdgeSorter:
         wishes: Wishes,
     ) -> tuple[Allocation, Allocation, Allocation | None, int]:
         """Give indptr, indices and weights, and the number of edges."""
-        keys, order, count = self.sorted_keys(src, dst, straight=True, reverse=symmetrize)
+        count = self.count * (1 + symmetrize)
+        carried = self.weight is not None
         mask = self.memory.allocate("edge_mask", count, np.uint8)
         places = self.memory.allocate("edge_places", count, np.uint32)
+        kept = self.memory.allocate("kept_keys", count, np.uint64)
+        kept_places = self.memory.allocate("kept_places", count if carried else 1, np.uint32)
+        indptr = self.memory.allocate("indptr", self.n + 1, np.uint32)
+        keys, order, count = self.sorted_keys(src, dst, straight=True, reverse=symmetrize)
         loops = ALL_LOOPS if not symmetrize else HALF_THE_LOOPS
         how = (np.uint32(wishes.dedup), np.uint32(loops if wishes.self_loops else NO_LOOPS))
         given = (keys,) if order is None else (keys, order)
         about = (np.uint32(count), np.uint32(self.bits))
         self._launch("edges_mark", count, *given, *about, *how, mask, places)
-        kept = self.memory.allocate("kept_keys", count, np.uint64)
-        kept_places = self.memory.allocate("kept_places", count, np.uint32)
         pairs = [(keys, kept)] + ([] if order is None else [(places, kept_places)])
         m = int(self.compaction.enqueue(self.log, mask, count, *pairs).read()[0])
-        indptr = self.memory.allocate("indptr", self.n + 1, np.uint32)
         indices = self.memory.allocate("indices", m, np.uint32)
         shape = (kept, np.uint32(m), np.uint32(self.bits))
         self._launch("edges_rows", self.n + 1, *shape, np.uint32(self.n), indptr)

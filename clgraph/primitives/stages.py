@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from clgraph.device import Memory, load, wait
+from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.launches import TYPES, Run
 
 if TYPE_CHECKING:
-    import pyopencl as cl
     from numpy.typing import DTypeLike
 
     from clgraph.device import Allocation, Device, Program
@@ -21,6 +21,8 @@ __all__ = ["Compaction", "Last", "RadixSort", "Scan", "digit_passes"]
 DIGIT_BITS = 8
 DIGITS = 1 << DIGIT_BITS
 MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
+STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
+POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = {4: 16, 8: 8}  # keys of a work-item in a tile, by their bytes
 
 
@@ -213,8 +215,9 @@ class RadixSort(_Stage):
 
     Notes
     -----
-    A pass of 8 bits reads the keys twice and writes them once; values are read and written once.
-    Scratch takes as much as keys and values do.
+    A pass of 8 bits reads and writes the keys once, and values too; before the first, the keys are
+    read once more to count the digits of all passes. Where a work-item is a SIMD group of its own,
+    every pass reads the keys twice, in three launches. Scratch takes as much as keys and values do.
     """
 
     def __init__(
@@ -231,6 +234,8 @@ class RadixSort(_Stage):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
         width = max(self.key.itemsize, self.value.itemsize if self.value else 0)
         self._items = items or TILE_ITEMS[width]
+        self._sweeps = device.traits.lanes > 1
+        self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
@@ -268,14 +273,29 @@ class RadixSort(_Stage):
         if n == 0 or passes == 0:
             return keys, values
         run = Run(self.device, n, self._items)
+        if self._sweeps:
+            self._count(log, run, keys, 0, passes)
         other = self.array("sorted_keys", keys.count, self.key)
         other_values = None
         if self.value is not None and values is not None:
             other_values = self.array("sorted_values", values.count, self.value)
         for turn in range(passes):
-            self.one_pass(log, run, (keys, values), (other, other_values), DIGIT_BITS * turn)
+            pairs = (keys, values), (other, other_values)
+            self._pass(log, run, *pairs, DIGIT_BITS * turn, turn)
             keys, other, values, other_values = other, keys, other_values, values
         return keys, values
+
+    def prepare(self, count: int, n: int) -> None:
+        """Take the scratch memory for n elements of arrays of so many.
+
+        Memory that is taken between launches lets the device run dry.
+        """
+        self.array("sorted_keys", count, self.key)
+        if self.value is not None:
+            self.array("sorted_values", count, self.value)
+        if self._sweeps and n:
+            run = Run(self.device, n, self._items)
+            self.array("sort_state", STATE_HEAD + 2 * DIGITS * self._tiles(run), run.index)
 
     def one_pass(
         self,
@@ -290,8 +310,56 @@ class RadixSort(_Stage):
         Returns
         -------
         Allocation
-            [256], elements of each digit.
+            At least [256], elements of each digit.
         """
+        if self._sweeps:
+            self._count(log, run, source[0], shift, 1)
+        return self._pass(log, run, source, target, shift, 0)
+
+    def _count(self, log: Log, run: Run, keys: Allocation, shift: int, passes: int) -> None:
+        """Count the digits of some passes, and let the first of them begin."""
+        head, words = STATE_HEAD, DIGITS * self._tiles(run)
+        state = self.array("sort_state", head + 2 * words, run.index)
+        size_bytes = (head + words) * state.dtype.itemsize
+        zero = np.zeros(1, np.uint32)
+        queue = self.device.queue
+        event = cl.enqueue_fill_buffer(queue, state.buffer, zero, 0, size_bytes)
+        log.add(event, event)
+        bounds = (run.index(run.n), run.index(run.chunk), np.uint32(shift), np.uint32(passes))
+        self.launch(log, run, "sort", "sort_histogram", keys, *bounds, state, **self._params)
+
+    def _tiles(self, run: Run) -> int:
+        return max(-(-run.n // (run.group_size * run.items)), 1)
+
+    def _pass(
+        self,
+        log: Log,
+        run: Run,
+        source: tuple[Allocation, Allocation | None],
+        target: tuple[Allocation, Allocation | None],
+        shift: int,
+        turn: int,
+    ) -> Allocation:
+        """Sort by a digit; gives the elements of each, for the first turn."""
+        if not self._sweeps:
+            return self._in_three(log, run, source, target, shift)
+        state = self._arrays["sort_state"]
+        about = (run.index(run.n), np.uint32(shift), np.uint32(turn), np.uint32(self.poll_limit))
+        inputs = [array for array in source if array is not None]
+        outputs = [array for array in target if array is not None]
+        args = (*inputs, *about, state, *outputs)
+        groups = self._tiles(run)
+        self.launch(log, run, "sort", "sort_sweep", *args, groups=groups, **self._params)
+        return state
+
+    def _in_three(
+        self,
+        log: Log,
+        run: Run,
+        source: tuple[Allocation, Allocation | None],
+        target: tuple[Allocation, Allocation | None],
+        shift: int,
+    ) -> Allocation:
         bounds = (run.index(run.n), run.index(run.chunk), np.uint32(shift))
         counts = self.array("digit_counts", DIGITS * run.groups, run.index)
         totals = self.array("digit_totals", DIGITS, run.index)

@@ -1,16 +1,21 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="radix" file="/grid/radix.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
 // One pass of a stable radix sort of keys, and of a value that goes with each.
 //
-// No races: an element's place is the number of elements of lower digits, and of those of its own digit
-// that come before it.
+// No races but words that say how far work-groups are: an element's place is the number of elements of
+// lower digits, and of those of its own digit that come before it.
 ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named("add", index)}
 <%group:operator name="count" type="uint" identity="0u" args="a, b">${a} + ${b}</%group:operator>
+<%group:operator name="most" type="uint" identity="0u" args="a, b">max(${a}, ${b})</%group:operator>
+${memory.vocabulary()}
 ${radix.names()}
+#define ALL_BEFORE ((${index})1 << (8 * sizeof(${index}) - 1))
 
+% if lanes.module.one_lane(context):
 __kernel LANES_KERNEL_ATTRIBUTE
 __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void sort_count(
@@ -54,5 +59,48 @@ void sort_scatter(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    ${radix.scatter(index, key, value, items, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
+    ${radix.scatter(index, key, value, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
 }
+% else:
+// How often each digit of `passes` passes is there.
+__kernel LANES_KERNEL_ATTRIBUTE
+__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+void sort_histogram(
+    __global const ${key} *restrict keys,       // [n]
+    const ${index} n,
+    const ${index} chunk,
+    const uint first_shift,                     // bits below the first digit
+    const uint passes,
+    __global ${index} *restrict totals)         // [passes * DIGITS] in/out, 0 on entry
+{
+    ${radix.histogram(index, "keys", "n", "chunk", "passes", "totals")}
+}
+
+__kernel LANES_KERNEL_ATTRIBUTE
+__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+void sort_sweep(
+    __global const ${key} *restrict keys,       // [n]
+% if value:
+    __global const ${value} *restrict values,   // [n]
+% endif
+    const ${index} n,
+    const uint shift,
+    const uint pass,
+    const uint poll_limit,                      // until a group counts what another does not say
+    volatile __global ${index} *state,          // in/out: totals, tickets, words of all tiles for this pass
+                                                // and for the next, in turn
+    __global ${key} *restrict sorted${"," if value else ")"}         // [n] out
+% if value:
+    __global ${value} *restrict moved)          // [n] out
+% endif
+{
+    ${lanes.setup()}\
+    ${group.setup()}\
+    volatile __global ${index} *const totals = state + pass * DIGITS;
+    volatile __global uint *const ticket = (volatile __global uint *)(state + TICKETS) + pass;
+    const size_t tiles = get_num_groups(0);
+    volatile __global ${index} *const words = state + WORDS + (pass & 1u) * tiles * DIGITS;
+    volatile __global ${index} *const other_words = state + WORDS + (~pass & 1u) * tiles * DIGITS;
+    ${radix.sweep(index, key, value, items, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
+}
+% endif

@@ -77,6 +77,14 @@ def check(graph, reference):
     assert store.blocks.used_entries == entries
     if graph._updater.least == 1:
         assert entries <= 2 * max(graph.m, 1)
+    in_use = store.pointer.read(store.n)[held.degrees > 0]
+    free = np.concatenate([np.zeros(0, int), *map(store.blocks.fork().free_places, range(33))])
+    # Every block is of a row or free, and none is both (DH-08).
+    sizes = [block_size(int(d), graph._updater.least) for d in held.degrees if d]
+    assert len(np.intersect1d(in_use, free)) == 0
+    assert len(np.unique(in_use)) == len(sizes)
+    assert len(np.unique(free)) == len(free)
+    assert sum(sizes) <= store.blocks.array_entries
     assert 0 <= usage.array_utilisation <= 1
     assert 0 <= usage.block_utilisation <= 1
 

@@ -1,0 +1,183 @@
+"""What a dynamic graph refers to, and updates that change it where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from clgraph.dynamic.freelists import WORDS
+from clgraph.dynamic.inplace import COMMIT
+from clgraph.dynamic.parts import Steps
+from clgraph.dynamic.store import Held, Store
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
+
+    from clgraph.device import Allocation
+    from clgraph.dynamic.batches import Edges
+    from clgraph.dynamic.freelists import FreeLists, Outcome
+    from clgraph.dynamic.inplace import Shape
+
+__all__ = ["Current", "InPlaceBatch"]
+
+MOST_TRIES = 8
+
+
+@dataclass(slots=True)
+class InPlaceBatch:
+    """A batch that the device is told to bring in.
+
+    Attributes
+    ----------
+    held : Held
+        What the graph referred to before.
+    store : Store
+        The rows that are changed: those held, or longer vertex arrays of the same rows.
+    lists : FreeLists
+        Their free blocks.
+    shape : Shape
+        Of the keys.
+    ends : pair of Allocation
+        Tails and heads.
+    values : sequence of Allocation
+        Of the fields.
+    count : int
+        Edges.
+    both, joins : bool
+        Whether each stands for both directions; whether they join or leave.
+    vertex_fields : dict of str to Allocation
+        What vertices have then.
+    """
+
+    held: Held
+    store: Store
+    lists: FreeLists
+    shape: Shape
+    ends: tuple[Allocation, Allocation]
+    values: Sequence[Allocation]
+    count: int
+    both: bool
+    joins: bool
+    vertex_fields: dict[str, Allocation]
+
+    def made(self, outcome: Outcome) -> Held:
+        """Give what the graph refers to after it."""
+        lists, held = self.lists.after(outcome), self.held
+        arcs = outcome["ARCS"]
+        if outcome["DONE"] != WORDS["DONE_CHANGED"] or not arcs:
+            return replace(held, store=replace(held.store, blocks=lists))
+        # Made by name of class, since replace() takes longer than a launch.
+        one = self.store
+        m = one.m + (arcs if self.joins else -arcs)
+        store = Store(one.n, m, one.pointer, one.used, one.pools, lists, one.parallel)
+        states = dict.fromkeys(held.states)
+        version = held.version + 1
+        return Held(held.updater, store, held.spare, version, self.vertex_fields, states)
+
+
+class Current:
+    """One reference to all of a graph, which a batch under way may be about to change.
+
+    An update in place is noted before it is launched. Whoever asks next what the graph is, after an
+    exception at any moment, first reads whether the device has done it.
+    """
+
+    lock: threading.RLock
+    _now: Held
+    _pending: InPlaceBatch | None = None
+
+    @property
+    def _held(self) -> Held:
+        if self._pending is not None:
+            self._settled()
+        return self._now
+
+    @_held.setter
+    def _held(self, held: Held) -> None:
+        self._now = held
+
+    def _settled(self) -> Outcome | None:
+        """Bring what is known here up to date with the device, and tell what the batch counted."""
+        with self.lock:
+            pending = self._pending
+            if pending is None:
+                return None
+            lists, in_place = pending.lists, pending.held.updater.in_place
+            outcome = lists.outcome()
+            if outcome.missed:
+                in_place.part_ways()
+                complete = outcome.rounds - lists.rounds == 2
+                if complete:  # all was ready to be referred to, which can be done once more
+                    in_place.launch(Steps(), pending, (COMMIT,))
+                    outcome = lists.outcome()
+                else:
+                    outcome.words[WORDS["DONE"]] = 0
+            if outcome["DONE"] and not outcome.missed:
+                self._now = pending.made(outcome)
+            else:
+                in_place.reset()
+                fresh = (lists.after(outcome) if outcome["DONE"] else lists).reset()
+                self._now = _with_lists(
+                    pending.made(outcome) if outcome["DONE"] else pending.held, fresh
+                )
+            self._pending = None
+            return outcome
+
+    def _in_place(
+        self,
+        steps: Steps,
+        edges: Edges,
+        store: Store,
+        vertex_fields: dict[str, Any],
+        values: list[Any],
+        *,
+        joins: bool,
+        both: bool,
+    ) -> Outcome | None:
+        """Bring a batch into the rows; None if it does not fit this way, and nothing changed.
+
+        The count of the status word says whether an id was beyond the vertices.
+        """
+        held = self._held
+        updater = held.updater
+        keys = edges.count * (2 if both else 1)
+        shape = updater.in_place.shape(keys, store.n)
+        if shape is None or not store.n:
+            return None
+        lists = updater.listed(store, keys)
+        ends = (edges.src, edges.dst)
+        if not edges.on_device:
+            work = updater.work
+            ends = (work.upload("batch_src", edges.src), work.upload("batch_dst", edges.dst))
+        updater.in_place.prepare(shape)
+        for _ in range(MOST_TRIES):
+            self._pending = batch = InPlaceBatch(
+                held, store, lists, shape, ends, values, edges.count, both, joins, vertex_fields
+            )
+            updater.in_place.launch(steps, batch)
+            outcome = self._settled()
+            assert outcome is not None  # noqa: S101 (it was noted above)
+            if outcome["DONE"] == WORDS["DONE_CHANGED"]:
+                return outcome
+            held = self._held
+            lists = updater.listed(held.store, keys)
+            if not outcome["DONE"]:
+                continue
+            if outcome["STATUS"]:
+                if outcome["STATUS"] & WORDS["OUTSIDE"]:
+                    return outcome
+                updater.in_place.note_crowded(edges.count)
+                return None
+            if outcome["LACKING"]:
+                larger = updater.enlarged(steps, held.store, lists, outcome)
+                steps.wait()
+                # More room changes nothing of what the graph holds.
+                self._held = held = replace(held, store=larger)
+                lists = updater.listed(larger, keys)
+                store = replace(store, pools=larger.pools, blocks=lists)
+        return None
+
+
+def _with_lists(held: Held, lists: FreeLists) -> Held:
+    return replace(held, store=replace(held.store, blocks=lists))

@@ -1,0 +1,240 @@
+"""Updates in one launch, which take and return blocks on the device."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load, resident_groups
+from clgraph.dynamic.freelists import WORDS
+from clgraph.dynamic.store import MOVED, Workspace
+from clgraph.primitives import group_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.device.kernel import Argument
+    from clgraph.dynamic.current import InPlaceBatch
+    from clgraph.dynamic.parts import Steps
+    from clgraph.dynamic.store import Field
+
+__all__ = ["COMMIT", "InPlace", "Shape"]
+
+BOX = 2048  # keys that a work-group sorts in its local memory
+LEAST_STRIDE = 256
+ROOM_OVER_MEAN = 8  # keys are not spread evenly
+KEYS_AIMED_AT = 256  # of a box: log2 steps of its sort, and rows enough to keep a group busy
+MOST_BOXES = 1 << 13
+GROUPS_PER_UNIT = 4  # a barrier of more work-groups takes twice as long
+CPU_GROUPS_PER_UNIT = 16
+SPIN_LIMIT = 1 << 22
+MOST_NUMBERS = 1000
+FAR = 1 << 62
+SCATTER, PROCESS, COMMIT = 1, 2, 4
+STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
+ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
+_log = logging.getLogger("clgraph")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the keys of a batch are shared out to boxes.
+
+    Attributes
+    ----------
+    keys : int
+        Of the batch, both directions of an edge counted.
+    bits, place_bits : int
+        Of a head, and of a key's number.
+    span, boxes, stride : int
+        Rows of a box, boxes, and the keys that one has room for.
+    """
+
+    keys: int
+    bits: int
+    place_bits: int
+    span: int
+    boxes: int
+    stride: int
+
+    @classmethod
+    def of(cls, keys: int, n: int, groups: int, box: int) -> Shape | None:
+        """Give the shape for a batch; None if it is too large to be taken so."""
+        boxes = groups * -(-keys // (groups * min(KEYS_AIMED_AT, box // 4)))
+        span = max(-(-n // boxes), 1)
+        boxes = -(-n // span)
+        mean = -(-keys // boxes)
+        if boxes > MOST_BOXES or 2 * mean > box:
+            return None
+        stride = min(max(1 << (ROOM_OVER_MEAN * mean - 1).bit_length(), LEAST_STRIDE), box)
+        bits, place_bits = max((n - 1).bit_length(), 1), max((keys - 1).bit_length(), 1)
+        if (span - 1).bit_length() + bits + place_bits > 63:
+            return None
+        return cls(keys, bits, place_bits, span, boxes, stride)
+
+
+class InPlace:
+    """The kernel that brings a batch into a graph's rows, and its scratch memory.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    fields : tuple of Field
+        What edges have.
+    least : int
+        Entries of the smallest block.
+    offset : dtype
+        Of places in the pool.
+    box : int
+        Most keys that a work-group sorts.
+
+    Attributes
+    ----------
+    together : bool
+        Whether all stages are one launch; where work-groups cannot wait for each other, each stage
+        is one.
+    crowded_from : int
+        Edges from which on batches had more keys for a box than fit; batches that follow each other
+        are alike, so others as large are not tried unless they have to be.
+    """
+
+    def __init__(
+        self, device: Device, fields: tuple[Field, ...], least: int, offset: Any, box: int = BOX
+    ) -> None:
+        self.device = device
+        self.box = box
+        self.together = device.traits.grid_barrier
+        self.crowded_from = FAR
+        self._offset = np.dtype(offset)
+        self._group_size = group_size(device.traits)
+        self._params: dict[str, Any] = {
+            "group_size": self._group_size,
+            "offset": "uint" if self._offset.itemsize == 4 else "ulong",
+            "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
+            "least": least.bit_length() - 1,
+            "box": box,
+            "words": WORDS,
+        }
+        self.work = Workspace(device)
+        self._filled: Allocation | None = None
+        self._kernel: Kernel | None = None
+        self._groups = 0
+        self._numbers: dict[int, np.uint32] = {}
+        # Of the batch before, since many of a kind follow each other.
+        self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
+        self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
+
+    def _number(self, value: int) -> np.uint32:
+        """Give a scalar argument, the same object every time: it is handed over only once."""
+        held = self._numbers.get(value)
+        if held is None:
+            if len(self._numbers) >= MOST_NUMBERS:
+                self._numbers.clear()
+            held = self._numbers[value] = np.uint32(value)
+        return held
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of scratch memory."""
+        return self.work.size_bytes + (self._filled.size_bytes if self._filled else 0)
+
+    def release(self) -> None:
+        """Let go of scratch memory."""
+        self.work.release()
+        self._filled = self._scratch = None
+
+    @property
+    def groups(self) -> int:
+        """Work-groups of a launch."""
+        if self._kernel is None:
+            traits = self.device.traits
+            kernel = load(self.device, "dynamic/update.cl", **self._params).kernel("update_rows")
+            wanted = traits.compute_units * (
+                CPU_GROUPS_PER_UNIT if traits.is_cpu else GROUPS_PER_UNIT
+            )
+            if self.together:
+                wanted = min(wanted, resident_groups(self.device, kernel, self._group_size))
+            self._groups = max(wanted, 1)
+            self._kernel = kernel
+        return self._groups
+
+    def shape(self, keys: int, n: int) -> Shape | None:
+        """How a batch of so many keys is shared out; None if it is too large for that."""
+        if self._last_shape[:2] != (keys, n):
+            groups = self.groups
+            if self.device.traits.is_cpu:
+                groups = min(groups, -(-keys // KEYS_AIMED_AT))
+            self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
+        return self._last_shape[2]
+
+    def prepare(self, shape: Shape) -> None:
+        """Take the scratch memory for a batch."""
+        if self._scratch is not None and self._scratch[0] is shape:
+            return
+        if self._filled is None or self._filled.count < shape.boxes:
+            filled = Memory(self.device).allocate("box_counts", shape.boxes, np.uint32)
+            filled.clear()
+            self._filled = filled
+        array = self.work.array
+        scratch = (
+            self._filled,
+            array("boxed_keys", shape.boxes * shape.stride, np.uint64),
+            array("box_shares", 2 * shape.boxes, np.uint32),
+            array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
+            array("row_places", shape.keys, np.uint32),
+        )
+        self._scratch = shape, scratch
+
+    def reset(self) -> None:
+        """Make scratch memory as it was before a batch that did not come to its end."""
+        if self._filled is not None:
+            self._filled.clear()
+
+    def launch(self, steps: Steps, batch: InPlaceBatch, stages: Sequence[int] = ()) -> None:
+        """Enqueue the stages of a batch, for whose shape `prepare` was called.
+
+        Parameters
+        ----------
+        steps : Steps
+            Notes the launches.
+        batch : InPlaceBatch
+            What to bring in.
+        stages : sequence of int, optional
+            Sums of stages, each a launch; default all in one, or each in its own.
+        """
+        shape, store, lists = batch.shape, batch.store, batch.lists
+        size, kernel = self.groups * self._group_size, self._kernel
+        assert kernel is not None  # noqa: S101 (groups has built it)
+        assert self._scratch is not None  # noqa: S101 (prepare has taken it)
+        u4, fields = self._number, store.pools[1:]
+        carried: list[Argument] = []
+        for value, pool in zip(batch.values or fields, fields, strict=True):
+            carried += (value, pool)
+        numbers = (batch.count, store.n, shape.bits, shape.place_bits, batch.both, batch.joins)
+        args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
+        args += [u4(int(number)) for number in numbers]
+        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride), *self._scratch[1]]
+        args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
+        if not stages:
+            stages = (sum(STAGES),) if self.together else tuple(STAGES)
+        for stage in stages:
+            event = kernel.launch(size, self._group_size, u4(stage), *args)
+            steps[STAGES.get(stage, "update")].add(event, event)
+
+    def note_crowded(self, edges: int) -> None:
+        """Note that a batch of so many edges did not fit."""
+        self.crowded_from = min(self.crowded_from, edges)
+
+    def part_ways(self) -> None:
+        """Make every stage a launch of its own, since work-groups waited in vain.
+
+        They wait only where the device runs all of them at once, so this is for drivers that break
+        that promise.
+        """
+        _log.warning("work-groups waited for each other in vain; updates take a launch a stage now")
+        self.together = False

@@ -1,0 +1,183 @@
+## box: what a work-group does with the keys of a box: which are wanted, the rows they change, blocks for
+## these, and their entries' way there.
+##
+## functions()      at file scope
+## wanted, changes, blocks, move, join    one after the other; they declare what the next ones use
+## In scope         update.cl's arguments and local arrays, lid, b, keys sorted, `given` of them
+## Called by        all work-items, in uniform control flow
+## Barriers         several; none is needed between the parts
+## Local memory     none but update.cl's
+
+<%def name="functions()">\
+// A row that a batch changes.
+typedef struct { uint vertex, length, old_class, spot; offset_t old_place, new_place; } row_t;
+
+static inline uint class_of(const uint length) {
+    return length == 0u ? 0u : max(${least}u, length == 1u ? 0u : 32u - clz(length - 1u)) + 1u;
+}
+
+// How many of the keys [begin, end) are of heads below x.
+static inline uint heads_below(
+    const __local ulong *keys, uint begin, const uint end, const uint x, const uint place_bits, const uint bits
+) {
+    uint low = begin, high = end;
+    while (low < high) {
+        const uint middle = low + (high - low) / 2u;
+        if (HEAD(keys[middle]) < x) low = middle + 1u;
+        else high = middle;
+    }
+    return low - begin;
+}
+
+// The last of several ascending numbers that is not above x; the first is not.
+static inline uint last_upto(const __local ${offset} *list, uint low, uint high, const offset_t x) {
+    while (high - low > 1u) {
+        const uint middle = low + (high - low) / 2u;
+        if (list[middle] <= x) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+</%def>
+
+## Keeps the wanted keys, in place: none moves up.
+<%def name="wanted()">
+uint kept = 0u, here;
+for (uint tile = 0u; tile < given; tile += GROUP_SIZE) {
+    const uint i = tile + lid;
+    uint flag = 0u, at = 0u;
+    ulong key = 0ul;
+    if (i < given) {
+        key = keys[i];
+        if (i == 0u || keys[i - 1u] >> place_bits != key >> place_bits) {
+            const uint u = b * span + TAIL(key), v = HEAD(key), length = used[u];
+            const __global uint *row = heads + (length ? pointer[u] : 0u);
+            at = lower_bound(row, length, v);
+            const uint found = at < length && row[at] == v;
+            flag = found != joins;
+            const uint counts = !both || u <= v;
+            different += counts;
+            wanted += flag && counts;
+            looked += 33u - clz(length);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint before = kept + group_scan_exclusive_add(flag, &here);
+    if (flag) {
+        keys[before] = key;
+        place[before] = at;
+    }
+    kept += here;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+</%def>
+
+<%def name="changes()">
+uint count_rows = 0u;
+for (uint tile = 0u; tile < kept; tile += GROUP_SIZE) {
+    const uint i = tile + lid;
+    const uint head = i < kept && (i == 0u || TAIL(keys[i - 1u]) != TAIL(keys[i]));
+    const uint before = count_rows + group_scan_exclusive_add(head, &here);
+    if (head) begins[before] = i;
+    count_rows += here;
+}
+for (uint c = lid; c < CLASSES; c += GROUP_SIZE) wanted_blocks[c] = given_blocks[c] = 0u;
+if (lid == 0u) {
+    begins[count_rows] = kept;
+    short_of = 0u;
+    shares[b] = (uint2)(share, count_rows);
+}
+barrier(CLK_LOCAL_MEM_FENCE);
+offset_t total = 0u, inside;
+for (uint tile = 0u; tile < count_rows; tile += GROUP_SIZE) {
+    const uint j = tile + lid;
+    uint length = 0u;
+    if (j < count_rows) {
+        const uint change = begins[j + 1u] - begins[j];
+        row_t row;
+        row.vertex = b * span + TAIL(keys[begins[j]]);
+        length = used[row.vertex];
+        row.length = joins ? length + change : length - change;
+        row.old_class = class_of(length);
+        row.old_place = pointer[row.vertex];
+        row.spot = row.old_class ? atomic_inc(&given_blocks[row.old_class]) : 0u;
+        const uint c = class_of(row.length);
+        row.new_place = c ? atomic_inc(&wanted_blocks[c]) : 0u;
+        mine[j] = row;
+    }
+    const offset_t before = total + group_scan_exclusive_${"add" if offset == "uint" else "place"}((offset_t)length, &inside);
+    if (j < count_rows) sums[j] = before;
+    total += inside;
+}
+barrier(CLK_LOCAL_MEM_FENCE);
+</%def>
+
+## Sets `lacking` where there are too few.
+<%def name="blocks()">
+// Blocks for all of them; where the lists begin for this group is kept instead of the counts.
+for (uint c = 1u + lid; c < CLASSES; c += GROUP_SIZE) {
+    const uint needed = wanted_blocks[c], left = given_blocks[c];
+    const uint top = load_relaxed(SPOT(parity, TOPS + c));
+    uint first = 0u, spot = 0u;
+    if (needed) first = atomic_add(SPOT(parity, TAKEN + c), needed);
+    if (left) spot = atomic_add(SPOT(parity, GIVEN + c), left);
+    if (first + needed > top || top + spot + left > lists[CLASSES + c]) short_of = 1u;
+    wanted_blocks[c] = first;
+    given_blocks[c] = spot;
+}
+barrier(CLK_LOCAL_MEM_FENCE);
+const int lacking = short_of != 0u;
+if (lacking && lid == 0u) atomic_or(SPOT(parity, LACKING), 1u);
+arcs += lid == 0u ? kept : 0u;
+if (!lacking) {
+    for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
+        const uint c = class_of(mine[j].length);
+        mine[j].spot += given_blocks[mine[j].old_class];
+        const uint nth = wanted_blocks[c] + (uint)mine[j].new_place;
+        mine[j].new_place = c ? free_blocks[lists[c] + load_relaxed(SPOT(parity, TOPS + c)) - 1u - nth] : NOWHERE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+</%def>
+
+<%def name="move()">
+// Every SIMD group moves as many entries as any other.
+const offset_t part = ((total + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
+const offset_t from = min(part * (lid / LANES), total), upto = min(from + part, total);
+uint low = 0u, high = count_rows;
+if (from < upto) {
+    low = last_upto(sums, 0u, count_rows, from);
+    high = last_upto(sums, low, count_rows, upto - 1u) + 1u;
+}
+for (offset_t unit = from + lane_id(); unit < upto; unit += LANES) {
+    const uint j = last_upto(sums, low, high, unit);
+    const uint i = (uint)(unit - sums[j]), first = begins[j], end = begins[j + 1u];
+    const offset_t source = mine[j].old_place + i;
+    const uint x = heads[source], below = heads_below(keys, first, end, x, place_bits, bits);
+    if (!joins && first + below < end && HEAD(keys[first + below]) == x) continue;
+    const offset_t target = mine[j].new_place + (joins ? i + below : i - below);
+    heads[target] = x;
+% for i in range(len(fields)):
+    field${i}[target] = field${i}[source];
+% endfor
+}
+</%def>
+
+<%def name="join()">
+for (uint k = lid; k < kept; k += GROUP_SIZE) {
+    uint low_row = 0u, high_row = count_rows;
+    while (high_row - low_row > 1u) {
+        const uint middle = low_row + (high_row - low_row) / 2u;
+        if (begins[middle] <= k) low_row = middle;
+        else high_row = middle;
+    }
+    const offset_t target = mine[low_row].new_place + place[k] + (k - begins[low_row]);
+    heads[target] = HEAD(keys[k]);
+% if fields:
+    const uint nth = (uint)(keys[k] & ((1ul << place_bits) - 1ul)) >> both;
+% endif
+% for i in range(len(fields)):
+    field${i}[target] = value${i}[nth];
+% endfor
+}
+</%def>

@@ -1,0 +1,170 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="group" file="/group/group.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="barrier" file="/grid/barrier.mako"/>\
+<%namespace name="share" file="/grid/items.mako"/>\
+<%namespace name="sorting" file="/group/sort.mako"/>\
+<%namespace name="find" file="/dynamic/find.mako"/>\
+<%namespace name="box_of" file="/dynamic/box.mako"/>\
+// A batch of edges in one launch: keys go to boxes by ranges of rows; a work-group sorts a box, looks its
+// edges up, takes blocks and writes the rows that change there; at last the graph refers to these.
+//
+// The stages are launches of their own where work-groups cannot wait for each other. What the graph
+// consists of is not written before the last stage, and that one can be repeated.
+//
+// Races: counters are added to; keys come to a box in any order and differ, so that sorting restores it;
+// which of the free blocks a row gets depends on who asks first, what it holds does not.
+${lanes.vocabulary()}
+${group.vocabulary(group_size)}
+${group.named("add", "uint")}
+% if offset != "uint":
+<%group:operator name="place" type="${offset}" identity="0ul" args="a, b">${a} + ${b}</%group:operator>
+% endif
+${memory.vocabulary()}
+${barrier.vocabulary()}
+typedef ${offset} offset_t;
+${find.functions()}
+% for name, value in words.items():
+#define ${name} ${value}u
+% endfor
+#define BOX ${box}u         // most keys of a box
+#define NOWHERE (~(offset_t)0)
+#define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
+#define HEAD(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
+#define TAIL(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
+
+${box_of.functions()}
+
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+void update_rows(
+    const uint stages,                          // bits 0 to 2: which of the three
+    const uint spin_limit,                      // polls before the barrier gives up
+    volatile __global uint *control,            // counts of this batch and of the next; the barrier's words
+    const uint parity,                          // which of the two is this batch'
+    __global const uint *restrict src,          // [count]
+    __global const uint *restrict dst,          // [count]
+    const uint count,
+    const uint n,
+    const uint bits,                            // of a head
+    const uint place_bits,                      // of a key's number in the batch
+    const uint both,                            // whether each edge stands for both directions
+    const uint joins,                           // 1: edges that are not there join; 0: those there leave
+    const uint span,                            // rows of a box
+    const uint boxes,
+    const uint stride,                          // keys that a box has room for
+    __global uint *filled,                      // [boxes] in/out, 0 on entry
+    __global ulong *boxed,                      // [boxes * stride] out
+    __global uint2 *shares,                     // [boxes] out: where the rows of a box are listed, how many
+    __global row_t *rows,                       // [keys] out
+    __global uint *places,                      // [keys] out: where in their rows edges belong
+    __global offset_t *free_blocks,             // by class, [room] each
+    __global const uint *restrict lists,        // [2 * CLASSES] where each begins; its room
+    __global offset_t *pointer,                 // [n] in/out
+    __global uint *used,                        // [n] in/out
+% for i, kind in enumerate(fields):
+    __global const ${kind} *restrict value${i}, // by edge of the batch
+    __global ${kind} *field${i},                // in/out
+% endfor
+    __global uint *heads)                       // in/out
+{
+    ${lanes.setup()}\
+    ${group.setup()}\
+    ${barrier.setup()}\
+    __local ulong keys[BOX];
+    __local uint begins[BOX + 1u];          // keys of each row
+    __local offset_t sums[BOX + 1u];        // entries of the rows before
+    __local uint wanted_blocks[CLASSES], given_blocks[CLASSES];
+    __local uint short_of;
+    volatile __global uint *const state = control + BARRIER;
+    const uint lid = (uint)get_local_id(0);
+    if (stages & 1u) {
+        <%share:each_item count="count">
+            const uint u = src[item], v = dst[item];
+            if (max(u, v) >= n) {
+                atomic_or(SPOT(parity, STATUS), OUTSIDE);
+                atomic_max(SPOT(parity, LARGEST), max(u, v));
+                continue;
+            }
+            for (uint way = 0u; way <= both; ++way) {
+                const uint tail = way ? v : u, head = way ? u : v, b = tail / span;
+                const uint at = atomic_inc(&filled[b]);
+                if (at < stride)
+                    boxed[(ulong)b * stride + at] =
+                        ((ulong)(tail - b * span) << bits | head) << place_bits | (both ? 2u * item + way : item);
+                else atomic_or(SPOT(parity, STATUS), CROWDED);
+            }
+        </%share:each_item>
+        if ((stages & 2u) && !grid_barrier(state, spin_limit)) return;
+    }
+    const int stopped = load_relaxed(SPOT(parity, STATUS)) != 0u;
+    if (stages & 2u) {
+        uint different = 0u, wanted = 0u, arcs = 0u, looked = 0u;
+        offset_t moved = 0u;
+        for (uint b = (uint)get_group_id(0); b < boxes && !stopped; b += (uint)get_num_groups(0)) {
+            const uint given = filled[b];
+            if (given == 0u) continue;
+            uint size = 1u;
+            while (size < given) size <<= 1;
+            for (uint i = lid; i < size; i += GROUP_SIZE) keys[i] = i < given ? boxed[(ulong)b * stride + i] : ~0ul;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ${sorting.bitonic("keys", "size")}
+            uint share = 0u;
+            if (lid == 0u) share = atomic_add(SPOT(parity, SHARED), given);
+            share = group_broadcast(share, 0u);
+            __global row_t *const mine = rows + share;
+            __global uint *const place = places + share;
+
+            ${box_of.wanted()}
+            ${box_of.changes()}
+            ${box_of.blocks()}
+            if (!lacking) {
+                ${box_of.move()}
+                if (joins) {
+                    ${box_of.join()}
+                }
+                moved += lid == 0u ? total : 0u;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        different = group_reduce_add(different);
+        wanted = group_reduce_add(wanted);
+        looked = group_reduce_add(looked);
+        if (lid == 0u && different) {
+            atomic_add(SPOT(parity, DIFFERENT), different);
+            atomic_add(SPOT(parity, WANTED), wanted);
+            atomic_add(SPOT(parity, ARCS), arcs);
+            atomic_add(SPOT(parity, LOOKED), looked);
+            atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)moved);
+        }
+        if ((stages & 4u) && !grid_barrier(state, spin_limit)) return;
+    }
+    if (stages & 4u) {
+        const int done = !stopped && !load_relaxed(SPOT(parity, LACKING));
+        for (uint b = (uint)get_group_id(0); b < boxes; b += (uint)get_num_groups(0)) {
+            const uint given = stopped ? 0u : filled[b];
+            const uint2 share = given ? shares[b] : (uint2)(0u, 0u);
+            for (uint j = lid; j < share.y && done; j += GROUP_SIZE) {
+                const row_t row = rows[share.x + j];
+                const uint c = row.old_class;
+                if (c) {
+                    const uint left = load_relaxed(SPOT(parity, TOPS + c)) - load_relaxed(SPOT(parity, TAKEN + c));
+                    free_blocks[lists[c] + left + row.spot] = row.old_place;
+                }
+                pointer[row.vertex] = row.new_place;
+                used[row.vertex] = row.length;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (lid == 0u) filled[b] = 0u;
+        }
+        // The counts of the next batch.
+        for (uint k = lid; k < SLOT_WORDS && get_group_id(0) == 0; k += GROUP_SIZE) {
+            uint x = 0u;
+            if (k >= TOPS && k < TOPS + CLASSES) {
+                x = load_relaxed(SPOT(parity, k));
+                if (done) x += load_relaxed(SPOT(parity, GIVEN + k - TOPS)) - load_relaxed(SPOT(parity, TAKEN + k - TOPS));
+            }
+            store_relaxed(SPOT(1u - parity, k), x);
+        }
+        if (lid == 0u && get_group_id(0) == 0) store_relaxed(SPOT(parity, DONE), done ? DONE_CHANGED : DONE_REFUSED);
+    }
+}

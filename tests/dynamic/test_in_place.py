@@ -1,0 +1,233 @@
+"""Batches in one launch: what they cost, and what happens when something is in the way."""
+
+import numpy as np
+import pytest
+from dynamic.dynamic_reference import Reference, batch, check
+
+import clgraph as cg
+from clgraph.device import Memory
+from clgraph.dynamic import inplace
+from clgraph.dynamic.freelists import BARRIER_FAILED, BARRIER_ROUND, WORDS, FreeLists
+from clgraph.dynamic.inplace import COMMIT, PROCESS, SCATTER, InPlace, Shape
+
+RNG = np.random.default_rng(11)
+
+
+def directed(n, degree, seed=1):
+    held = cg.generate.random(n, degree, seed=seed)
+    return cg.Graph(held.indptr, held.indices, directed=True)
+
+
+def fresh_edges(graph, n, count):
+    src, dst = np.unique(RNG.integers(0, n, (2, 2 * count)), axis=1)
+    fresh = np.flatnonzero(~graph.has_edges(src, dst))
+    chosen = RNG.permutation(fresh)[:count]
+    return src[chosen], dst[chosen]
+
+
+def on_device(graph, *ends):
+    memory = Memory(graph.device)
+    return [memory.upload("ends", ids.astype(np.uint32)) for ids in ends]
+
+
+def arcs(graph):
+    held = graph.to_graph()
+    return held.indptr.tolist(), held.indices.tolist()
+
+
+def test_a_batch_costs_what_it_is_and_not_what_the_graph_is(any_device):
+    costs = {}
+    for n in (1000, 16_000):
+        graph = cg.DynamicGraph(directed(n, 8), device=any_device)
+        src, dst = on_device(graph, *fresh_edges(graph, n, 200))
+        graph.insert_edges(src, dst, regime="rows")  # after which there are blocks enough
+        graph.delete_edges(src, dst, regime="rows")
+        into = graph.insert_edges(src, dst, regime="rows")
+        out = graph.delete_edges(src, dst, regime="rows")
+        assert (into.new, out.gone) == (200, 200)
+        launches = 1 if graph._updater.in_place.together else 3
+        assert (into.launches, out.launches) == (launches, launches)
+        costs[n] = [into.moved, into.looked, out.moved, out.looked]
+        assert into.moved + out.moved < 2 * 200 * (8 + 6 * np.sqrt(8))
+        assert into.looked + out.looked < 2 * 200 * 6
+    # Degrees are the same, so what is looked at and moved is; only rows with two edges differ.
+    small, large = (np.array(costs[n]) for n in (1000, 16_000))
+    assert (large < 1.25 * small + 50).all()
+
+
+def test_scratch_memory_is_the_batch_s(pocl):
+    sizes = []
+    for n in (1000, 64_000):
+        graph = cg.DynamicGraph(directed(n, 2), device=pocl)
+        graph.insert_edges(*fresh_edges(graph, n, 300), regime="rows")
+        sizes.append(graph._updater.in_place.size_bytes)
+    assert sizes[1] <= sizes[0]
+
+
+@pytest.mark.parametrize("allocator", ["device", "host"])
+def test_both_allocators_hold_the_same(any_device, allocator):
+    graph = cg.DynamicGraph(
+        n=60, weights="f4", block_edges=16, allocator=allocator, device=any_device
+    )
+    reference = Reference(60, True)
+    rng = np.random.default_rng(3)
+    for turn in range(3):
+        src, dst, values = batch(rng, 60 + turn, 300)
+        graph.insert_edges(src, dst, values, regime="rows")
+        reference.insert(src, dst, values)
+        src, dst, _ = batch(rng, 60, 300)
+        graph.delete_edges(src, dst, regime="rows")
+        reference.delete(src, dst)
+        check(graph, reference)
+    assert isinstance(graph.rows.blocks, FreeLists) == (allocator == "device")
+
+
+def test_allocators_take_turns(any_device):
+    """DH-10: lists and trees of bits tell of the same blocks, whoever had them before."""
+    graph = cg.DynamicGraph(directed(50, 6), block_edges=16, device=any_device)
+    reference = Reference(50, True)
+    tails = np.repeat(np.arange(50), graph.degrees)
+    reference.insert(tails, graph.to_graph().indices, tails)
+    rng = np.random.default_rng(5)
+    for turn in range(6):
+        graph.allocator = ("device", "host", "device")[turn % 3]
+        src, dst, values = batch(rng, 50, 80)
+        graph.insert_edges(src, dst, regime="rows")
+        reference.insert(src, dst, values)
+        check(graph, reference)
+        graph.delete_edges(dst, src, regime="rows")
+        reference.delete(dst, src)
+        check(graph, reference)
+    arrays = graph.memory_usage().block_arrays
+    graph.trim()
+    assert graph.memory_usage().block_arrays <= arrays
+    check(graph, reference)
+
+
+def test_work_groups_that_wait_for_each_other(pocl):
+    """All stages in one launch, of as many work-groups as the device has threads."""
+    graph = cg.DynamicGraph(directed(300, 6), device=pocl)
+    other = cg.DynamicGraph(directed(300, 6), device=pocl, allocator="host")
+    graph._updater.in_place.together = True
+    for turn in range(3):
+        src, dst = np.random.default_rng(turn).integers(0, 300, (2, 200))
+        one = graph.insert_edges(src, dst, regime="rows")
+        two = other.insert_edges(src, dst, regime="rows")
+        assert (one.new, one.present, one.repeated) == (two.new, two.present, two.repeated)
+        if turn:
+            assert one.launches <= 3  # where blocks were lacking, a copy and once more
+        one, two = (held.delete_edges(dst, src, regime="rows") for held in (graph, other))
+        assert (one.gone, one.absent) == (two.gone, two.absent)
+        assert arcs(graph) == arcs(other)
+    assert graph._updater.in_place.together
+
+
+def test_work_groups_that_wait_in_vain(pocl, monkeypatch, caplog):
+    """More of them than run at once: the batch is brought in stage after stage instead."""
+    graph = cg.DynamicGraph(directed(300, 6), device=pocl)
+    in_place = graph._updater.in_place
+    in_place.together = True
+    in_place._groups = 4 * in_place.groups
+    monkeypatch.setattr(inplace, "SPIN_LIMIT", 100)
+    src, dst = fresh_edges(graph, 300, 50)
+    assert graph.insert_edges(src, dst, regime="rows").new == 50
+    assert graph.has_edges(src, dst).all()
+    assert not in_place.together
+    assert "in vain" in caplog.text
+    assert graph.delete_edges(src, dst, regime="rows").gone == 50
+
+
+def test_a_group_that_missed_the_last_meeting(pocl, monkeypatch):
+    """All was ready to be referred to when a work-group gave up: that is done once more."""
+    graph = cg.DynamicGraph(directed(300, 6), device=pocl)
+    graph.insert_edges([0], [299], regime="rows")
+    src, dst = fresh_edges(graph, 300, 20)
+    graph.insert_edges(src, dst, regime="rows")
+    graph.delete_edges(src, dst, regime="rows")
+    before = graph.m
+    real = InPlace.launch
+
+    def half(self, steps, one, stages=()):
+        if stages == (COMMIT,):
+            return real(self, steps, one, stages)
+        real(self, steps, one, (SCATTER, PROCESS))
+        words = one.lists.control.read()
+        words[WORDS["BARRIER"] + BARRIER_ROUND] += 2
+        words[WORDS["BARRIER"] + BARRIER_FAILED] = 1
+        one.lists.control.write(words)
+        return None
+
+    monkeypatch.setattr(InPlace, "launch", half)
+    assert graph.insert_edges(src, dst, regime="rows").new == 20
+    monkeypatch.undo()
+    assert graph.m == before + 20
+    assert graph.has_edges(src, dst).all()
+    assert graph.delete_edges(src, dst, regime="rows").gone == 20
+    assert graph.m == before
+
+
+def test_interrupted_while_the_device_is_at_it(any_device, monkeypatch):
+    """The graph is then what the device made of it, whoever asks first."""
+    graph = cg.DynamicGraph(directed(100, 4), device=any_device)
+    graph.insert_edges(*fresh_edges(graph, 100, 30), regime="rows")
+    src, dst = fresh_edges(graph, 100, 20)
+    graph.insert_edges(src, dst, regime="rows")
+    graph.delete_edges(src, dst, regime="rows")
+    version, m, real = graph.version, graph.m, FreeLists.outcome
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FreeLists, "outcome", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        graph.insert_edges(src, dst, regime="rows")
+    monkeypatch.setattr(FreeLists, "outcome", real)
+    assert (graph.version, graph.m) == (version + 1, m + 20)
+    assert graph.has_edges(src, dst).all()
+    assert graph.delete_edges(src, dst, regime="rows").gone == 20
+
+
+def test_interrupted_before_the_device_begins(any_device, monkeypatch):
+    graph = cg.DynamicGraph(directed(100, 4), device=any_device)
+    src, dst = fresh_edges(graph, 100, 20)
+    before, real = arcs(graph), InPlace.launch
+
+    def interrupted(self, steps, one):
+        real(self, steps, one, (SCATTER,))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(InPlace, "launch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        graph.insert_edges(src, dst, regime="rows")
+    monkeypatch.setattr(InPlace, "launch", real)
+    assert arcs(graph) == before
+    assert graph.insert_edges(src, dst, regime="rows").new == 20
+    assert graph.has_edges(src, dst).all()
+
+
+def test_crowded_boxes_are_left_to_another_way(any_device):
+    """A batch of one row has more keys than a work-group sorts."""
+    n = 3 * inplace.BOX
+    graph = cg.DynamicGraph(n=n, device=any_device)
+    heads = np.arange(n)
+    graph.insert_edges(heads, (heads + 1) % n)
+    into = graph.insert_edges(0 * heads, heads, regime="rows")
+    assert (into.new, into.present) == (n - 1, 1)
+    assert graph.degrees[0] == n
+    np.testing.assert_array_equal(graph.neighbors(0), heads)
+    out = graph.delete_edges(0 * heads, heads, regime="rows")
+    assert out.gone == n
+    assert graph.insert_edges([5], [77], regime="rows").moved == 1
+
+
+def test_shapes_hold_their_keys():
+    for n, keys, groups in ((1, 1, 528), (1 << 20, 10**4, 528), (4_000_000, 10**6, 528)):
+        shape = Shape.of(keys, n, groups, inplace.BOX)
+        assert shape.boxes * shape.span >= n
+        assert (shape.boxes - 1) * shape.span < n
+        assert shape.stride <= inplace.BOX
+        assert shape.stride * shape.boxes >= 2 * keys
+        assert (1 << shape.place_bits) >= keys
+        assert (1 << shape.bits) >= n
+    assert Shape.of(10**8, 1 << 20, 528, inplace.BOX) is None  # too many keys a box
+    assert Shape.of(10**6, 1 << 30, 1, inplace.BOX) is None  # too many bits

@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
+    from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
+    from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
+    from clgraph.algorithms.spanning_forest.result import SpanningForestResult
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
@@ -152,6 +155,9 @@ __all__ = [
     "SSSPResult",
     "SpMV",
     "SpMVResult",
+    "SpanningForest",
+    "SpanningForestConfig",
+    "SpanningForestResult",
     "State",
     "SubgraphMatching",
     "Triangles",
@@ -200,6 +206,7 @@ __all__ = [
     "max_truss",
     "method",
     "mine_invariants",
+    "minimum_spanning_forest",
     "pagerank",
     "profile",
     "pull",
@@ -251,6 +258,9 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.spanning_forest.config": ("SpanningForestConfig",),
+    "clgraph.algorithms.spanning_forest.plan": ("SpanningForest", "minimum_spanning_forest"),
+    "clgraph.algorithms.spanning_forest.result": ("SpanningForestResult",),
     "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
         edge_betweenness_centrality,
     )
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
+    from clgraph.algorithms.coloring.plan import Coloring, greedy_color
+    from clgraph.algorithms.coloring.result import ColoringResult
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.independent_set.plan import IndependentSet, maximal_independent_set
+    from clgraph.algorithms.independent_set.result import IndependentSetResult
     from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
     from clgraph.algorithms.invariants.result import MiningResult
     from clgraph.algorithms.matching.config import MatchingConfig
@@ -60,10 +64,10 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
-    from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
     from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
     from clgraph.algorithms.spanning_forest.result import SpanningForestResult
+    from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
@@ -116,6 +120,8 @@ __all__ = [
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "Coloring",
+    "ColoringResult",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -132,6 +138,8 @@ __all__ = [
     "Graph",
     "GraphFormatError",
     "HitsResult",
+    "IndependentSet",
+    "IndependentSetResult",
     "InvalidArgumentError",
     "InvalidGraphError",
     "InvariantMiner",
@@ -195,6 +203,7 @@ __all__ = [
     "from_scipy",
     "frontier",
     "generate",
+    "greedy_color",
     "harmonic_centrality",
     "hits",
     "invariants",
@@ -204,6 +213,7 @@ __all__ = [
     "limits",
     "local_clustering",
     "max_truss",
+    "maximal_independent_set",
     "method",
     "mine_invariants",
     "minimum_spanning_forest",
@@ -236,6 +246,8 @@ _HOMES = {
     "clgraph.algorithms.matching.config": ("MatchingConfig",),
     "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
     "clgraph.algorithms.matching.result": ("MatchingResult",),
+    "clgraph.algorithms.independent_set.plan": ("IndependentSet", "maximal_independent_set"),
+    "clgraph.algorithms.independent_set.result": ("IndependentSetResult",),
     "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
     "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
@@ -245,6 +257,8 @@ _HOMES = {
         "edge_betweenness_centrality",
     ),
     "clgraph.algorithms.centrality.closeness": ("closeness_centrality", "harmonic_centrality"),
+    "clgraph.algorithms.coloring.plan": ("Coloring", "greedy_color"),
+    "clgraph.algorithms.coloring.result": ("ColoringResult",),
     "clgraph.algorithms.components.plan": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components.result": ("ComponentsResult",),
     "clgraph.algorithms.multi_search.eccentricity": ("diameter", "eccentricity"),

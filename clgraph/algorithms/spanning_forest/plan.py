@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from clgraph.device.asked import asking
 from clgraph.engine.launch_stats import LaunchStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
+from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, KernelTimeoutError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.progress import tell
 
@@ -31,9 +33,6 @@ __all__ = ["SpanningForest", "minimum_spanning_forest"]
 MOST_EDGES = 2**32 - 1
 MOST_VERTICES = 2**31 - 1
 FEW_EDGES = 8  # stored edges per vertex up to which one band takes less than two
-# Rounds that are launched before the host looks, and in a band: each at least halves the trees
-# that edges leave.
-AHEAD, MOST_ROUNDS = 4, 36
 
 
 class SpanningForest(Plan):
@@ -65,8 +64,8 @@ class SpanningForest(Plan):
     Notes
     -----
     Edges are compared by weight, and by their places where weights are equal: so there is one
-    minimum spanning forest, and it is found on every device and with every configuration. O(m log n)
-    work at most. Takes 28 bytes per vertex and 4 per edge beside the graph, and 32 per edge of the
+    minimum spanning forest, and it is found on every device and with every configuration. At most
+    O(m log n) work. Takes 28 bytes per vertex and 4 per edge beside the graph, and 32 per edge of the
     largest band, of undirected edges once. 64-bit weights that are not to be told apart by 32 bits
     are sorted on the host. A plan serves one thread at a time; others wait.
 
@@ -144,7 +143,7 @@ class SpanningForest(Plan):
         self._lists = [memory.allocate(f"list_{i}", 4 * self._capacity, np.uint32) for i in (0, 1)]
         self._bids = [memory.allocate(f"bids_{i}", n, np.uint64) for i in (0, 1)]
         self._parent = memory.allocate("parents", n, np.uint32)
-        self._lengths = memory.allocate("list_lengths", MOST_ROUNDS, np.uint32)
+        self._rounds = Rounds(memory)
         self._chosen_length = memory.allocate("chosen_length", 1, np.uint32)
         self._numbering = Numbering(self.device, memory, n, smallest=True)
 
@@ -210,28 +209,17 @@ class SpanningForest(Plan):
         listed: list[int] = []
         self._chosen_length.clear()
         for place, (least, most, _) in enumerate(self._bands):
-            self._lengths.clear()
             self._begin(log, first=place == 0)
-            self._round(log, 0, chosen, (least, most))
-            done = 1
-            lengths = np.ones(1, np.uint32)
-            while lengths[-1]:
-                if done >= MOST_ROUNDS:
-                    raise KernelTimeoutError(
-                        f"{MOST_ROUNDS} rounds have not joined all trees on {self.device.name}; "
-                        "the device has lost atomics, or the graph changed meanwhile."
-                    )
-                for number in range(done, min(done + AHEAD, MOST_ROUNDS)):
-                    self._round(log, number, chosen)
-                log.wait()
-                done = min(done + AHEAD, MOST_ROUNDS)
-                lengths = self._lengths.read(done)
-                found = int(self._chosen_length.read()[0])
-                tell(progress, min(found, self.graph.n - 1), self.graph.n, "joining")
-            listed += lengths[lengths > 0].tolist()
-            if found == self.graph.n - 1:
+            listed += self._rounds.run(
+                log, partial(self._round, log, chosen, (least, most)), partial(self._look, progress)
+            )
+            if self._found == self.graph.n - 1:
                 break
         return listed
+
+    def _look(self, progress: Progress | None, _left: int) -> None:
+        self._found = int(self._chosen_length.read()[0])
+        tell(progress, min(self._found, self.graph.n - 1), self.graph.n, "joining")
 
     def _begin(self, log: SweepLog, *, first: bool) -> None:
         n = np.uint32(self.graph.n)
@@ -240,22 +228,22 @@ class SpanningForest(Plan):
         )
 
     def _round(
-        self, log: SweepLog, number: int, chosen: Any, band: tuple[int, int] | None = None
+        self, log: SweepLog, chosen: Any, band: tuple[int, int], number: int, at: np.uint32
     ) -> None:
-        """Enqueue one round: that which finds the edges of a band, or another."""
+        """Enqueue a round of a band: the first finds its edges in the graph."""
         launch, kernels = self._edges.launch, self._kernels
         bids, next_bids = self._bids[number % 2], self._bids[(number + 1) % 2]
         edges, before = self._lists[number % 2], self._lists[(number + 1) % 2]
-        at, capacity = np.uint32(number), np.uint32(self._capacity)
-        out = (self._parent, bids, edges, self._lengths)
-        if band is not None:
+        capacity, lengths = np.uint32(self._capacity), self._rounds.lengths
+        out = (self._parent, bids, edges, lengths)
+        if number == 0:
             n, m = np.uint32(self.graph.n), np.uint32(self.graph.m)
             ends = (np.uint32(band[0]), np.uint32(band[1]))
             launch(log, kernels["collect"], *self._rows, n, m, *ends, capacity, *out)
         else:
             launch(log, kernels["offer"], before, at, capacity, *out)
         if not self._packed:
-            launch(log, kernels["settle"], edges, at, capacity, self._lengths, bids)
+            launch(log, kernels["settle"], edges, at, capacity, lengths, bids)
         launch(
             log,
             kernels["join"],
@@ -263,7 +251,7 @@ class SpanningForest(Plan):
             at,
             capacity,
             np.uint32(self.graph.n),
-            self._lengths,
+            lengths,
             bids,
             next_bids,
             self._parent,

@@ -95,6 +95,8 @@ if TYPE_CHECKING:
         TrussNumbers,
         TrussResult,
     )
+    from clgraph.algorithms.walks.plan import RandomWalks, random_walks
+    from clgraph.algorithms.walks.result import WalksResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
     from clgraph.dynamic.graph import DynamicGraph
@@ -156,6 +158,7 @@ __all__ = [
     "OutOfBoundsError",
     "PageRank",
     "QueueOverflowError",
+    "RandomWalks",
     "RankResult",
     "SCCConfig",
     "SCCResult",
@@ -176,6 +179,7 @@ __all__ = [
     "TrussNumbers",
     "TrussResult",
     "VerificationError",
+    "WalksResult",
     "apsp",
     "apsp_blocks",
     "average_clustering",
@@ -220,6 +224,7 @@ __all__ = [
     "pagerank",
     "profile",
     "pull",
+    "random_walks",
     "reachable",
     "read",
     "scc",
@@ -302,6 +307,8 @@ _HOMES = {
         "TrussNumbers",
         "TrussResult",
     ),
+    "clgraph.algorithms.walks.plan": ("RandomWalks", "random_walks"),
+    "clgraph.algorithms.walks.result": ("WalksResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
     "clgraph.interop.tables.building": ("from_csv", "from_igraph"),
     "clgraph.interop.tables.frames": ("NamedPaths",),

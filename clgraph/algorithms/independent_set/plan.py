@@ -1,4 +1,4 @@
-"""Maximal independent sets: vertices none of which are neighbours, and to which none can be added."""
+"""Maximal independent sets: no two are neighbours, and no vertex can be added."""
 
 from __future__ import annotations
 
@@ -201,9 +201,8 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
     covered = mask.copy()
     covered[tails[chosen]] = True
     if not covered.all():
-        raise VerificationError(
-            f"vertex {int(np.flatnonzero(~covered)[0])} has no neighbour in the set, nor is it in it."
-        )
+        vertex = int(np.flatnonzero(~covered)[0])
+        raise VerificationError(f"vertex {vertex} is not in the set, and no neighbour of it is.")
 
 
 def maximal_independent_set(

@@ -65,9 +65,9 @@ class SpanningForest(Plan):
     -----
     Edges are compared by weight, and by their places where weights are equal: so there is one
     minimum spanning forest, and it is found on every device and with every configuration. At most
-    O(m log n) work. Takes 28 bytes per vertex and 4 per edge beside the graph, and 32 per edge of the
-    largest band, of undirected edges once. 64-bit weights that are not to be told apart by 32 bits
-    are sorted on the host. A plan serves one thread at a time; others wait.
+    O(m log n) work. Takes 28 bytes per vertex and 4 per edge beside the graph, and 32 per edge of
+    the largest band, of undirected edges once. 64-bit weights that 32 bits do not tell apart are
+    sorted on the host. A plan serves one thread at a time; others wait.
 
     References
     ----------

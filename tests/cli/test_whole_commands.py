@@ -1,5 +1,6 @@
 """The commands ``rank``, ``core``, ``mst``, ``color`` and ``walk``: what they print and write."""
 
+import itertools
 import json
 
 import networkx as nx
@@ -114,7 +115,7 @@ def test_walk(friends, capsys, tmp_path):
     with np.load(output) as written:
         walks = written["walks"]
     assert walks[:, 0].tolist() == np.repeat(np.arange(34), 2).tolist()
-    assert all(network.has_edge(u, v) for walk in walks for u, v in zip(walk, walk[1:]))  # noqa: B905
+    assert all(network.has_edge(u, v) for walk in walks for u, v in itertools.pairwise(walk))
     lines = tmp_path / "walks.csv"
     said(capsys, "walk", path, "--source", "3", "--source", "5", "--output", str(lines))
     rows = [line.split(",") for line in lines.read_text().splitlines()]

@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convention",
         choices=CONVENTIONS,
-        help="of pagerank: whose defaults and dangling vertices",
+        help="of pagerank: whose defaults and rules",
     )
     parser.add_argument("--unweighted", action="store_true", help="leave weights out of account")
     parser.add_argument("--dtype", choices=("float32", "float64"), help="default: the most precise")
@@ -70,18 +70,16 @@ def _run(args: argparse.Namespace) -> Record:
             columns = {"hub": result.hubs, "authority": result.authorities}
         order = (-result.ranks).argsort(kind="stable")[: args.top]
         names = searching.vertex_names(graph)
+
+        def row(v: int) -> Record:
+            return {"vertex": names[v].item(), **{key: float(x[v]) for key, x in columns.items()}}
+
         entries = {
             "measure": args.measure,
             "iterations": int(result.iterations),
             "error": float(result.error),
             "converged": bool(result.converged),
-            "top": [
-                {
-                    "vertex": names[v].item(),
-                    **{name: float(each[v]) for name, each in columns.items()},
-                }
-                for v in order.tolist()
-            ],
+            "top": [row(v) for v in order.tolist()],
         }
 
         def write(path: str) -> None:

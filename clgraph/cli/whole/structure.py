@@ -99,18 +99,15 @@ def _run_mst(args: argparse.Namespace) -> Record:
 
 
 def _render_mst(record: Record) -> str:
-    found = (
-        f"{record['edges']:,} edges of weight {record['weight']:,} make {record['trees']:,} trees"
-    )
+    edges = f"{record['edges']:,} edges of weight {record['weight']:,}"
+    found = f"{edges} make {record['trees']:,} trees"
     rounds = f"{len(record['rounds'])} in {record['launches']} launches"
     return rendered(record, [("found", found), ("rounds", rounds)])
 
 
 def _add_color_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
-    parser.add_argument(
-        "--seed", type=seed, default=0, help="of the order among equals (default 0)"
-    )
+    parser.add_argument("--seed", type=seed, default=0, help="of the order (default 0)")
     parser.add_argument(
         "--order", choices=ORDERS, help="which vertices come first (default: largest_first)"
     )

@@ -31,14 +31,20 @@ ${units.functions()}
 
 static inline uint lowest_zero(const uint word) { return (uint)popcount(word & ~(word + 1u)); }
 
-static inline int comes_before(__global const offset_t *restrict indptr, const uint u, const uint v, const uint2 seed) {
+% if order == "given":
+#define comes_before(u, v) (ranks[u] < ranks[v])
+% else:
+#define comes_before(u, v) comes_before_in(indptr, (u), (v), seed)
+
+static inline int comes_before_in(__global const offset_t *restrict indptr, const uint u, const uint v, const uint2 seed) {
     if (u == v) return 0;
-% if by_degree:
+% if order == "degree":
     const offset_t of_u = indptr[u + 1u] - indptr[u], of_v = indptr[v + 1u] - indptr[v];
     if (of_u != of_v) return of_u > of_v;
 % endif
     return mixed(u, seed) > mixed(v, seed);
 }
+% endif
 
 // Who comes before each vertex; counts and bits are 0 on entry.
 __kernel KERNEL void color_orient(
@@ -47,12 +53,15 @@ __kernel KERNEL void color_orient(
     const uint n,
     const offset_t m,
     const uint2 seed,
+% if order == "given":
+    __global const uint *restrict ranks,        // [n]
+% endif
     volatile __global uint *counts,             // [n] in/out
     __global uint *before)                      // [m] out, in the place of rows
 {
     <%units:each_unit sums="indptr" rows="n" total="m">
         const uint u = indices[unit];
-        if (comes_before(indptr, u, row, seed)) before[indptr[row] + atomic_inc(counts + row)] = u;
+        if (comes_before(u, row)) before[indptr[row] + atomic_inc(counts + row)] = u;
     </%units:each_unit>
 }
 

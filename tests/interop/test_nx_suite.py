@@ -16,9 +16,13 @@ from clgraph.interop.networkx import backend
 
 HERE = Path(__file__).resolve().parent
 NETWORKX = Path(nx.__file__).parent
-FOLDERS = ("shortest_paths", "components", "centrality", "traversal")
+FOLDERS = (
+    *("shortest_paths", "components", "centrality", "traversal"),
+    *("link_analysis", "coloring"),
+)
 FILES = (
     *("dag", "cluster", "distance_measures", "wiener", "efficiency", "voronoi", "tournament"),
+    *("core", "mis"),
     *("simple_paths", "cycles", "graphical", "bridges", "isolate", "structuralholes"),
 )
 # Which functions no test of these folders reaches; tests/interop/test_nx_functions.py does.
@@ -63,6 +67,7 @@ def test_networkx_passes_its_tests_on_the_backend(tmp_path, any_device):
     tests = [algorithms / folder for folder in FOLDERS]
     tests += [algorithms / "tests" / f"test_{name}.py" for name in FILES]
     tests += [algorithms / "bipartite" / "tests" / "test_basic.py"]
+    tests += [algorithms / "tree" / "tests" / "test_mst.py"]
     done, calls = run(tmp_path, any_device, *(test for test in tests if test.exists()))
     assert done.returncode == 0, done.stdout[-4000:]
     assert set(backend.served()) - set(calls) <= NOT_REACHED

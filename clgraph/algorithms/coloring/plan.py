@@ -21,6 +21,8 @@ from clgraph.graph.csr import row_ids
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from clgraph.device import Allocation, Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ORDERS", "Coloring", "greedy_color"]
 
 Order = Literal["largest_first", "random_sequential"]
-ORDERS = ("largest_first", "random_sequential")
+ORDERS = {"largest_first": "degree", "random_sequential": "hash"}
 MOST_VERTICES = 2**31
 
 
@@ -39,9 +41,9 @@ class Coloring(Plan):
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected; weights and self-loops are ignored.
-    order : {"largest_first", "random_sequential"}
+    order : {"largest_first", "random_sequential"} or array_like [n]
         Which vertices come first: those with most neighbours, among equals by a hash of number and
-        seed; or by the hash alone.
+        seed; by the hash alone; or all vertices in their order.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -52,7 +54,7 @@ class Coloring(Plan):
     InvalidGraphError
         If the graph is directed, or has 2**31 vertices or more.
     InvalidArgumentError
-        If there is no such order.
+        If there is no such order, or not all vertices are in it once.
     DeviceMemoryError
         If graph and state do not fit the device.
     KernelBuildError
@@ -81,13 +83,11 @@ class Coloring(Plan):
         self,
         graph: Graph,
         *,
-        order: Order = "largest_first",
+        order: Order | ArrayLike = "largest_first",
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(as_graph(graph), device)
-        if order not in ORDERS:
-            raise InvalidArgumentError(f"order={order!r} is not one of {', '.join(ORDERS)}.")
         n, m, lanes = self.graph.n, self.graph.m, self.device.traits.lanes
         if self.graph.directed:
             raise InvalidGraphError(
@@ -98,12 +98,13 @@ class Coloring(Plan):
                 f"the graph has {n} vertices, but colours are kept in 31 bits; use fewer than "
                 f"{MOST_VERTICES}."
             )
+        by, ranks = _order(order, n)
         self._vertices, self._edges = Sweeper(self.device, n), Sweeper(self.device, m)
         self.config: dict[str, Any] = {
             "group_size": self._vertices.group_size,
             "long_row": NO_LONG_ROW if lanes == 1 else LONG_ROW_LANES * lanes,
             "wide_offsets": m >= 2**32,
-            "by_degree": order == "largest_first",
+            "order": by,
         }
         program = load(self.device, "coloring/coloring.cl", **self.config)
         self.source_hash = program.source_hash
@@ -111,12 +112,13 @@ class Coloring(Plan):
         self._kernels = {name: program.kernel(f"color_{name}") for name in names}
         if n:
             with self._counted():
-                self._allocate(progress)
+                self._allocate(ranks, progress)
 
-    def _allocate(self, progress: Progress | None) -> None:
+    def _allocate(self, ranks: NDArray[np.uint32] | None, progress: Progress | None) -> None:
         n, m, memory = self.graph.n, self.graph.m, self._memory
         held = resident(self.graph, self.device, progress)
         self._rows = (held.indptr, held.indices, np.uint32(n), offsets_dtype(m).type(m))
+        self._ranks = [] if ranks is None else [memory.upload("ranks", ranks)]
         self._counts = memory.allocate("counts", n, np.uint32)
         self._before = memory.allocate("neighbours_before", m, np.uint32)
         self._used = memory.allocate("used_colors", m // 32 + n + 1, np.uint32)
@@ -190,7 +192,13 @@ class Coloring(Plan):
         for array in (self._counts, self._used, self._statuses, self._most):
             array.clear()
         self._edges.launch(
-            log, self._kernels["orient"], *self._rows, seed, self._counts, self._before
+            log,
+            self._kernels["orient"],
+            *self._rows,
+            seed,
+            *self._ranks,
+            self._counts,
+            self._before,
         )
 
         def enqueue(number: int, slot: np.uint32) -> None:
@@ -212,6 +220,27 @@ class Coloring(Plan):
             )
 
         return self._rounds.run(log, enqueue, lambda left: tell(progress, n - left, n, "colouring"))
+
+
+def _order(order: Any, n: int) -> tuple[str, NDArray[np.uint32] | None]:
+    """Give how vertices are ordered, and their places where that was given."""
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise InvalidArgumentError(
+                f"order={order!r} is not one of {', '.join(ORDERS)}, nor a list of the vertices."
+            )
+        return ORDERS[order], None
+    vertices = np.asarray(order)
+    if vertices.shape != (n,) or (n and vertices.dtype.kind not in "iu"):
+        raise InvalidArgumentError(
+            f"order needs the numbers of all {n} vertices; got {vertices.dtype} of shape "
+            f"{vertices.shape}."
+        )
+    if not np.array_equal(np.sort(vertices), np.arange(n)):
+        raise InvalidArgumentError(f"order has not every vertex from 0 to {n - 1} once.")
+    ranks = np.empty(n, np.uint32)
+    ranks[vertices] = np.arange(n, dtype=np.uint32)
+    return "given", ranks
 
 
 def _verify(graph: Graph, result: ColoringResult) -> None:
@@ -248,7 +277,7 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
 def greedy_color(
     graph: Graph,
     *,
-    order: Order = "largest_first",
+    order: Order | ArrayLike = "largest_first",
     seed: int = 0,
     device: Device | str | None = None,
     progress: Progress | None = None,
@@ -260,9 +289,9 @@ def greedy_color(
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected; weights and self-loops are ignored.
-    order : {"largest_first", "random_sequential"}
+    order : {"largest_first", "random_sequential"} or array_like [n]
         Which vertices come first: those with most neighbours, among equals by a hash of number and
-        seed; or by the hash alone.
+        seed; by the hash alone; or all vertices in their order.
     seed : int
         Of the hash: 0 to 2**64 - 1.
     device : Device or str, optional
@@ -282,7 +311,7 @@ def greedy_color(
     InvalidGraphError
         If the graph is directed, or has 2**31 vertices or more.
     InvalidArgumentError
-        If there is no such order, or `seed` is not such a number.
+        If there is no such order, not all vertices are in it once, or `seed` is not such a number.
     DeviceMemoryError
         If graph and state do not fit the device.
     VerificationError

@@ -38,6 +38,18 @@ def test_shapes(name, device):
             assert result.sizes.sum() == graph.n
 
 
+@on_both
+def test_an_order_that_is_given(device):
+    graph = SHAPES["power-law"]
+    order = np.random.default_rng(2).permutation(graph.n)
+    result = cg.greedy_color(graph, order=order, device=device, verify=True)
+    theirs = nx.greedy_color(graph.to_networkx(), strategy=lambda *_: order.tolist())
+    assert result.colors.tolist() == [theirs[v] for v in range(graph.n)]
+    for wrong in (order[1:], np.zeros(graph.n, int), order / 2):
+        with pytest.raises(cg.InvalidArgumentError, match="order"):
+            cg.greedy_color(graph, order=wrong, device=device)
+
+
 @pytest.mark.runtimes(*EMULATED_RUNTIMES)
 @pytest.mark.parametrize("name", ["power-law", "hub", "clique"])
 def test_emulated_lanes(name, device):

@@ -202,8 +202,9 @@ def small_checks(device: Device) -> None:
         clgraph.minimum_spanning_forest(graph, device=device, verify=True)
         clgraph.maximal_independent_set(graph, device=device, verify=True)
         clgraph.greedy_color(graph, device=device, verify=True)
-        for ranks in (clgraph.pagerank, clgraph.hits, clgraph.katz_centrality):
-            options = {"alpha": 1e-4} if ranks is clgraph.katz_centrality else {}
+        functions: tuple[Any, ...] = (clgraph.pagerank, clgraph.hits, clgraph.katz_centrality)
+        for ranks in functions:
+            options: dict[str, Any] = {"alpha": 1e-4} if ranks is clgraph.katz_centrality else {}
             ranks(_plain(graph), device=device, verify=True, **options)
         starts = np.arange(0, graph.n, 7)
         clgraph.random_walks(graph, starts, 20, p=0.5, q=2.0, device=device, verify=True)

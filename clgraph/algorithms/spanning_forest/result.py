@@ -114,7 +114,7 @@ class SpanningForestResult(NamedResult):
         chosen = weights[self.edges]
         if chosen.dtype.kind == "f":
             return float(chosen.sum(dtype=np.float64))
-        return sum(chosen.tolist())
+        return int(sum(chosen.tolist()))
 
     def to_graph(self) -> Graph:
         """Give the forest as an undirected `Graph` with the same vertices."""

@@ -38,4 +38,5 @@ class WalksResult:
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Steps that each walk has, int64 [k]."""
-        return np.count_nonzero(self.walks >= 0, axis=1).astype(np.int64) - 1
+        taken: NDArray[np.int64] = np.count_nonzero(self.walks >= 0, axis=1).astype(np.int64)
+        return taken - 1

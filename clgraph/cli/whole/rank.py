@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> Record:
     def make(graph: Graph, device: Any, progress: Any) -> Any:
         if args.measure == "pagerank":
             plan = clgraph.PageRank(graph, device=device, progress=progress, **fixed)
-            convention = args.convention or "networkx"
+            convention: Any = args.convention or "networkx"
             return lambda: plan.run(convention=convention, **options)
         functions: dict[str, Any] = {
             "hits": clgraph.hits,

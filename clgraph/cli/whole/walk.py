@@ -86,7 +86,7 @@ def _write(path: str, graph: Graph, walks: Any) -> None:
     with written(path) as file:
         if Path(path).suffix == ".npz":
             archive = io.BytesIO()
-            labels = {} if graph.labels is None else {"vertex_labels": graph.labels}
+            labels: dict[str, Any] = {} if graph.labels is None else {"vertex_labels": graph.labels}
             np.savez_compressed(archive, walks=walks, **labels)
             file.write(archive.getbuffer())
             return

@@ -50,7 +50,8 @@ def _kruskal(graph: NetworkxGraph, weight: Any) -> NDArray[np.int64]:
     ranked = from_edges(*ends, ranks, n=graph.n, symmetrize=True)
     found = minimum_spanning_forest(ranked, device=current_device())
     assert ranked.weights is not None  # noqa: S101 (it was made of some)
-    return order[np.sort(ranked.weights[found.edges])]
+    taken: NDArray[np.int64] = order[np.sort(ranked.weights[found.edges])]
+    return taken
 
 
 class Structure:

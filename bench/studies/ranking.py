@@ -243,6 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device")
     parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--graphs", help="names from road, rgg, kron20, kron22; default all")
     parser.add_argument("--seconds", type=float, default=55.0)
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args(argv)
@@ -262,6 +263,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "left_out": [],
     }
     wanted = makers(args.scale)
+    if args.graphs:
+        wanted = {name: wanted[name] for name in args.graphs.split(",")}
     problems = {"pagerank": pagerank, "forest": forest}
     problems |= {"independent": independent, "coloring": coloring}
     with ThreadPoolExecutor(len(wanted)) as pool:

@@ -56,13 +56,7 @@ __kernel KERNEL void components_compress(
 {
     <%share:each_item count="n">
         const uint v = item;
-        uint root = parent[v], above = parent[root];
-        if (root == above) continue;
-        while (above < root) {
-            root = above;
-            above = parent[root];
-        }
-        parent[v] = root;
+        parent[v] = root_above(parent, v);
     </%share:each_item>
 }
 

@@ -1,6 +1,6 @@
 ## union_find: trees of vertices that point to smaller ones, joined by whoever finds an edge.
 ##
-## functions()   at file scope, after memory.vocabulary(): find_root and join
+## functions()   at file scope, after memory.vocabulary(): find_root, join and root_above
 ## Called by     any work-item, in any control flow
 ## Barriers      none
 ## Local memory  none
@@ -8,7 +8,8 @@
 ## A root points to itself. Finding roots runs beside joining: whatever it reads is an ancestor, perhaps
 ## not the nearest to the root any more; only the compare-and-swap on a root decides, and it hooks the
 ## larger root to the smaller, so there are no cycles and the root of a finished tree is its smallest
-## vertex. Paths are shortened by plain stores of ancestors, which may overwrite one another in any order.
+## vertex. Paths are shortened by plain stores of ancestors, which may overwrite one another in any order:
+## so where every vertex is to end up with its root, each stores its own alone, and nobody shortens.
 
 <%def name="functions()">\
 // The root above v, by the way halving the path.
@@ -21,6 +22,13 @@ static inline uint find_root(__global uint *parent, const uint v) {
         here = above;
     }
     return here;
+}
+
+// The same without shortening, once nothing is joined any more.
+static inline uint root_above(const __global uint *parent, const uint v) {
+    uint root = parent[v];
+    for (uint above = parent[root]; above < root; above = parent[root]) root = above;
+    return root;
 }
 
 static inline void join(__global uint *parent, const uint u, const uint v) {

@@ -57,7 +57,7 @@ __kernel KERNEL void forest_begin(
     __global ulong *restrict next_bids)         // [n] out
 {
     <%share:each_item count="n">
-        parent[item] = first ? item : find_root(parent, item);
+        parent[item] = first ? item : root_above(parent, item);
         bids[item] = next_bids[item] = NO_BID;
     </%share:each_item>
 }

@@ -19,7 +19,7 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.progress import tell
 
@@ -190,6 +190,11 @@ class SpanningForest(Plan):
                 self._numbering.run(log, self._parent, labels)
                 log.wait()
                 count = int(self._numbering.count.read()[0])
+                if self._found != n - count:
+                    raise ClgraphError(
+                        f"{self.device.name} has chosen {self._found} edges for {count} trees of "
+                        f"{n} vertices; it has lost writes, or the graph changed meanwhile."
+                    )
         tell(progress, 1, 1, "joining")
         stats = LaunchStats(
             log,
@@ -207,6 +212,7 @@ class SpanningForest(Plan):
     def _grow(self, log: SweepLog, chosen: Any, progress: Progress | None) -> list[int]:
         """Choose edges, a band at a time; give how many were on each round's list."""
         listed: list[int] = []
+        self._found = 0
         self._chosen_length.clear()
         for place, (least, most, _) in enumerate(self._bands):
             self._begin(log, first=place == 0)

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
         edge_betweenness_centrality,
     )
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
+    from clgraph.algorithms.coloring.plan import Coloring, greedy_color
+    from clgraph.algorithms.coloring.result import ColoringResult
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
+    from clgraph.algorithms.independent_set.plan import IndependentSet, maximal_independent_set
+    from clgraph.algorithms.independent_set.result import IndependentSetResult
     from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
     from clgraph.algorithms.invariants.result import MiningResult
     from clgraph.algorithms.matching.config import MatchingConfig
@@ -60,6 +64,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
+    from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
+    from clgraph.algorithms.spanning_forest.result import SpanningForestResult
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
@@ -88,6 +95,8 @@ if TYPE_CHECKING:
         TrussNumbers,
         TrussResult,
     )
+    from clgraph.algorithms.walks.plan import RandomWalks, random_walks
+    from clgraph.algorithms.walks.result import WalksResult
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
     from clgraph.dynamic.graph import DynamicGraph
@@ -113,6 +122,8 @@ __all__ = [
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "Coloring",
+    "ColoringResult",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -129,6 +140,8 @@ __all__ = [
     "Graph",
     "GraphFormatError",
     "HitsResult",
+    "IndependentSet",
+    "IndependentSetResult",
     "InvalidArgumentError",
     "InvalidGraphError",
     "InvariantMiner",
@@ -145,6 +158,7 @@ __all__ = [
     "OutOfBoundsError",
     "PageRank",
     "QueueOverflowError",
+    "RandomWalks",
     "RankResult",
     "SCCConfig",
     "SCCResult",
@@ -152,6 +166,9 @@ __all__ = [
     "SSSPResult",
     "SpMV",
     "SpMVResult",
+    "SpanningForest",
+    "SpanningForestConfig",
+    "SpanningForestResult",
     "State",
     "SubgraphMatching",
     "Triangles",
@@ -162,6 +179,7 @@ __all__ = [
     "TrussNumbers",
     "TrussResult",
     "VerificationError",
+    "WalksResult",
     "apsp",
     "apsp_blocks",
     "average_clustering",
@@ -189,6 +207,7 @@ __all__ = [
     "from_scipy",
     "frontier",
     "generate",
+    "greedy_color",
     "harmonic_centrality",
     "hits",
     "invariants",
@@ -198,11 +217,14 @@ __all__ = [
     "limits",
     "local_clustering",
     "max_truss",
+    "maximal_independent_set",
     "method",
     "mine_invariants",
+    "minimum_spanning_forest",
     "pagerank",
     "profile",
     "pull",
+    "random_walks",
     "reachable",
     "read",
     "scc",
@@ -229,6 +251,8 @@ _HOMES = {
     "clgraph.algorithms.matching.config": ("MatchingConfig",),
     "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
     "clgraph.algorithms.matching.result": ("MatchingResult",),
+    "clgraph.algorithms.independent_set.plan": ("IndependentSet", "maximal_independent_set"),
+    "clgraph.algorithms.independent_set.result": ("IndependentSetResult",),
     "clgraph.algorithms.invariants.mining": ("InvariantMiner", "mine_invariants"),
     "clgraph.algorithms.invariants.result": ("MiningResult",),
     "clgraph.algorithms.multi_search.apsp": ("apsp", "apsp_blocks", "average_shortest_path_length"),
@@ -238,6 +262,8 @@ _HOMES = {
         "edge_betweenness_centrality",
     ),
     "clgraph.algorithms.centrality.closeness": ("closeness_centrality", "harmonic_centrality"),
+    "clgraph.algorithms.coloring.plan": ("Coloring", "greedy_color"),
+    "clgraph.algorithms.coloring.result": ("ColoringResult",),
     "clgraph.algorithms.components.plan": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components.result": ("ComponentsResult",),
     "clgraph.algorithms.multi_search.eccentricity": ("diameter", "eccentricity"),
@@ -251,6 +277,9 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.spanning_forest.config": ("SpanningForestConfig",),
+    "clgraph.algorithms.spanning_forest.plan": ("SpanningForest", "minimum_spanning_forest"),
+    "clgraph.algorithms.spanning_forest.result": ("SpanningForestResult",),
     "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (
@@ -278,6 +307,8 @@ _HOMES = {
         "TrussNumbers",
         "TrussResult",
     ),
+    "clgraph.algorithms.walks.plan": ("RandomWalks", "random_walks"),
+    "clgraph.algorithms.walks.result": ("WalksResult",),
     "clgraph.cluster": ("DividedBFS", "DividedSearches"),
     "clgraph.interop.tables.building": ("from_csv", "from_igraph"),
     "clgraph.interop.tables.frames": ("NamedPaths",),

@@ -115,6 +115,24 @@ ALGORITHMS = {
         lambda p, _: p.run(greatest=True),
         lambda r: r.mask,
     ),
+    "pagerank": Algorithm(plan(cg.PageRank), whole, lambda r: r.ranks),
+    "hits": Algorithm(call(cg.hits, weights=False), called_whole, lambda r: r.authorities),
+    "spanning-forest": Algorithm(plan(cg.SpanningForest), whole, lambda r: r.edges),
+    "independent-set": Algorithm(
+        lambda graph, device: cg.IndependentSet(graph.symmetrized(), device=device),
+        lambda p, source: p.run(source),
+        lambda r: r.mask,
+    ),
+    "coloring": Algorithm(
+        lambda graph, device: cg.Coloring(graph.symmetrized(), device=device),
+        lambda p, source: p.run(source),
+        lambda r: r.colors,
+    ),
+    "walks": Algorithm(
+        plan(cg.RandomWalks),
+        lambda p, source: p.run(np.arange(source, p.graph.n), 30, p=0.5, q=2.0, seed=source),
+        lambda r: r.walks,
+    ),
     "cores": Algorithm(plan(cg.Cores, clean=True), whole, lambda r: r.numbers),
     "matching": Algorithm(
         lambda graph, device: cg.SubgraphMatching(graph.symmetrized(), device=device),

@@ -60,6 +60,8 @@ QUICK = (
     Case("triangles", "kron16", shows="skewed degrees: tables of bits"),
     Case("truss", "rgg16", shows="local edges: few triangles an edge, few rounds"),
     Case("cores", "kron16", shows="skewed degrees: peeling by degree"),
+    Case("pagerank", "kron16", shows="skewed degrees: rows of all lengths summed"),
+    Case("spanning-forest", "road500", shows="degree two: long chains joined"),
 )
 
 # Sizes that a processor searches in milliseconds, beside the libraries that people use there.
@@ -85,6 +87,10 @@ PROCESSORS = (
     Case("truss", "rgg18", shows="local edges: few triangles an edge, few rounds"),
     Case("cores", "kron18", shows="skewed degrees: peeling by degree"),
     Case("cores", "road1000", shows="degree two: chains are peeled vertex by vertex"),
+    Case("pagerank", "kron18", shows="skewed degrees: rows of all lengths summed"),
+    Case("pagerank", "road1000", shows="degree two: short rows"),
+    Case("spanning-forest", "kron18", shows="skewed degrees: most edges within a tree early"),
+    Case("spanning-forest", "road1000", shows="degree two: long chains joined"),
 )
 
 ALL = ("all",)
@@ -133,6 +139,12 @@ _MEASURED = (
     Case("truss", "soc-slashdot0902", shows="real social graph"),
     Case("truss", "dblp-2010", shows="real co-authors: large cliques"),
     Case("truss", "email-enron", shows="real messages: hundreds of rounds"),
+    Case("pagerank", "kron20", shows="skewed degrees: rows of all lengths summed"),
+    Case("pagerank", "kron22", shows="the same, ranks beyond the cache"),
+    Case("pagerank", "road", shows="degree two: short rows"),
+    Case("spanning-forest", "kron20", shows="skewed degrees: most edges within a tree early"),
+    Case("spanning-forest", "road", shows="degree two: long chains joined"),
+    Case("spanning-forest", "rgg", shows="local edges, even degrees"),
     Case("cores", "kron20", shows="skewed degrees: peeling by degree"),
     Case("cores", "rgg", shows="local edges: even degrees"),
     Case("cores", "road", shows="degree two: chains are peeled vertex by vertex"),

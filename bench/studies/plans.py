@@ -133,6 +133,21 @@ def _primitive(graph: Graph, name: str, device: Device) -> object:
     )
 
 
+def _vertices(graph: Graph, name: str, device: Device) -> object:
+    graph = graph.symmetrized()
+    if name == "set":
+        return cg.maximal_independent_set(graph, device=device)
+    orders = {"degree": "largest_first", "hash": "random_sequential"}
+    order = orders.get(name, np.arange(graph.n))
+    return cg.greedy_color(graph, order=order, device=device)
+
+
+def _walks(graph: Graph, name: str, device: Device) -> object:
+    graph = _weighted_as(graph, "float32") if name == "weighted" else graph
+    q = 1.0 if name == "first" else 2.0
+    return cg.random_walks(graph, np.arange(50), 10, q=q, device=device)
+
+
 def _ranking(graph: Graph, name: str, device: Device) -> object:
     if name == "spmv":
         return cg.spmv(graph, np.ones(graph.n), device=device)
@@ -294,6 +309,16 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ("kron",),
     ),
     Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), _ranking),
+    Algorithm(
+        "spanning-forest",
+        cg.SpanningForestConfig.presets(),
+        lambda graph, preset, device: cg.minimum_spanning_forest(
+            _weighted_as(graph, "int32"), config=preset, device=device
+        ),
+        ("kron", "arrows"),
+    ),
+    Algorithm("vertices", ("set", "degree", "hash", "given"), _vertices, ("kron", "star")),
+    Algorithm("walks", ("first", "second", "weighted"), _walks, ("kron", "arrows")),
     Algorithm("dynamic", ("edges", "insert", "distances"), _changing, ("kron",)),
     Algorithm(
         "matching",

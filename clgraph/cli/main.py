@@ -30,6 +30,7 @@ from clgraph.cli import (
     tune,
 )
 from clgraph.cli.text import as_json, printable, version_of
+from clgraph.cli.whole import rank, structure, walk
 from clgraph.errors import (
     ClgraphError,
     DeviceMemoryError,
@@ -59,6 +60,11 @@ COMMANDS: tuple[Command, ...] = (
     triangles.COMMAND,
     dynamic.COMMAND,
     ktruss.COMMAND,
+    rank.COMMAND,
+    structure.CORE_COMMAND,
+    structure.MST_COMMAND,
+    structure.COLOR_COMMAND,
+    walk.COMMAND,
     match.COMMAND,
     mine.COMMAND,
     convert.COMMAND,

@@ -32,6 +32,7 @@ __all__ = [
     "add_running",
     "add_search",
     "amount",
+    "cell",
     "check_output",
     "check_place",
     "device_record",
@@ -342,12 +343,12 @@ def write_columns(
         ids = vertex_names(graph)
         rows = zip(ids.tolist(), *(column.tolist() for column in columns.values()), strict=True)
         while text := "".join(
-            ",".join(map(_cell, row)) + "\n" for row in itertools.islice(rows, ROWS_TOGETHER)
+            ",".join(map(cell, row)) + "\n" for row in itertools.islice(rows, ROWS_TOGETHER)
         ):
             file.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
     """One field of a CSV file: quoted where it must be, and never what a spreadsheet would run."""
     text = str(value)
     if isinstance(value, str) and text.startswith(FORMULA_STARTS):

@@ -1,6 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="union" file="/components/union_find.mako"/>
 // Connected components, whatever way the edges point: a forest in which every vertex points to a
 // smaller one of its component, or to itself at the root.
 //
@@ -9,10 +10,7 @@
 // vertices the other edges need not be looked at, since whoever else has one looks at it from the
 // other side. So they are skipped only where every edge is stored both ways.
 //
-// Races: finding roots runs beside hooking. Whatever it reads is an ancestor, perhaps not the nearest
-// to the root any more; only the compare-and-swap on a root decides, and it hooks the larger root to
-// the smaller, so there are no cycles and the root of a finished tree is its smallest vertex. Paths
-// are shortened by plain stores of ancestors, which may overwrite one another in any order.
+// Races: those of joining trees, see there.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -21,29 +19,7 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define LONG_ROW ${long_row}u
 
-// The root above v, by the way halving the path.
-static inline uint find_root(__global uint *parent, const uint v) {
-    uint before = v, here = parent[v];
-    if (here == v) return here;
-    for (uint above = parent[here]; above < here; above = parent[here]) {
-        parent[before] = above;
-        before = here;
-        here = above;
-    }
-    return here;
-}
-
-static inline void join(__global uint *parent, const uint u, const uint v) {
-    uint a = find_root(parent, u), b = find_root(parent, v);
-    while (a != b) {
-        const uint high = a > b ? a : b, low = a > b ? b : a;
-        const uint met = atomic_cmpxchg(&parent[high], high, low);
-        if (met == high) return;
-        a = met;
-        b = low;
-    }
-}
-
+${union.functions()}
 // Rows are sorted, so the first neighbour is the least.
 __kernel KERNEL void components_start(
     __global const offset_t *restrict indptr,   // [n + 1]
@@ -80,13 +56,7 @@ __kernel KERNEL void components_compress(
 {
     <%share:each_item count="n">
         const uint v = item;
-        uint root = parent[v], above = parent[root];
-        if (root == above) continue;
-        while (above < root) {
-            root = above;
-            above = parent[root];
-        }
-        parent[v] = root;
+        parent[v] = root_above(parent, v);
     </%share:each_item>
 }
 

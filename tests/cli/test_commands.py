@@ -12,7 +12,7 @@ import clgraph as cg
 from clgraph import energy
 from clgraph.cli.generate import KINDS, NEEDED
 from clgraph.cli.main import main
-from clgraph.cli.searching import _cell
+from clgraph.cli.searching import cell
 from clgraph.device import discovery
 from clgraph.energy.readings import Reading
 
@@ -307,7 +307,7 @@ def test_bfs_has_no_labels_where_ids_leave_no_gaps(run, small):
 
 
 def test_csv_fields_are_quoted_where_they_must_be():
-    assert list(csv.reader([",".join(map(_cell, ['a,"b"', 3, "plain"]))])) == [
+    assert list(csv.reader([",".join(map(cell, ['a,"b"', 3, "plain"]))])) == [
         ['a,"b"', "3", "plain"]
     ]
 

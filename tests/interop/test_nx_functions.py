@@ -18,6 +18,7 @@ SETS = "sets"  # a collection of sets, in any order
 PATHS = "paths"  # shortest paths, of which others may be as short
 ANY = "any"  # a list in any order
 ALL = "all paths"  # lists of paths, in any order
+CLOSE = "close"  # found by another method, to a tolerance
 
 
 def first(graph):
@@ -276,9 +277,51 @@ CASES = {
     "all_triangles": (SIMPLE, [lambda _: (), lambda g: (some(g, 6),)], "triangles"),
     "fast_could_be_isomorphic": (SIMPLE, [lambda g: (g.copy(),)], None),
     "faster_could_be_isomorphic": (EVERY, [lambda g: (g.copy(),)], None),
+    "pagerank": (
+        (U, C, D, S, A),
+        [
+            lambda _: {},
+            lambda _: {"alpha": 0.7, "weight": None, "tol": 1e-9},
+            lambda g: {"personalization": {v: i for i, v in enumerate(g)}},
+            lambda g: {"dangling": {first(g): 2}, "nstart": dict.fromkeys(some(g, 3), 1)},
+        ],
+        None,
+    ),
+    "hits": ((U, C, D, S), [lambda _: {}, lambda _: {"normalized": False}], CLOSE),
+    "eigenvector_centrality": (
+        (U, C, S),
+        [
+            lambda _: {"max_iter": 900},
+            lambda g: {"weight": "weight", "nstart": dict.fromkeys(g, 3), "max_iter": 900},
+        ],
+        None,
+    ),
+    "katz_centrality": (
+        (U, C, D, S, A),
+        [
+            lambda _: {"alpha": 0.02},
+            lambda g: {
+                "alpha": 0.01,
+                "beta": {v: i for i, v in enumerate(g)},
+                "normalized": False,
+                "weight": "weight",
+            },
+        ],
+        None,
+    ),
+    "core_number": ((C, DISTINCT, T), NONE, None),
+    "k_core": ((C, DISTINCT, T), [lambda _: (), lambda _: (2,)], None),
+    "k_truss": ((C, DISTINCT, T), [lambda _: (2,), lambda _: (3,), lambda _: (4,)], None),
+    "minimum_spanning_edges": (
+        (U, C, DISTINCT, T),
+        [lambda _: {}, lambda _: {"data": False}, lambda _: {"weight": "other"}],
+        None,
+    ),
+    "minimum_spanning_tree": ((U, C, DISTINCT, T), [lambda _: {}], None),
+    "greedy_color": ((U, C, DISTINCT, T), NONE, None),
 }
 # Functions with tests of their own below.
-OWN = {"find_negative_cycle", "reconstruct_path"}
+OWN = {"find_negative_cycle", "reconstruct_path", "maximal_independent_set"}
 MORE = {
     "cycle": lambda: nx.cycle_graph(9, create_using=nx.DiGraph),
     "out_tree": lambda: nx.bfs_tree(nx.balanced_tree(2, 3), 0),
@@ -365,7 +408,15 @@ def all_sorted(paths):
     return sorted(paths, key=str)
 
 
+def rounded(value):
+    """Numbers to six places, and no negative zero; the sign of a singular vector is any."""
+    if isinstance(value, dict):
+        return {key: abs(round(one, 6)) for key, one in value.items()}
+    return tuple(map(rounded, value))
+
+
 VIEWS = {
+    CLOSE: rounded,
     None: lambda value: value,
     SETS: lambda value: sorted(sorted(map(str, one)) for one in value),
     PATHS: shape,
@@ -414,6 +465,48 @@ def test_function_gives_what_networkx_gives(name):
 def test_every_function_is_among_the_cases():
     assert set(CASES) | OWN == set(backend.served())
     assert len(backend.served()) >= 120
+
+
+def test_views_of_multigraphs_count_what_they_show():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (1, 2), (2, 0)])
+    view = graph.edge_subgraph([(0, 1, 0), (1, 2, 1)])
+    assert nx.is_tree(view, backend="clgraph")
+    assert not nx.is_tree(graph, backend="clgraph")
+
+
+def test_independent_sets_cannot_be_added_to():
+    for kind in UNDIRECTED:
+        graph = graph_of(kind)
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        found = nx.maximal_independent_set(graph, seed=4, backend="clgraph")
+        assert found == nx.maximal_independent_set(graph, seed=4, backend="clgraph")
+        assert sorted(nx.maximal_independent_set(graph, found, backend="networkx"), key=str) == (
+            sorted(found, key=str)
+        )
+    with pytest.raises(IndexError):
+        nx.maximal_independent_set(nx.Graph(), backend="clgraph")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error"),
+    [
+        ("core_number", {}, nx.NetworkXNotImplemented),
+        ("k_truss", {"k": 3}, nx.NetworkXNotImplemented),
+        ("pagerank", {"max_iter": 1}, nx.PowerIterationFailedConvergence),
+        ("pagerank", {"personalization": {"n0": 0}}, ZeroDivisionError),
+        ("hits", {"max_iter": 0}, nx.PowerIterationFailedConvergence),
+        ("eigenvector_centrality", {"max_iter": 1}, nx.PowerIterationFailedConvergence),
+        ("eigenvector_centrality", {"nstart": {"n0": 0}}, nx.NetworkXError),
+        ("katz_centrality", {"max_iter": 1}, nx.PowerIterationFailedConvergence),
+        ("katz_centrality", {"beta": {"n0": 1}}, nx.NetworkXError),
+        ("katz_centrality", {"beta": "much"}, nx.NetworkXError),
+    ],
+)
+def test_refusals_are_those_of_networkx(name, given, error):
+    graph = graph_of(U)  # one with a self-loop
+    for where in ("networkx", "clgraph"):
+        with pytest.raises(error):
+            listed(getattr(nx, name)(graph, backend=where, **given))
 
 
 def weight_of(graph, path):

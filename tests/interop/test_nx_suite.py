@@ -16,9 +16,13 @@ from clgraph.interop.networkx import backend
 
 HERE = Path(__file__).resolve().parent
 NETWORKX = Path(nx.__file__).parent
-FOLDERS = ("shortest_paths", "components", "centrality", "traversal")
+FOLDERS = (
+    *("shortest_paths", "components", "centrality", "traversal"),
+    *("link_analysis", "coloring"),
+)
 FILES = (
     *("dag", "cluster", "distance_measures", "wiener", "efficiency", "voronoi", "tournament"),
+    *("core", "mis"),
     *("simple_paths", "cycles", "graphical", "bridges", "isolate", "structuralholes"),
 )
 # Which functions no test of these folders reaches; tests/interop/test_nx_functions.py does.
@@ -26,6 +30,7 @@ NOT_REACHED = {
     *("approximate_diameter", "faster_could_be_isomorphic", "fast_could_be_isomorphic"),
     "generic_bfs_edges",  # its tests say what neighbours are, which networkx alone can ask
     *("is_forest", "is_branching", "is_arborescence"),
+    *("minimum_spanning_edges", "minimum_spanning_tree"),
     *("bipartite_betweenness_centrality", "bipartite_closeness_centrality"),
 }
 

@@ -81,6 +81,7 @@ class PageRank:
         self.graph = as_graph(graph)
         self.device = find_device(device)
         self.dtype = real_type(dtype, self.device)
+        self.source_hash = ""
         self._progress = progress
         self._lock = threading.Lock()
         self._weighted = weights and self.graph.weights is not None
@@ -253,6 +254,7 @@ class PageRank:
                 progress=self._progress,
             )
         plan = self._affine[key]
+        self.source_hash = plan.pulling.program.source_hash
         plan.blocks = column_blocks(count, self.device)[1]
         return plan
 

@@ -89,15 +89,18 @@ class _Call:
             bool(columns.converged[0]),
         )
 
-    def check(self, change: float, allowed: float, what: str) -> None:
-        """Refuse a fixed point that one more iteration changes by more than the last one did.
+    def check(self, change: float, allowed: float, what: str, x: NDArray[np.float64]) -> None:
+        """Refuse a fixed point x that one more iteration changes by more than the last one did.
+
+        Rounding is in proportion to the sum of x, which of a vector of length 1 may be large.
 
         Raises
         ------
         VerificationError
             If it does.
         """
-        if not change <= allowed + 64 * float(np.finfo(self.dtype).eps):
+        rounding = 64 * float(np.finfo(self.dtype).eps) * max(float(np.abs(x).sum()), 1.0)
+        if not change <= allowed + rounding:
             raise VerificationError(
                 f"another iteration changes {what} by {change:.3g}, more than the last one's "
                 f"{allowed:.3g}."
@@ -196,7 +199,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
         x = ranks.astype(np.float64)
         again = call.matrix().T @ x + x
         again /= np.linalg.norm(again) or 1.0
-        call.check(float(np.abs(again - x).sum()), float(columns.errors[0]), "scores")
+        call.check(float(np.abs(again - x).sum()), float(columns.errors[0]), "scores", x)
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
@@ -290,7 +293,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     if verify:
         x = ranks.astype(np.float64)
         change = float(np.abs(alpha * (call.matrix().T @ x) + own - x).sum())
-        call.check(change, float(columns.errors[0]), "scores")
+        call.check(change, float(columns.errors[0]), "scores", x)
     if normalized:
         ranks /= np.linalg.norm(ranks) or 1.0
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
@@ -378,7 +381,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
         matrix, x = call.matrix(), hubs.astype(np.float64)
         again = matrix @ (matrix.T @ x)
         again /= np.linalg.norm(again) or 1.0
-        call.check(float(np.abs(again - x).sum()), float(columns.errors[0]), "hub scores")
+        call.check(float(np.abs(again - x).sum()), float(columns.errors[0]), "hub scores", x)
     if normalized:
         hubs /= hubs.sum() or 1.0
         authorities /= authorities.sum() or 1.0

@@ -16,8 +16,10 @@ from clgraph.interop.networkx.clustering import Clustering
 from clgraph.interop.networkx.components import Components
 from clgraph.interop.networkx.distance_measures import DistanceMeasures
 from clgraph.interop.networkx.graph import NetworkxGraph
+from clgraph.interop.networkx.ranking import Ranking
 from clgraph.interop.networkx.reachability import Reachability
 from clgraph.interop.networkx.shortest_paths import ShortestPaths
+from clgraph.interop.networkx.structure import Structure
 from clgraph.interop.networkx.suite import choose_tests
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ class Backend(
     Reachability,
     Components,
     Clustering,
+    Ranking,
+    Structure,
 ):
     """What networkx calls: one method for each of its functions that is served."""
 

@@ -73,7 +73,7 @@ class NetworkxGraph:
         node_attributes: Mapping[Hashable, Any] | None = None,
     ) -> NetworkxGraph:
         """Convert a networkx graph and the attributes that are asked for, each with a default."""
-        rows = nxg._adj  # noqa: SLF001 - what every backend reads; views take ten times as long
+        rows = _rows(nxg)
         names, counted = names_and_numbers(rows)
         starts, heads = adjacency(rows, names, counted=counted)
         multigraph = nxg.is_multigraph()
@@ -185,7 +185,7 @@ class NetworkxGraph:
         original = self._original()
         if original is None:
             raise NotImplementedError(f"the graph was converted without {attribute!r}")
-        rows = original._adj  # noqa: SLF001
+        rows = _rows(original)
         return edge_values(rows, attribute, 1, multigraph=original.is_multigraph())
 
     def weighted(self, attribute: Hashable) -> Graph:
@@ -344,6 +344,12 @@ def _restored(
     made = NetworkxGraph(names, arrays, directed=directed, copies=copies)
     made.take_attributes(weights, node_values)
     return made
+
+
+def _rows(nxg: Any) -> Any:
+    """Give neighbours by node; of views a copy, since rows of multigraphs miscount there."""
+    rows = nxg._adj  # noqa: SLF001 - what every backend reads; views take ten times as long
+    return rows if isinstance(rows, dict) else {node: dict(row) for node, row in rows.items()}
 
 
 def _nothing() -> None:

@@ -10,6 +10,7 @@ __all__ = ["choose_tests"]
 MANY = "test_distance_measures.py"
 ONE_IN = 40
 
+SEEDS = "the same seed gives another independent set"
 CYCLES = "of several shortest paths another leads to another basis of cycles"
 EXPECTED = {
     ("TestMinimumCycleBasis", "test_unweighted_diamond"): CYCLES,
@@ -19,6 +20,7 @@ EXPECTED = {
     ("TestBellmanFordAndGoldbergRadzik", "test_find_negative_cycle_longer_cycle"): (
         "the same cycle may begin at another node"
     ),
+    ("", "test_random_seed"): SEEDS,
     ("TestDAG", "test_topological_sort6"): (
         "a converted graph does not change while its nodes are gone through"
     ),

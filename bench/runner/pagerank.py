@@ -1,0 +1,85 @@
+"""PageRank of every vertex as the runner measures it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clgraph import PageRank
+
+from ..peers.ranking import ALPHA, MOST_ITERATIONS, RANKS, TOLERANCE, ranks_of
+from .problem import Least, Problem, refuse_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph import Device
+
+    from .graphs import Loaded
+    from .records import Record
+
+__all__ = ["PROBLEM", "Ranks"]
+
+
+class Ranks(Problem):
+    """`clgraph.PageRank` to a tolerance, in the most precise type of the device.
+
+    What is compared are ranks times the number of vertices, so that rounding is in proportion.
+    """
+
+    kind = "pagerank"
+    from_sources = False
+    result = "ranks"
+    peers = RANKS
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.plan = PageRank(loaded.graph, device=device)
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Name the only configuration."""
+        return ("auto",)
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Rank the vertices."""
+        # The tolerance is per vertex.
+        tol = TOLERANCE / max(self.graph.n, 1)
+        return self.plan.run(alpha=ALPHA, tol=tol, max_iter=MOST_ITERATIONS)
+
+    def values(self, result: Any) -> Any:
+        """Give ranks as shares of their mean."""
+        return result.ranks * self.graph.n
+
+    def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
+        """Count edges that ranks went along, and iterations."""
+        return {"edges": result.stats.edges, "iterations": result.iterations}
+
+    def check(self, givens: Sequence[int]) -> Record:
+        """Compare all ranks with those by scipy."""
+        expected = ranks_of(self.graph)
+        for given in givens:
+            refuse_differences(
+                self.values(self.run(given)), expected, what="ranks", against="scipy"
+            )
+        return {"against": "scipy"}
+
+    def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
+        """Count a head read per edge, and a rank read and written per vertex, an iteration."""
+        iterations, size = columns["iterations"], self.plan.dtype.itemsize
+        return Least(
+            bytes=4.0 * columns["edges"] + (4.0 + 2.0 * size) * self.graph.n * iterations,
+            barriers=iterations,
+        )
+
+    def describe(self) -> Record:
+        """Give the configuration as decided, and the hash of the source."""
+        if not self.plan.source_hash:
+            self.run(0)
+        config = {"dtype": self.plan.dtype.name}
+        return {"config": config, "source_hash": self.plan.source_hash}
+
+
+PROBLEM = Ranks

@@ -1,0 +1,76 @@
+"""What a colouring gives."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.interop.tables.results import NamedResult
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation
+    from clgraph.engine.launch_stats import LaunchStats
+
+__all__ = ["ColoringResult"]
+
+
+class ColoringResult(NamedResult):
+    """Colours of the vertices, copied from the device on first access.
+
+    Attributes
+    ----------
+    count : int
+        Colours: 0 .. count - 1.
+    stats : LaunchStats
+        Times and counts; ``rounds`` says how many vertices had no final colour before each.
+    """
+
+    plot_kind = "sizes"
+
+    def __init__(
+        self,
+        colors: Allocation | None,
+        count: int,
+        stats: LaunchStats,
+        *,
+        names: NDArray[Any] | None = None,
+    ) -> None:
+        self._held = colors
+        self._colors = np.zeros(0, np.int32)
+        self._names = names
+        self.count = count
+        self.stats = stats
+
+    def __repr__(self) -> str:
+        """Tell how many colours there are."""
+        return f"{type(self).__name__}(count={self.count})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the colours, and not the device's memory."""
+        return self.__dict__ | {"_colors": self.colors, "_held": None}
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._names
+
+    def columns(self) -> dict[str, Any]:
+        """Colours by name."""
+        return {"color": self.colors}
+
+    @property
+    def colors(self) -> NDArray[np.int32]:
+        """Colour of each vertex, int32 [n]."""
+        if self._held is not None:
+            self._colors = self._held.read()
+            self._held = None  # not before: a copy may be interrupted
+        return self._colors
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Vertices of each colour, int64 [count]."""
+        return np.bincount(self.colors, minlength=self.count).astype(np.int64)

@@ -1,0 +1,359 @@
+"""Random walks of first and second order: DeepWalk's and node2vec's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.walks.result import WalksResult
+from clgraph.algorithms.walks.sums import row_sums
+from clgraph.device import load
+from clgraph.engine.launch_stats import LaunchStats
+from clgraph.engine.plan import Plan
+from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import Sweeper, SweepLog
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.graph import as_graph
+from clgraph.graph.arguments import real, whole
+from clgraph.graph.csr import row_ids
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from clgraph.device import Device, Kernel
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["RandomWalks", "random_walks"]
+
+MOST_VERTICES = 2**31
+MOST_LENGTH = 2**31
+SHARE_BITS = 20  # of the shares of a step back, to a neighbour, and farther
+TRIES = 64  # draws that may be refused before the row is gone through
+# Vertices of walks that are kept on the device together, and steps that a launch takes: its length
+# is bounded, so that progress can be told and Ctrl-C answered.
+TOGETHER, STEPS_TOGETHER, LAUNCH_STEPS = 1 << 24, 256, 1 << 22
+
+
+class RandomWalks(Plan):
+    """Random walks, compiled for one graph and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected.
+    weights : bool
+        Whether steps are drawn in proportion to edge weights, where there are some; otherwise all
+        edges of a vertex are alike.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Raises
+    ------
+    InvalidGraphError
+        If weights are to count and one is negative, or there are 2**31 vertices or more.
+    DeviceMemoryError
+        If graph and sums of weights do not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
+
+    Notes
+    -----
+    A step costs the logarithm of a degree where weights count, and of another to see whether a
+    vertex is a neighbour where `p` or `q` is not 1; the expected number of draws is the greatest of
+    1/p, 1 and 1/q over their mean. Takes 4 bytes an edge beside the graph where weights count, and
+    at most 64 MiB for walks, or 1 KiB for a walk. Integer weights count exactly where those of each
+    row add up to less than 2**32; otherwise they are rounded to multiples of 2**-31 of the total of
+    their row, and shares of `p` and `q` to multiples of 2**-20. A plan serves one thread at a time;
+    others wait.
+
+    References
+    ----------
+    .. [1] A. Grover, J. Leskovec, "node2vec: scalable feature learning for networks", KDD 2016.
+    .. [2] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang, "KnightKing: a fast distributed
+           graph random walk engine", SOSP 2019.
+    """
+
+    graph: Graph
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        weights: bool = True,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(as_graph(graph, weighted=True), device)
+        if self.graph.n >= MOST_VERTICES:
+            raise InvalidGraphError(
+                f"the graph has {self.graph.n} vertices, but walks keep them in 31 bits; use fewer "
+                f"than {MOST_VERTICES}."
+            )
+        self.weighted = weights and self.graph.weights is not None
+        self.config: dict[str, Any] = {
+            "weighted": self.weighted,
+            "wide_offsets": self.graph.m >= 2**32,
+            "group_size": Sweeper(self.device, self.graph.n).group_size,
+            "share_bits": SHARE_BITS,
+            "tries": TRIES,
+        }
+        self._kernels: dict[bool, Kernel] = {}
+        if self.graph.n:
+            sums = row_sums(self.graph) if self.weighted else None
+            with self._counted():
+                held = resident(self.graph, self.device, progress)
+                self._rows = [held.indptr, held.indices]
+                if sums is not None:
+                    self._rows.append(self._memory.upload("sums", sums, progress=progress))
+
+    def run(
+        self,
+        starts: ArrayLike,
+        length: int,
+        *,
+        p: float = 1.0,
+        q: float = 1.0,
+        seed: int = 0,
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> WalksResult:
+        """Walk.
+
+        Parameters
+        ----------
+        starts : array_like [k]
+            Where each walk begins; a vertex may be given many times.
+        length : int
+            Steps of a walk, from 0 on.
+        p, q : float
+            Both positive. Edges back to the vertex before weigh 1/p as much, and those to vertices
+            that no edge from there leads to 1/q.
+        seed : int
+            0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
+        verify : bool
+            Whether to check on the host that walks go along edges, and end where there are none.
+        progress : callable or True, optional
+            Told how many steps have been taken, of all.
+
+        Returns
+        -------
+        WalksResult
+            ``walks`` int32 [k, length + 1], ``lengths``, ``stats``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a start is not a vertex, or another argument is out of its range.
+        VerificationError
+            If the result was to be checked and is wrong.
+        DeviceMemoryError
+            If there is no room for the walks.
+        """
+        begins = self._starts(starts)
+        steps = whole("length", length, least=0, most=MOST_LENGTH)
+        seeds = np.uint64(whole("seed", seed, least=0, most=2**64 - 1))
+        shares = _shares(p, q)
+        walks = np.empty((len(begins), steps + 1), np.int32)
+        log = SweepLog()
+        blocks: list[int] = []
+        with self._turn() as turn:
+            size = max(TOGETHER // (min(steps, STEPS_TOGETHER) + 1), 1)
+            for first in range(0, len(begins), size):
+                block = begins[first : first + size]
+                blocks.append(len(block))
+                self._walk(log, block, first, (seeds, shares), walks, progress)
+        tell(progress, 1, 1, "walking")
+        stats = LaunchStats(
+            log,
+            turn.total_ms,
+            rounds=blocks,
+            edges=int(np.count_nonzero(walks >= 0)) - len(begins),
+            config={**self.config, "p": float(p), "q": float(q)},
+            device_bytes=self.device_bytes,
+        )
+        result = WalksResult(walks, stats)
+        if verify:
+            _verify(self.graph, result, begins, weighted=self.weighted)
+        return result
+
+    def _starts(self, starts: ArrayLike) -> NDArray[np.uint32]:
+        given = np.asarray(starts)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise InvalidArgumentError(
+                f"starts needs a list of vertex numbers; got {given.dtype} of shape {given.shape}."
+            )
+        wrong = np.flatnonzero((given < 0) | (given >= self.graph.n))
+        if wrong.size:
+            raise InvalidArgumentError(
+                f"starts[{wrong[0]}]={given[wrong[0]]} is not a vertex of this graph; it has "
+                f"{self.graph.n} vertices, numbered from 0."
+            )
+        return given.astype(np.uint32)
+
+    def _walk(
+        self,
+        log: SweepLog,
+        begins: NDArray[np.uint32],
+        first: int,
+        drawn: tuple[np.uint64, NDArray[np.uint32]],
+        walks: NDArray[np.int32],
+        progress: Progress | None,
+    ) -> None:
+        """Take walks together, some steps at a time, the last two vertices of which go on."""
+        count, steps = len(begins), walks.shape[1] - 1
+        kernel = self._kernel(second_order=len(set(drawn[1][:3].tolist())) > 1)
+        rows = min(steps, STEPS_TOGETHER) + 2
+        held = self._memory.allocate("walks", rows * count, np.uint32)
+        shares = self._memory.upload("shares", drawn[1])
+        walks[first : first + count, 0] = begins
+        sweeper = Sweeper(self.device, count)
+        # The row of the vertices before, and of those where walks are now.
+        known = begins[None, :]
+        for done in range(0, steps, STEPS_TOGETHER):
+            held.write(known)
+            at = len(known) - 1
+            last = at + min(STEPS_TOGETHER, steps - done)
+            per_launch = max(LAUNCH_STEPS // count, 1)
+            for begin in range(at, last, per_launch):
+                sweeper.launch(
+                    log,
+                    kernel,
+                    *self._rows,
+                    np.uint32(count),
+                    np.uint64(first),
+                    np.uint32(begin),
+                    np.uint32(min(begin + per_launch, last)),
+                    np.uint32(done - at),
+                    drawn[0],
+                    shares,
+                    held,
+                )
+                log.wait()
+            taken = held.read((last + 1) * count).reshape(last + 1, count)
+            walks[first : first + count, done + 1 : done + 1 + last - at] = taken[at + 1 :].T
+            known = taken[last - 1 : last + 1]
+            tell(progress, first * steps + count * (done + last - at), walks.size, "walking")
+
+    def _kernel(self, *, second_order: bool) -> Kernel:
+        if second_order not in self._kernels:
+            program = load(self.device, "walks/walks.cl", second_order=second_order, **self.config)
+            self.source_hash = program.source_hash
+            self._kernels[second_order] = program.kernel("walks_step")
+        return self._kernels[second_order]
+
+
+def _shares(p: Any, q: Any) -> NDArray[np.uint32]:
+    """Give the shares of steps back, to a neighbour and farther, of the greatest of them."""
+    biases = []
+    for name, value in (("p", p), ("q", q)):
+        if real(name, value) <= 0:
+            raise InvalidArgumentError(f"{name}={value} must be positive.")
+        biases.append(1.0 / float(value))
+    wanted = np.array([biases[0], 1.0, biases[1]])
+    rounded = np.rint(wanted / wanted.max() * 2**SHARE_BITS)
+    shares: NDArray[np.uint32] = np.maximum(rounded, 1).astype(np.uint32)
+    return shares
+
+
+def _verify(
+    graph: Graph, result: WalksResult, begins: NDArray[np.uint32], *, weighted: bool
+) -> None:
+    """Check walks against the edges.
+
+    Raises
+    ------
+    VerificationError
+        If one begins elsewhere, takes a step that there is no edge for, or ends too early.
+    """
+    walks = result.walks.astype(np.int64)
+    tails = row_ids(graph.indptr, np.int64)
+    taken = np.ones(graph.m, np.bool_)
+    if weighted:
+        taken = np.asarray(graph.weights) > 0
+    known = np.unique(tails[taken] * graph.n + graph.indices[taken])
+    leads_on = np.zeros(graph.n, np.bool_)
+    leads_on[tails[taken]] = True
+    here, there = walks[:, :-1], walks[:, 1:]
+    steps = there >= 0
+    wrong = walks[:, 0] != begins
+    wrong |= (steps & ~np.isin(here * graph.n + there, known)).any(axis=1)
+    wrong |= (~steps & (here >= 0) & leads_on[np.maximum(here, 0)]).any(axis=1)
+    wrong |= (steps & (here < 0)).any(axis=1)
+    if wrong.any():
+        walk = int(np.flatnonzero(wrong)[0])
+        raise VerificationError(f"walk {walk} does not go along the edges of the graph.")
+
+
+def random_walks(  # noqa: PLR0913 - all but three by keyword
+    graph: Graph,
+    starts: ArrayLike,
+    length: int,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+    weights: bool = True,
+    seed: int = 0,
+    device: Device | str | None = None,
+    progress: Progress | None = None,
+    verify: bool = False,
+) -> WalksResult:
+    """Walk along edges drawn at random.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Directed or undirected.
+    starts : array_like [k]
+        Where each walk begins; a vertex may be given many times.
+    length : int
+        Steps of a walk, from 0 on.
+    p, q : float
+        Both positive, and 1 by default: then every step is drawn alone. Edges back to the vertex
+        before weigh 1/p as much, and those to vertices that no edge from there leads to 1/q.
+    weights : bool
+        Whether edges are drawn in proportion to their weights, where there are some.
+    seed : int
+        0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Told how far uploading is, then how many steps have been taken.
+    verify : bool
+        Whether to check on the host that walks go along edges.
+
+    Returns
+    -------
+    WalksResult
+        ``walks`` int32 [k, length + 1], -1 beyond a vertex without out-edges; ``lengths``;
+        ``stats``.
+
+    Raises
+    ------
+    InvalidGraphError
+        If weights are to count and one is negative, or there are 2**31 vertices or more.
+    InvalidArgumentError
+        If a start is not a vertex, or another argument is out of its range.
+    DeviceMemoryError
+        If graph and walks do not fit the device.
+    VerificationError
+        If the result was to be checked and is wrong.
+
+    Notes
+    -----
+    The same seed gives the same walks in every run and on every device. O(k length log degree)
+    work. For several calls, make a `RandomWalks` and `run` it.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> ring = cg.from_edges([0, 1, 2], [1, 2, 0])
+    >>> cg.random_walks(ring, [0, 2], 3).walks.tolist()
+    [[0, 1, 2, 0], [2, 0, 1, 2]]
+    """
+    plan = RandomWalks(graph, weights=weights, device=device, progress=progress)
+    return plan.run(starts, length, p=p, q=q, seed=seed, verify=verify, progress=progress)

@@ -1,0 +1,64 @@
+"""What runs that are a sequence of launches tell about themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["LaunchStats"]
+
+
+class LaunchStats:
+    """Times, counts and configuration of one run.
+
+    Attributes
+    ----------
+    kernel_ms : float
+        Device time from the start of the first launch to the end of the last.
+    total_ms : float
+        Host wall clock of ``run``.
+    launches : int
+        Kernel launches, those of rounds that found nothing left to do among them.
+    rounds : list of int
+        In order, the items that each round had.
+    edges_traversed : int
+        Edges of the graph, or whatever the run walked along.
+    mode : str
+        "launches": a sequence of kernels, of which the host looks at some.
+    config : dict
+        What ran.
+    device_bytes : int
+        Device memory of the plan.
+    energy : object or None
+        Filled in by whoever measured the run.
+    """
+
+    mode = "launches"
+
+    def __init__(
+        self,
+        log: SweepLog,
+        total_ms: float,
+        *,
+        rounds: Sequence[int],
+        edges: int,
+        config: Mapping[str, Any],
+        device_bytes: int,
+    ) -> None:
+        self.kernel_ms = log.kernel_ms
+        self.total_ms = total_ms
+        self.launches = log.launches
+        self.rounds = [int(count) for count in rounds]
+        self.edges_traversed = edges
+        self.config = dict(config)
+        self.device_bytes = device_bytes
+        self.energy: Any = None
+
+    @property
+    def levels(self) -> int:
+        """Rounds that had something to do."""
+        return len(self.rounds)

@@ -1,0 +1,44 @@
+## union_find: trees of vertices that point to smaller ones, joined by whoever finds an edge.
+##
+## functions()   at file scope, after memory.vocabulary(): find_root, join and root_above
+## Called by     any work-item, in any control flow
+## Barriers      none
+## Local memory  none
+##
+## A root points to itself. Finding roots runs beside joining: whatever it reads is an ancestor, perhaps
+## not the nearest to the root any more; only the compare-and-swap on a root decides, and it hooks the
+## larger root to the smaller, so there are no cycles and the root of a finished tree is its smallest
+## vertex. Paths are shortened by plain stores of ancestors, which may overwrite one another in any order:
+## so where every vertex is to end up with its root, each stores its own alone, and nobody shortens.
+
+<%def name="functions()">\
+// The root above v, by the way halving the path.
+static inline uint find_root(__global uint *parent, const uint v) {
+    uint before = v, here = parent[v];
+    if (here == v) return here;
+    for (uint above = parent[here]; above < here; above = parent[here]) {
+        parent[before] = above;
+        before = here;
+        here = above;
+    }
+    return here;
+}
+
+// The same without shortening, once nothing is joined any more.
+static inline uint root_above(const __global uint *parent, const uint v) {
+    uint root = parent[v];
+    for (uint above = parent[root]; above < root; above = parent[root]) root = above;
+    return root;
+}
+
+static inline void join(__global uint *parent, const uint u, const uint v) {
+    uint a = find_root(parent, u), b = find_root(parent, v);
+    while (a != b) {
+        const uint high = a > b ? a : b, low = a > b ? b : a;
+        const uint met = atomic_cmpxchg(&parent[high], high, low);
+        if (met == high) return;
+        a = met;
+        b = low;
+    }
+}
+</%def>

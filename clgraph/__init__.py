@@ -37,6 +37,12 @@ if TYPE_CHECKING:
         edge_betweenness_centrality,
     )
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
+    from clgraph.algorithms.communities.calls import leiden, louvain
+    from clgraph.algorithms.communities.config import CommunitiesConfig
+    from clgraph.algorithms.communities.detection import Leiden, Louvain
+    from clgraph.algorithms.communities.modularity import Modularity, modularity
+    from clgraph.algorithms.communities.propagation import LabelPropagation, label_propagation
+    from clgraph.algorithms.communities.result import CommunitiesResult
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
     from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
@@ -113,6 +119,8 @@ __all__ = [
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "CommunitiesConfig",
+    "CommunitiesResult",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -134,9 +142,13 @@ __all__ = [
     "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
+    "LabelPropagation",
+    "Leiden",
+    "Louvain",
     "MatchingConfig",
     "MatchingResult",
     "MiningResult",
+    "Modularity",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -195,11 +207,15 @@ __all__ = [
     "k_core",
     "k_truss",
     "katz_centrality",
+    "label_propagation",
+    "leiden",
     "limits",
     "local_clustering",
+    "louvain",
     "max_truss",
     "method",
     "mine_invariants",
+    "modularity",
     "pagerank",
     "profile",
     "pull",
@@ -238,6 +254,12 @@ _HOMES = {
         "edge_betweenness_centrality",
     ),
     "clgraph.algorithms.centrality.closeness": ("closeness_centrality", "harmonic_centrality"),
+    "clgraph.algorithms.communities.calls": ("leiden", "louvain"),
+    "clgraph.algorithms.communities.config": ("CommunitiesConfig",),
+    "clgraph.algorithms.communities.detection": ("Leiden", "Louvain"),
+    "clgraph.algorithms.communities.modularity": ("Modularity", "modularity"),
+    "clgraph.algorithms.communities.propagation": ("LabelPropagation", "label_propagation"),
+    "clgraph.algorithms.communities.result": ("CommunitiesResult",),
     "clgraph.algorithms.components.plan": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components.result": ("ComponentsResult",),
     "clgraph.algorithms.multi_search.eccentricity": ("diameter", "eccentricity"),

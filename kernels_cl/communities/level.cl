@@ -224,14 +224,25 @@ __kernel KERNEL void level_inherit(
 // Where the vertices of the first graph are now, or in the end what their communities are.
 __kernel KERNEL void level_follow(
     const uint n,                               // of the first graph
+    const uint begun,                           // whether places are there; else they are the vertices
     const uint numbered,                        // whether labels are to be numbered
     __global const uint *restrict labels,       // [n of the level]
-    __global const uint *restrict numbers,      // [n of the level]
+    __global const uint *restrict numbers,      // by label
     __global uint *restrict places)             // [n] in/out
 {
     <%share:each_item count="n">
-        const uint label = labels[places[item]];
+        const uint label = labels[begun ? places[item] : item];
         places[item] = numbered ? numbers[label] : label;
+    </%share:each_item>
+}
+
+__kernel KERNEL void level_copy(
+    const uint n,
+    __global const uint *restrict source,       // [n]
+    __global uint *restrict target)             // [n] out
+{
+    <%share:each_item count="n">
+        target[item] = source[item];
     </%share:each_item>
 }
 

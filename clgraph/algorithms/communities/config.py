@@ -48,7 +48,7 @@ class CommunitiesConfig(Configuration):
         lanes = device.traits.lanes
         if self.tables == "dense" and lanes > 1:
             raise InvalidArgumentError(
-                f"tables='dense' needs an array for every work-item, and {device.name} runs {lanes} "
-                "of them together; use 'local' or 'global'."
+                f"tables='dense' needs an array for every work-item, and {device.name} runs "
+                f"{lanes} of them together; use 'local' or 'global'."
             )
         return self.tables or ("dense" if lanes == 1 else "local")

@@ -79,6 +79,7 @@ class Levels:
         self.memory = Memory(device)
         self.tallies = Tallies(device, tables, wide=wide)
         self.sum_type = np.dtype(np.uint64 if wide else np.uint32)
+        self.source_hash = ""
         self._arrays: dict[str, Allocation] = {}
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._scan = Scan(device, np.uint32)
@@ -120,6 +121,7 @@ class Levels:
                 bins=self.tallies.bounds,
             )
             self._kernels[found] = program.kernel(name)
+            self.source_hash = self.source_hash or program.source_hash
         return self._kernels[found]
 
     def launch(
@@ -177,7 +179,7 @@ class Levels:
         level.vertices = ordered
         level.longest = int(longest.read()[0])
 
-    def choose(  # noqa: PLR0913, PLR0917 - a launch
+    def choose(
         self,
         log: SweepLog,
         level: Level,
@@ -222,7 +224,7 @@ class Levels:
         """Give the words that rows are claimed by, of each class and kind."""
         return self.array("row_claims", ORDER_KEYS)
 
-    def apply(  # noqa: PLR0913, PLR0917 - a launch
+    def apply(
         self, log: SweepLog, level: Level, name: str, turn: int, seed: np.uint32, *args: Any
     ) -> None:
         """Launch the moves of one class."""
@@ -244,7 +246,7 @@ class Levels:
             )
 
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
-        """Number the labels that occur; gives numbers by label, and how many there are."""
+        """Number the labels that occur: give numbers by label, and how many there are."""
         n = level.n
         numbers = self.array("numbers", n)
         numbers.clear()
@@ -306,7 +308,7 @@ class Levels:
         )
         return made, numbers
 
-    def _joined(  # noqa: PLR0913, PLR0917 - one step of the above
+    def _joined(
         self,
         log: SweepLog,
         level: Level,
@@ -365,6 +367,10 @@ class Levels:
         self.launch(log, None, level.n, "level_least", n, level.labels, parts, numbers, least)
         args = (n, level.labels, parts, numbers, least, made.labels)
         self.launch(log, None, level.n, "level_inherit", *args)
+
+    def copy(self, log: SweepLog, source: Allocation, target: Allocation, n: int) -> None:
+        """Copy words."""
+        self.launch(log, None, n, "level_copy", np.uint32(n), source, target)
 
     def inside(self, log: SweepLog, level: Level) -> int:
         """Sum what edges within communities weigh, from both ends."""

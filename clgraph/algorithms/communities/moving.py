@@ -22,7 +22,7 @@ MOST_PASSES = 20
 REFINING_PASSES = 2
 
 
-def moved(  # noqa: PLR0913 - a phase
+def moved(
     log: SweepLog,
     levels: Levels,
     level: Level,
@@ -107,9 +107,7 @@ def refined(
             before = (seed, np.uint32(turn))
             args = (*held, level.totals, *state, targets)
             levels.choose(log, level, "refine_choose", turn, scale, before, *args)
-            levels.apply(
-                log, level, "refine_apply", turn, seed, *held, targets, *state, gained
-            )
+            levels.apply(log, level, "refine_apply", turn, seed, *held, targets, *state, gained)
         told()
         if not gained.read()[2]:
             break

@@ -148,7 +148,7 @@ class _Detection(Plan):
         gamma = checked_resolution(resolution)
         seed = _whole("seed", seed, 0)
         most = _whole("iterations", iterations or (2 if self._refines else 1), 1)
-        log = SweepLog()
+        log = SweepLog(named=True)
         found: list[dict[str, int]] = []
         labels = np.arange(self.graph.n, dtype=np.int32)
         count, quality = self.graph.n, 0.0

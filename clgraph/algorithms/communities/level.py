@@ -246,7 +246,7 @@ class Levels:
             )
 
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
-        """Number the labels that occur: give numbers by label, and how many there are."""
+        """Give numbers to the labels that occur, by label, and say how many there are."""
         n = level.n
         numbers = self.array("numbers", n)
         numbers.clear()

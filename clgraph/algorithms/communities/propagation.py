@@ -168,7 +168,7 @@ class LabelPropagation(Plan):
         if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
             raise InvalidArgumentError(f"rounds={rounds!r} is not a whole number from 0 on.")
         rounds = int(rounds)
-        n, log = self.graph.n, SweepLog()
+        n, log = self.graph.n, SweepLog(named=True)
         labels = before = np.arange(n, dtype=np.uint32)
         changes: list[int] = []
         with self._turn() as turn:
@@ -208,7 +208,7 @@ class LabelPropagation(Plan):
             for kernel, groups, args in self._shares:
                 size = groups * self._size
                 event = kernel.launch(size, self._size, *args, source, target, self._changes)
-                log.add(event, event)
+                log.add(event, event, name=kernel.name)
             changes.append(int(self._changes.read()[0]))
             tell(progress, len(changes), rounds, "rounds")
         return changes

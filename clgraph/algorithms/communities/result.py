@@ -24,11 +24,6 @@ class CommunityStats:
     ----------
     total_ms : float
         Host wall clock of ``run``.
-    kernel_ms : float
-        Device time from the first launch's start to the last one's end, with the host's looks in
-        between.
-    launches : int
-        Kernel launches.
     edges : int
         Stored edges of the graph.
     levels : list of dict
@@ -57,13 +52,27 @@ class CommunityStats:
         device_bytes: int,
     ) -> None:
         self.total_ms = total_ms
-        self.kernel_ms = log.kernel_ms
-        self.launches = log.launches
+        self._log = log
         self.edges = edges
         self.levels = levels
         self.config = config
         self.device_bytes = device_bytes
         self.energy: Any = None
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time from the first launch to the end of the last, with the host's looks."""
+        return self._log.kernel_ms
+
+    @property
+    def launches(self) -> int:
+        """Kernel launches."""
+        return self._log.launches
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Device milliseconds by kernel, those that take rows by who takes them."""
+        return self._log.parts
 
     @property
     def edges_per_s(self) -> float:

@@ -96,7 +96,7 @@ def louvain(  # noqa: PLR0913 - all but one by keyword
     *,
     resolution: float = 1.0,
     seed: int = 0,
-    iterations: int = 1,
+    iterations: int = 2,
     weights: bool = True,
     config: CommunitiesConfig | str | None = None,
     device: Device | str | None = None,

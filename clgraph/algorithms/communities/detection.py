@@ -73,6 +73,7 @@ class _Detection(Plan):
                 f"{type(self).__name__} needs an undirected graph; pass graph.symmetrized()."
             )
         held, wide, self._unit = whole_weights(self.graph, weighted=weights)
+        self._weighted = held is not None
         tables = self.config.tables_on(self.device)
         self._tables = tables
         self.total = 0
@@ -109,7 +110,7 @@ class _Detection(Plan):
         *,
         resolution: float = 1.0,
         seed: int = 0,
-        iterations: int | None = None,
+        iterations: int = 2,
         verify: bool = False,
         progress: Progress | None = None,
     ) -> CommunitiesResult:
@@ -121,9 +122,9 @@ class _Detection(Plan):
             From 0 on; the higher, the smaller communities are.
         seed : int
             From 0 on; decides who is asked first, and between what is equally good.
-        iterations : int, optional
-            How often to begin again from the communities that have been found; default is 2 of
-            Leiden and 1 of Louvain. Ends before if nothing changes.
+        iterations : int
+            How often the whole is done, each time beginning with the communities found before;
+            ends before if nothing changes.
         verify : bool
             Whether to compute the modularity on the host too, and of Leiden to check that
             communities are connected, outside the times in the stats.
@@ -147,7 +148,7 @@ class _Detection(Plan):
         """
         gamma = checked_resolution(resolution)
         seed = _whole("seed", seed, 0)
-        most = _whole("iterations", iterations or (2 if self._refines else 1), 1)
+        most = _whole("iterations", iterations, 1)
         log = SweepLog(named=True)
         found: list[dict[str, int]] = []
         labels = np.arange(self.graph.n, dtype=np.int32)
@@ -187,10 +188,6 @@ class _Detection(Plan):
                 connected=self._refines,
             )
         return result
-
-    @property
-    def _weighted(self) -> bool:
-        return bool(self.total) and self._first.weighted
 
     def _iterate(
         self,

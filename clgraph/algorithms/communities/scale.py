@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_RESOLUTION", "Scale", "checked_resolution", "whole_weights"]
 
-MOST_RESOLUTION = 1 << 20
+MOST_RESOLUTION = 1 << 10  # beyond, products would be rounded to more than the least weight
 NARROW = 1 << 32  # totals below fit 32 bits
 WIDE_BITS = 40  # of the total of weights that are not whole numbers
 
@@ -82,7 +82,7 @@ def checked_resolution(resolution: Any) -> float:
     Raises
     ------
     InvalidArgumentError
-        If it is not a number in [0, 2**20].
+        If it is not a number in [0, 1024].
     """
     if (
         isinstance(resolution, bool)

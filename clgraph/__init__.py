@@ -66,6 +66,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
+    from clgraph.algorithms.similarity.config import SimilarityConfig
+    from clgraph.algorithms.similarity.plan import Similarity, jaccard, overlap
+    from clgraph.algorithms.similarity.result import SimilarityResult
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
@@ -162,6 +165,9 @@ __all__ = [
     "SCCResult",
     "SSSPConfig",
     "SSSPResult",
+    "Similarity",
+    "SimilarityConfig",
+    "SimilarityResult",
     "SpMV",
     "SpMVResult",
     "State",
@@ -204,6 +210,7 @@ __all__ = [
     "harmonic_centrality",
     "hits",
     "invariants",
+    "jaccard",
     "k_core",
     "k_truss",
     "katz_centrality",
@@ -216,6 +223,7 @@ __all__ = [
     "method",
     "mine_invariants",
     "modularity",
+    "overlap",
     "pagerank",
     "profile",
     "pull",
@@ -273,6 +281,9 @@ _HOMES = {
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),
+    "clgraph.algorithms.similarity.config": ("SimilarityConfig",),
+    "clgraph.algorithms.similarity.plan": ("Similarity", "jaccard", "overlap"),
+    "clgraph.algorithms.similarity.result": ("SimilarityResult",),
     "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (

@@ -49,7 +49,7 @@ def _run(args: argparse.Namespace) -> Record:
     graph, read_s = searching.read_graph(args)
     chosen = None
     if args.pair:
-        chosen = [[searching.labelled(graph, label) for label in pair] for pair in args.pair]
+        chosen = [[_vertex(graph, name) for name in pair] for pair in args.pair]
     began = time.perf_counter()
     with Progress("building kernels") as progress:
         plan = clgraph.Similarity(
@@ -86,6 +86,15 @@ def _run(args: argparse.Namespace) -> Record:
     if args.energy:
         record["energy"] = searching.energy_of(run, device)
     return record
+
+
+def _vertex(graph: Graph, name: str) -> int:
+    """Give the vertex that a file calls so: its label, or its number where there are none."""
+    if graph.labels is not None:
+        return searching.labelled(graph, name)
+    if not name.isascii() or not name.isdigit() or int(name) >= graph.n:
+        raise InvalidArgumentError(f"--pair names {name!r}, which is no vertex below {graph.n}.")
+    return int(name)
 
 
 def _write(path: str, graph: Graph, measure: str, result: SimilarityResult) -> None:

@@ -394,6 +394,9 @@ VIEWS = {
 
 
 HOMES = {
+    "modularity": nx.community.modularity,
+    "louvain_communities": nx.community.louvain_communities,
+    "leiden_communities": nx.community.leiden_communities,
     "newman_betweenness_centrality": nx.load_centrality,
     "has_cycle": nx.algorithms.dag.has_cycle,
     "is_reachable": nx.tournament.is_reachable,

@@ -23,8 +23,7 @@ __all__ = ["Communities"]
 GROUP = "communities and similarity"
 WORK = "triangles"
 LEVEL = {"max_level": "levels are as many as it takes"}
-LEVELS = {**LEVEL, "threshold": "passes end by a threshold of ours"}
-OTHERS = "other communities of about the same modularity"
+OTHERS = "other communities of about the same modularity; a threshold is ours"
 
 
 def _seed(seed: Any) -> int:
@@ -63,7 +62,7 @@ class Communities:
         """Communities of high modularity that are connected."""
         return _detected(G, Leiden, weight, resolution, seed)
 
-    @serves(GROUP, WORK, directed=False, multigraph=False, refuses=LEVELS, note=OTHERS)
+    @serves(GROUP, WORK, directed=False, multigraph=False, refuses=LEVEL, note=OTHERS)
     def louvain_communities(
         self,
         G: Any,
@@ -114,8 +113,12 @@ class Communities:
 
 
 def _not_joined(graph: NetworkxGraph) -> list[tuple[Any, Any]]:
-    """Give the pairs of nodes that no edge joins, each once."""
-    joined = np.zeros((graph.n, graph.n), bool)
-    joined[graph.tails, graph.heads] = True
-    u, v = np.nonzero(np.triu(~joined, 1))
-    return [(graph.names[a], graph.names[b]) for a, b in zip(u.tolist(), v.tolist(), strict=True)]
+    """Give the pairs of nodes that no edge joins, each once, in networkx's order."""
+    found = []
+    nodes = set(graph.names)
+    while nodes:
+        u = nodes.pop()
+        vertex = graph.vertex(u)
+        row = graph.heads[graph.starts[vertex] : graph.starts[vertex + 1]].tolist()  # type: ignore[operator]
+        found += [(u, v) for v in nodes - {graph.names[head] for head in row}]
+    return found

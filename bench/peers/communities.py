@@ -45,11 +45,12 @@ class _Detects:
 
 
 class _Igraph(_Detects, IgraphPeer):
+    remarks: ClassVar[dict[str, Any]] = {}
     limit_edges = 40_000_000
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
-        self.given, self.remarks = graph, {}
+        self.given = graph
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
         """Take the membership."""
@@ -73,9 +74,11 @@ class LouvainIgraph(_Igraph):
 
 
 class _Networkit(_Detects, NetworkitPeer):
+    remarks: ClassVar[dict[str, Any]] = {}
+
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
-        self.given, self.remarks = graph, {}
+        self.given = graph
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
         """Take the partition."""
@@ -105,11 +108,12 @@ class LouvainNetworkit(_Networkit):
 class LouvainNetworkx(_Detects, NetworkxPeer):
     """``networkx.community.louvain_communities``."""
 
+    remarks: ClassVar[dict[str, Any]] = {}
     limit_edges = 500_000
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
-        self.given, self.remarks = graph, {}
+        self.given = graph
 
     def run(self, given: int) -> Any:
         """Find communities."""

@@ -80,7 +80,7 @@ def small_graphs() -> dict[str, cg.Graph]:
         "star": cg.generate.star(20_000),
     }
     weights = rng.random(20_000)
-    made["real"] = cg.from_edges(*ends, weights, n=3100, directed=False, symmetrize=True)
+    made["real"] = cg.from_edges(ends[0], ends[1], weights, n=3100, directed=False, symmetrize=True)
     return made
 
 

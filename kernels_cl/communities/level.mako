@@ -59,8 +59,23 @@ static inline uint scrambled(uint x) {
 
 ## Edges of those vertices of a list whose targets[] is one: body edge(v, t, e) is run for each of them,
 ## by the lane whose v it is or, in long rows, by all lanes, with v and t the same on all; done(v, t)
-## follows both, on all lanes then.
-<%def name="each_mover()">
+## follows both, on all lanes then. By groups, a work-group takes each row: of lists of long rows.
+<%def name="each_mover(by)">
+% if by == "group":
+for (uint slot = (uint)get_group_id(0); slot < count; slot += (uint)get_num_groups(0)) {
+    const uint v = vertices[first_vertex + slot], t = targets[v];
+    if (t == NO_KEY) continue;
+    const offset_t begin = indptr[v], row_end = indptr[v + 1];
+    if (get_local_id(0) == 0) {
+        ${caller.move("v", "t")}
+    }
+    ${caller.before()}
+    for (offset_t e = begin + get_local_id(0); e < row_end; e += GROUP_SIZE) {
+        ${caller.edge("v", "t", "e")}
+    }
+    ${caller.done("v", "t", "lane_id() == 0u")}
+}
+% else:
 <%share:each_tile count="count">
     const uint v = vertices[first_vertex + (uint)min(first + lane_id(), (ulong)count - 1)];
     const uint t = first + lane_id() < count ? targets[v] : NO_KEY;
@@ -89,4 +104,5 @@ static inline uint scrambled(uint x) {
         ${caller.done("long_v", "long_t", "lane_id() == 0u")}
     }
 </%share:each_tile>
+% endif
 </%def>

@@ -73,7 +73,8 @@ ${level.scale()}\
     }
 }
 
-__kernel KERNEL void move_apply(
+<%def name="apply_moves(name, by)">
+__kernel KERNEL void ${name}(
 ${level.rows()}\
     const uint seed,
     const uint turn,                            // which class moves
@@ -87,7 +88,7 @@ ${level.rows()}\
     __global uchar *active)                     // [n] in/out
 {
     ${lanes.setup()}
-    <%level:each_mover>
+    <%level:each_mover by="${by}">
     <%def name="move(v, t)">
         sum_add_global(&totals[labels[${v}]], (sum_t)0 - strengths[${v}]);
         sum_add_global(&totals[${t}], strengths[${v}]);
@@ -103,3 +104,7 @@ ${level.rows()}\
     <%def name="done(v, t, once)"></%def>
     </%level:each_mover>
 }
+</%def>
+
+${apply_moves("move_apply", "lanes")}
+${apply_moves("move_apply_long", "group")}

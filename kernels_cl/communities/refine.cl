@@ -92,7 +92,8 @@ ${level.scale()}\
     </%table:each_row>
 }
 
-__kernel KERNEL void refine_apply(
+<%def name="apply_moves(name, by)">
+__kernel KERNEL void ${name}(
 ${level.rows()}\
     const uint seed,
     const uint turn,
@@ -109,7 +110,7 @@ ${level.rows()}\
     volatile __global uint *gained)             // [3] in/out: the last counts moves
 {
     ${lanes.setup()}
-    <%level:each_mover>
+    <%level:each_mover by="${by}">
     <%def name="move(v, t)">
         sum_add_global(&part_totals[${t}], strengths[${v}]);
         sum_add_global(&cuts[${t}], cuts[${v}]);
@@ -138,3 +139,7 @@ ${level.rows()}\
     </%def>
     </%level:each_mover>
 }
+</%def>
+
+${apply_moves("refine_apply", "lanes")}
+${apply_moves("refine_apply_long", "group")}

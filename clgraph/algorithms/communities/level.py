@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["CLASSES", "Level", "Levels"]
 
 CLASSES = 8  # turns of a pass
-LONG_ROW = 32  # edges of a row from which on all lanes walk it
+LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
+LONG_ROW_ALONE = 2**31  # where a work-item is a whole SIMD group
 HUB_SLOTS = 1 << 27  # of all tables in global memory together
 ORDER_KEYS = 256
 
@@ -116,7 +117,7 @@ class Levels:
                 tally=self.tallies.parameters(tally),
                 weighted=weighted,
                 classes=CLASSES,
-                long_row=LONG_ROW,
+                long_row=LONG_ROW_ALONE if lanes == 1 else LONG_ROW,
                 key=key,
                 bins=self.tallies.bounds,
             )
@@ -131,8 +132,7 @@ class Levels:
         weighted = True if level is None else level.weighted
         key = how.pop("key", "uint")
         lanes = self.device.traits.lanes
-        by_rows = how.pop("by_rows", level is not None)
-        sweeper = Sweeper(self.device, n * lanes if by_rows else n, self.tallies.group_size)
+        sweeper = Sweeper(self.device, n if level is None else n * lanes, self.tallies.group_size)
         rows = () if level is None else level.rows
         sweeper.launch(log, self.kernel(name, weighted=weighted, key=key), *rows, *args, **how)
 
@@ -227,23 +227,21 @@ class Levels:
     def apply(
         self, log: SweepLog, level: Level, name: str, turn: int, seed: np.uint32, *args: Any
     ) -> None:
-        """Launch the moves of one class."""
+        """Launch the moves of one class; long rows are walked by work-groups."""
         assert level.counts is not None  # noqa: S101 (ordered before)
-        count = int(level.counts[turn].sum())
-        if count:
-            self.launch(
-                log,
-                level,
-                count,
-                name,
-                seed,
-                np.uint32(turn),
-                level.vertices,
-                np.uint32(level.counts[:turn].sum()),
-                np.uint32(count),
-                *args,
-                by_rows=False,
-            )
+        kinds = self.tallies.kinds
+        short = sum(kind.unit != "group" for kind in kinds)
+        first = int(level.counts[:turn].sum())
+        size = self.tallies.group_size
+        for long_rows, counts in enumerate(np.split(level.counts[turn], [short])):
+            count = int(counts.sum())
+            if not count:
+                continue
+            kernel = self.kernel(f"{name}_long" if long_rows else name, weighted=level.weighted)
+            sweeper = Sweeper(self.device, count * size if long_rows else count, size)
+            rows = (level.vertices, np.uint32(first), np.uint32(count))
+            sweeper.launch(log, kernel, *level.rows, seed, np.uint32(turn), *rows, *args)
+            first += count
 
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
         """Give numbers to the labels that occur, by label, and say how many there are."""

@@ -253,7 +253,9 @@ def scored(
     first, second = degrees[tails].astype(np.int64), degrees[heads].astype(np.int64)
     both = common.astype(np.int64)
     among = first + second - both if measure == "jaccard" else np.minimum(first, second)
-    return np.divide(both, among, out=np.zeros(len(both)), where=among > 0)
+    shares = np.zeros(len(both))
+    np.divide(both, among, out=shares, where=among > 0)
+    return shares
 
 
 def jaccard(

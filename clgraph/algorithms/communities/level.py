@@ -229,6 +229,7 @@ class Levels:
     ) -> None:
         """Launch the moves of one class; long rows are walked by work-groups."""
         assert level.counts is not None  # noqa: S101 (ordered before)
+        assert level.vertices is not None  # noqa: S101
         kinds = self.tallies.kinds
         short = sum(kind.unit != "group" for kind in kinds)
         first = int(level.counts[:turn].sum())

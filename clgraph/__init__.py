@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from clgraph.algorithms.centrality.closeness import closeness_centrality, harmonic_centrality
     from clgraph.algorithms.coloring.plan import Coloring, greedy_color
     from clgraph.algorithms.coloring.result import ColoringResult
+    from clgraph.algorithms.communities.calls import leiden, louvain
+    from clgraph.algorithms.communities.config import CommunitiesConfig
+    from clgraph.algorithms.communities.detection import Leiden, Louvain
+    from clgraph.algorithms.communities.modularity import Modularity, modularity
+    from clgraph.algorithms.communities.propagation import LabelPropagation, label_propagation
+    from clgraph.algorithms.communities.result import CommunitiesResult
     from clgraph.algorithms.components.plan import ConnectedComponents, connected_components
     from clgraph.algorithms.components.result import ComponentsResult
     from clgraph.algorithms.independent_set.plan import IndependentSet, maximal_independent_set
@@ -67,6 +73,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
     from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
     from clgraph.algorithms.spanning_forest.result import SpanningForestResult
+    from clgraph.algorithms.similarity.config import SimilarityConfig
+    from clgraph.algorithms.similarity.plan import Similarity, jaccard, overlap
+    from clgraph.algorithms.similarity.result import SimilarityResult
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
@@ -124,6 +133,8 @@ __all__ = [
     "ClgraphError",
     "Coloring",
     "ColoringResult",
+    "CommunitiesConfig",
+    "CommunitiesResult",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -147,9 +158,13 @@ __all__ = [
     "InvariantMiner",
     "KernelBuildError",
     "KernelTimeoutError",
+    "LabelPropagation",
+    "Leiden",
+    "Louvain",
     "MatchingConfig",
     "MatchingResult",
     "MiningResult",
+    "Modularity",
     "MultiSearch",
     "MultiSearchConfig",
     "MultiSearchResult",
@@ -164,6 +179,9 @@ __all__ = [
     "SCCResult",
     "SSSPConfig",
     "SSSPResult",
+    "Similarity",
+    "SimilarityConfig",
+    "SimilarityResult",
     "SpMV",
     "SpMVResult",
     "SpanningForest",
@@ -211,16 +229,22 @@ __all__ = [
     "harmonic_centrality",
     "hits",
     "invariants",
+    "jaccard",
     "k_core",
     "k_truss",
     "katz_centrality",
+    "label_propagation",
+    "leiden",
     "limits",
     "local_clustering",
+    "louvain",
     "max_truss",
     "maximal_independent_set",
     "method",
     "mine_invariants",
     "minimum_spanning_forest",
+    "modularity",
+    "overlap",
     "pagerank",
     "profile",
     "pull",
@@ -264,6 +288,12 @@ _HOMES = {
     "clgraph.algorithms.centrality.closeness": ("closeness_centrality", "harmonic_centrality"),
     "clgraph.algorithms.coloring.plan": ("Coloring", "greedy_color"),
     "clgraph.algorithms.coloring.result": ("ColoringResult",),
+    "clgraph.algorithms.communities.calls": ("leiden", "louvain"),
+    "clgraph.algorithms.communities.config": ("CommunitiesConfig",),
+    "clgraph.algorithms.communities.detection": ("Leiden", "Louvain"),
+    "clgraph.algorithms.communities.modularity": ("Modularity", "modularity"),
+    "clgraph.algorithms.communities.propagation": ("LabelPropagation", "label_propagation"),
+    "clgraph.algorithms.communities.result": ("CommunitiesResult",),
     "clgraph.algorithms.components.plan": ("ConnectedComponents", "connected_components"),
     "clgraph.algorithms.components.result": ("ComponentsResult",),
     "clgraph.algorithms.multi_search.eccentricity": ("diameter", "eccentricity"),
@@ -280,6 +310,9 @@ _HOMES = {
     "clgraph.algorithms.spanning_forest.config": ("SpanningForestConfig",),
     "clgraph.algorithms.spanning_forest.plan": ("SpanningForest", "minimum_spanning_forest"),
     "clgraph.algorithms.spanning_forest.result": ("SpanningForestResult",),
+    "clgraph.algorithms.similarity.config": ("SimilarityConfig",),
+    "clgraph.algorithms.similarity.plan": ("Similarity", "jaccard", "overlap"),
+    "clgraph.algorithms.similarity.result": ("SimilarityResult",),
     "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
     "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
     "clgraph.algorithms.triangles.clustering": (

@@ -139,6 +139,24 @@ ALGORITHMS = {
         lambda p, source: p.run(cg.generate.path(2 + source % 2), k=20),
         lambda r: r.mapping,
     ),
+    "leiden": Algorithm(
+        lambda graph, device: cg.Leiden(graph.symmetrized(), device=device),
+        lambda p, source: p.run(seed=source % 2),
+        labels,
+    ),
+    "propagation": Algorithm(
+        plan(cg.LabelPropagation), lambda p, source: p.run(1 + source % 2), labels
+    ),
+    "modularity": Algorithm(
+        plan(cg.Modularity),
+        lambda p, source: p.run(np.arange(p.graph.n) % (2 + source % 2)),
+        itself,
+    ),
+    "similarity": Algorithm(
+        lambda graph, device: cg.Similarity(graph.symmetrized(), device=device),
+        lambda p, source: p.run([[source, 0], [1, source]]),
+        lambda r: r.values,
+    ),
     "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
 }
 

@@ -201,12 +201,71 @@ PRESETS = (
     Case("expansion", "unif22", shows="sizes alike", metric="units/s", presets=ALL),
 )
 
+# The GAP benchmark suite: its six kernels on its kinds of graphs, as far as they are at hand. 64
+# searches, 16 trials of the others, betweenness from four sources a trial, every result checked.
+GAP_GRAPHS = (
+    ("kron20", "skewed degrees"),
+    ("unif22", "even degrees, few levels"),
+    ("road", "long diameter and degree two"),
+    ("web-notredame", "real web graph, directed"),
+)
+GAP = tuple(
+    Case(kind, graph, shows=shows, presets=presets)
+    for kind, presets in (
+        ("bfs", ("auto",)),
+        ("sssp", ("auto",)),
+        ("pagerank", ("gap",)),
+        ("components", ("auto",)),
+        ("betweenness", ("auto",)),
+        ("triangles", ("auto",)),
+    )
+    for graph, shows in GAP_GRAPHS
+)
+
+# LDBC Graphalytics: its six algorithms, with its numbers of iterations. `graphalytics` writes and
+# matches results as its reference data has them.
+GRAPHALYTICS = tuple(
+    Case(kind, graph, shows=shows, presets=presets)
+    for kind, presets in (
+        ("bfs", ("auto",)),
+        ("pagerank", ("graphalytics",)),
+        ("components", ("auto",)),
+        ("propagation", ("auto",)),
+        ("clustering", ("auto",)),
+        ("sssp", ("auto",)),
+    )
+    for graph, shows in (
+        ("kron20", "the benchmark's own kind, Graph500's generator"),
+        ("rgg", "local edges and many triangles, as among acquaintances"),
+        ("dblp-2010", "real co-authors"),
+    )
+)
+
+COMMUNITIES = tuple(
+    Case(kind, graph, shows=shows, presets=presets)
+    for kind, presets in (
+        ("leiden", ("auto",)),
+        ("louvain", ("auto",)),
+        ("propagation", ("auto",)),
+        ("similarity", ("auto",)),
+    )
+    for graph, shows in (
+        ("kron16", "skewed degrees, hardly any communities"),
+        ("kron18", "the same, beyond the cache of a processor"),
+        ("road500", "long diameter: communities are regions"),
+        ("rgg16", "local edges"),
+    )
+)
+
 SUITES: dict[str, tuple[Case, ...]] = {
     "quick": QUICK,
     "processors": PROCESSORS,
     "papers": PAPERS,
     "presets": PRESETS,
     "full": FULL,
+    "gap": GAP,
+    "graphalytics": GRAPHALYTICS,
+    "communities": COMMUNITIES,
 }
 
 

@@ -17,6 +17,7 @@ from clgraph import primitives
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.algorithms.centrality.ordered import OrderedBetweenness
 from clgraph.algorithms.centrality.shared import SharedBetweenness
+from clgraph.algorithms.communities.config import CommunitiesConfig
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
@@ -96,6 +97,18 @@ def _weighted_as(graph: Graph, kind: str) -> Graph:
 def _divided(graph: Graph, preset: str, device: Device) -> object:
     config = cg.BFSConfig(frontier="status" if preset == "bits" else VertexQueue(visited="mask"))
     return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
+
+
+def _communities(graph: Graph, preset: str, device: Device) -> object:
+    both = graph if not graph.directed else graph.symmetrized()
+    cg.louvain(_weighted_as(both, "float32"), config=preset, device=device)
+    found = cg.leiden(both, config=preset, device=device)
+    cg.modularity(graph, found, device=device)
+    return cg.label_propagation(graph, 2, config=preset, device=device)
+
+
+def _similarity(graph: Graph, preset: str, device: Device) -> object:
+    return cg.jaccard(graph, [[0, 1]], config=preset, device=device)
 
 
 def _verified(graph: Graph, problem: str, device: Device) -> None:
@@ -319,6 +332,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm("vertices", ("set", "degree", "hash", "given"), _vertices, ("kron", "star")),
     Algorithm("walks", ("first", "second", "weighted"), _walks, ("kron", "arrows")),
+    Algorithm("communities", (*CommunitiesConfig.presets()[:1], "local", "global"), _communities),
+    Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
     Algorithm("dynamic", ("edges", "insert", "distances"), _changing, ("kron",)),
     Algorithm(
         "matching",

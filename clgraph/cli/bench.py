@@ -25,7 +25,16 @@ __all__ = ["COMMAND", "load_runner"]
 PACKAGE = Path(__file__).resolve().parent.parent
 NAME = "clgraph.bench"
 STDOUT = "-"
-SUITES = ("quick", "processors", "papers", "presets", "full")
+SUITES = (
+    "quick",
+    "processors",
+    "papers",
+    "presets",
+    "full",
+    "gap",
+    "graphalytics",
+    "communities",
+)
 REGRESSION, CASE_FAILED, INTERRUPTED = 1, 1, 130
 
 

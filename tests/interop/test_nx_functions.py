@@ -275,6 +275,19 @@ CASES = {
     "generalized_degree": (SIMPLE, [lambda _: (), lambda g: (first(g),)], None),
     "square_clustering": ((*SIMPLE, M, T), [lambda _: (), lambda g: (some(g, 4),)], None),
     "all_triangles": (SIMPLE, [lambda _: (), lambda g: (some(g, 6),)], "triangles"),
+    "modularity": (
+        (U, D),
+        [
+            lambda g: ([set(list(g)[::2]), set(list(g)[1::2])],),
+            lambda g: {"communities": [set(g)], "weight": None, "resolution": 0.5},
+        ],
+        None,
+    ),
+    "jaccard_coefficient": (
+        SIMPLE,
+        [lambda _: (), lambda g: (list(zip(some(g, 5), some(g, 9)[4:], strict=True)),)],
+        ANY,
+    ),
     "fast_could_be_isomorphic": (SIMPLE, [lambda g: (g.copy(),)], None),
     "faster_could_be_isomorphic": (EVERY, [lambda g: (g.copy(),)], None),
     "pagerank": (
@@ -322,6 +335,12 @@ CASES = {
 }
 # Functions with tests of their own below.
 OWN = {"find_negative_cycle", "reconstruct_path", "maximal_independent_set"}
+OWN = {
+    "find_negative_cycle",
+    "reconstruct_path",
+    "leiden_communities",
+    "louvain_communities",
+}
 MORE = {
     "cycle": lambda: nx.cycle_graph(9, create_using=nx.DiGraph),
     "out_tree": lambda: nx.bfs_tree(nx.balanced_tree(2, 3), 0),
@@ -427,6 +446,9 @@ VIEWS = {
 
 
 HOMES = {
+    "modularity": nx.community.modularity,
+    "louvain_communities": nx.community.louvain_communities,
+    "leiden_communities": nx.community.leiden_communities,
     "newman_betweenness_centrality": nx.load_centrality,
     "has_cycle": nx.algorithms.dag.has_cycle,
     "is_reachable": nx.tournament.is_reachable,
@@ -460,6 +482,19 @@ def test_function_gives_what_networkx_gives(name):
             ours = call(name, graph, chosen, backend="clgraph")
             plain_types(ours)
             assert same(VIEWS[how](ours), VIEWS[how](theirs)), (kind, chosen)
+
+
+def test_communities_are_partitions_as_good_as_networkx_own():
+    graph = graph_of(C)
+    for name in ("louvain_communities", "leiden_communities"):
+        ours = call(name, graph, {"seed": 3}, backend="clgraph")
+        assert ours == call(name, graph, {"seed": 3}, backend="clgraph")
+        assert sorted(v for part in ours for v in part) == sorted(graph)
+        theirs = call("louvain_communities", graph, {"seed": 3}, backend="networkx")
+        quality = [
+            nx.community.modularity(graph, one, backend="networkx") for one in (ours, theirs)
+        ]
+        assert quality[0] > 0.95 * quality[1]
 
 
 def test_every_function_is_among_the_cases():

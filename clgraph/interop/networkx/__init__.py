@@ -13,6 +13,7 @@ from clgraph.interop.networkx.betweenness import Betweenness
 from clgraph.interop.networkx.breadth_first import BreadthFirst
 from clgraph.interop.networkx.closeness import Closeness
 from clgraph.interop.networkx.clustering import Clustering
+from clgraph.interop.networkx.communities import Communities
 from clgraph.interop.networkx.components import Components
 from clgraph.interop.networkx.distance_measures import DistanceMeasures
 from clgraph.interop.networkx.graph import NetworkxGraph
@@ -39,6 +40,7 @@ class Backend(
     Clustering,
     Ranking,
     Structure,
+    Communities,
 ):
     """What networkx calls: one method for each of its functions that is served."""
 

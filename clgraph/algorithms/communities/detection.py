@@ -1,0 +1,355 @@
+"""Louvain and Leiden: communities of high modularity, level by level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.communities.config import CommunitiesConfig
+from clgraph.algorithms.communities.level import Level, Levels
+from clgraph.algorithms.communities.moving import moved, refined
+from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
+from clgraph.algorithms.communities.scale import Scale, checked_resolution, whole_weights
+from clgraph.algorithms.communities.verify import verify_communities
+from clgraph.algorithms.components.number import Numbering
+from clgraph.device.asked import asking
+from clgraph.engine.plan import Plan
+from clgraph.engine.resident import resident
+from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph import as_graph
+from clgraph.graph.modules import module
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["Leiden", "Louvain", "check_sizes"]
+
+MOST = 2**31 - 1
+MOST_LEVELS = 64
+TOLERANCE = 1e-3  # of modularity, on the first level; a tenth on every other
+GOLDEN = 0x9E3779B9
+
+
+def check_sizes(graph: Graph) -> None:
+    """Refuse graphs whose vertices or edges do not fit the words they are numbered with.
+
+    Raises
+    ------
+    InvalidGraphError
+        If there are 2**31 - 1 vertices or edges, or more.
+    """
+    if max(graph.n, graph.m) >= MOST:
+        raise InvalidGraphError(
+            f"the graph has {graph.n} vertices and {graph.m} edges, but communities number both "
+            f"with 31 bits; use fewer than {MOST} of each."
+        )
+
+
+class _Detection(Plan):
+    """What Louvain and Leiden have in common."""
+
+    _refines: bool
+
+    @asking
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        weights: bool = True,
+        config: CommunitiesConfig | str | None = None,
+        device: Device | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(as_graph(graph, weighted=True), device)
+        self.config = CommunitiesConfig.of(config)
+        check_sizes(self.graph)
+        if self.graph.directed:
+            raise InvalidGraphError(
+                f"{type(self).__name__} needs an undirected graph; pass graph.symmetrized()."
+            )
+        held, wide, self._unit = whole_weights(self.graph, weighted=weights)
+        self._weighted = held is not None
+        tables = self.config.tables_on(self.device)
+        self._tables = tables
+        self.total = 0
+        if not self.graph.m:
+            return
+        n = self.graph.n
+        with self._counted():
+            self._levels = levels = Levels(self.device, tables, wide=wide)
+            rows = resident(self.graph, self.device, progress)
+            uploaded: tuple[Allocation, ...] = (rows.indptr, rows.indices)
+            if held is not None:
+                uploaded += (self._memory.upload("whole_weights", held, progress=progress),)
+            self._first = Level(
+                n,
+                self.graph.m,
+                uploaded,
+                levels.sums("strengths", n),
+                levels.sums("loops", n),
+                levels.array("labels", n),
+                levels.sums("totals", n),
+            )
+            log = SweepLog()
+            sums = (self._first.strengths, self._first.loops)
+            levels.launch(log, self._first, n, "level_strengths", np.uint32(n), *sums)
+            self.total = int(self._first.strengths.read().sum(dtype=np.uint64))
+            self._places = levels.array("first_places", n)
+            self._labels = levels.array("final_labels", n, np.int32)
+            self._numbering = Numbering(self.device, self._memory, n, smallest=False)
+        self.source_hash = levels.source_hash
+
+    @asking
+    def run(
+        self,
+        *,
+        resolution: float = 1.0,
+        seed: int = 0,
+        iterations: int = 2,
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> CommunitiesResult:
+        """Find communities.
+
+        Parameters
+        ----------
+        resolution : float
+            From 0 on; the higher, the smaller communities are.
+        seed : int
+            From 0 on; decides who is asked first, and between what is equally good.
+        iterations : int
+            How often the whole is done, each time beginning with the communities found before;
+            ends before if nothing changes.
+        verify : bool
+            Whether to compute the modularity on the host too, and of Leiden to check that
+            communities are connected, outside the times in the stats.
+        progress : callable or True, optional
+            Called with vertices that have been merged, as many as there are, and what is done.
+
+        Returns
+        -------
+        CommunitiesResult
+            ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``modularity``;
+            ``stats``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a value is out of its range.
+        VerificationError
+            If the result was to be checked and is wrong.
+        DeviceMemoryError
+            If a level does not fit the device beside the graph.
+        """
+        gamma = checked_resolution(resolution)
+        seed = _whole("seed", seed, 0)
+        most = _whole("iterations", iterations, 1)
+        log = SweepLog(named=True)
+        found: list[dict[str, int]] = []
+        labels = np.arange(self.graph.n, dtype=np.int32)
+        count, quality = self.graph.n, 0.0
+        with self._turn() as turn:
+            if self.total:
+                scale = Scale.of(self.total, gamma)
+                with self._counted():
+                    for iteration in range(most):
+                        quality, changed = self._iterate(
+                            log, scale, seed, iteration, found, progress
+                        )
+                        if not changed:
+                            break
+                    self._numbering.run(log, self._places, self._labels)
+                    log.wait()
+                    labels = self._labels.read()
+                    count = int(self._numbering.count.read()[0])
+            tell(progress, self.graph.n, self.graph.n, "merging vertices")
+        stats = CommunityStats(
+            log,
+            turn.total_ms,
+            edges=self.graph.m,
+            levels=found,
+            config={"tables": self._tables, "resolution": gamma, "seed": seed},
+            device_bytes=self.device_bytes,
+        )
+        result = CommunitiesResult(labels, count, quality, stats, names=self.graph.labels)
+        if verify:
+            verify_communities(
+                self.graph,
+                labels,
+                quality,
+                gamma,
+                weighted=self._weighted,
+                unit=self._unit,
+                connected=self._refines,
+            )
+        return result
+
+    def _iterate(
+        self,
+        log: SweepLog,
+        scale: Scale,
+        seed: int,
+        iteration: int,
+        found: list[dict[str, int]],
+        progress: Progress | None,
+    ) -> tuple[float, bool]:
+        """Go through all levels once; give the modularity, and whether a vertex moved."""
+        levels, level = self._levels, self._first
+        given, changed = iteration > 0, False
+        for depth in range(MOST_LEVELS):
+            sown = np.uint32((seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32)
+
+            def told(level: Level = level) -> None:
+                tell(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
+
+            levels.order(log, level, sown)
+            levels.start(log, level, given=given)
+            tolerance = TOLERANCE if depth == 0 else TOLERANCE / 10
+            passes, moves = moved(log, levels, level, scale, sown, tolerance=tolerance, told=told)
+            changed = changed or moves > 0
+            found.append(
+                {
+                    "iteration": iteration,
+                    "vertices": level.n,
+                    "edges": level.m,
+                    "passes": passes,
+                    "moves": moves,
+                }
+            )
+            parts = level.labels
+            if self._refines:
+                parts = refined(log, levels, level, scale, sown, told=told)
+            side = "odd" if depth % 2 else "even"
+            made, numbers = levels.coarser(log, level, parts, side)
+            if made.n == level.n or depth + 1 == MOST_LEVELS:
+                break
+            self._follow(log, parts, numbers, begun=depth > 0, numbered=True)
+            if self._refines:
+                levels.inherit(log, level, made, parts, numbers)
+            level, given = made, self._refines
+        if self._refines:
+            self._part(log, level)
+        quality = self._quality(log, level, scale)
+        self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
+        if iteration == 0 or changed:
+            self._levels.copy(log, self._places, self._first.labels, self.graph.n)
+        return quality, changed
+
+    def _follow(
+        self, log: SweepLog, labels: Allocation, numbers: Allocation, *, begun: bool, numbered: bool
+    ) -> None:
+        """Say of the graph's vertices where they are now."""
+        n = self.graph.n
+        flags = (np.uint32(begun), np.uint32(numbered))
+        args = (np.uint32(n), *flags, labels, numbers, self._places)
+        self._levels.launch(log, None, n, "level_follow", *args)
+
+    def _part(self, log: SweepLog, level: Level) -> None:
+        """Part communities of the last level that are not connected: no vertex of it joins one.
+
+        Few are left that way, by a vertex that was between their sides and went elsewhere.
+        """
+        _, communities = self._levels.numbered(log, level, level.labels)
+        if communities == level.n:
+            return
+        labels = level.labels.read(level.n)
+        indptr = level.rows[0].read(level.n + 1).astype(np.int64)
+        indices = level.rows[1].read(level.m)
+        tails = np.repeat(np.arange(level.n), np.diff(indptr))
+        inner = labels[tails] == labels[indices]
+        ends = (tails[inner], indices[inner])
+        sparse = module("scipy.sparse")
+        matrix = sparse.coo_array((np.ones(ends[0].size, bool), ends), shape=(level.n,) * 2)
+        _, pieces = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
+        level.labels.write(pieces.astype(np.uint32))
+        self._levels.start(log, level, given=True)
+
+    def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
+        inside = self._levels.inside(log, level)
+        shares = level.totals.read(level.n).astype(np.float64) / scale.total
+        return inside / scale.total - scale.resolution * float(np.dot(shares, shares))
+
+
+class Leiden(_Detection):
+    """Leiden communities, compiled for one graph and device.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Undirected; its weights count, from 0 on.
+    weights : bool
+        Whether weights count.
+    config : CommunitiesConfig or str, optional
+        A configuration or the name of a preset; default "auto".
+    device : Device or str, optional
+        Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+
+    Attributes
+    ----------
+    total : int
+        What the edges weigh from both ends, in whole units.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph is directed or too large, or a weight is negative or not finite.
+    InvalidArgumentError
+        If the configuration is not legal on the device.
+    DeviceMemoryError
+        If graph and state do not fit the device.
+
+    Notes
+    -----
+    Vertices move in turns by eight classes, drawn by the seed: those of one class choose from the
+    same state. All sums are of whole numbers, weights that are none being rounded to 2**-40 of
+    their total, so that results are the same on all devices. Communities are parted into
+    well-connected sets, those become the vertices of the next level, and begin in the communities
+    they are from. Communities are connected. O(m) work a pass; levels are sorted in
+    O(m log n / 8).
+
+    References
+    ----------
+    .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing
+           well-connected communities", Scientific Reports 9, 2019.
+    .. [2] S. Sahu, "GVE-Leiden: fast Leiden algorithm for community detection in shared memory
+           setting", ICPP 2024.
+    .. [3] L. Gottesbüren, M. Hamann, "Deterministic parallel hypergraph partitioning",
+           Euro-Par 2022.
+    """
+
+    _refines = True
+
+
+class Louvain(_Detection):
+    """Louvain communities, compiled for one graph and device.
+
+    Parameters
+    ----------
+    graph, weights, config, device, progress
+        As for `Leiden`.
+
+    Notes
+    -----
+    As `Leiden`, but whole communities become the vertices of the next level; they may hang together
+    badly, or not at all.
+
+    References
+    ----------
+    .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities
+           in large networks", Journal of Statistical Mechanics, 2008.
+    """
+
+    _refines = False
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {least} on.")
+    return int(value)

@@ -1,0 +1,382 @@
+"""A graph on the device whose vertices move between communities, and the graph of those."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load
+from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.tallies import Tallies
+from clgraph.primitives.stages import Compaction, RadixSort, Scan
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from clgraph.algorithms.communities.scale import Scale
+    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["CLASSES", "Level", "Levels"]
+
+CLASSES = 8  # turns of a pass
+LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
+LONG_ROW_ALONE = 2**31  # where a work-item is a whole SIMD group
+HUB_SLOTS = 1 << 27  # of all tables in global memory together
+ORDER_KEYS = 256
+
+
+@dataclass(slots=True)
+class Level:
+    """A graph, and the communities of its vertices.
+
+    Attributes
+    ----------
+    n, m : int
+        Vertices, and stored edges.
+    rows : tuple of Allocation
+        indptr, indices and, unless every edge weighs 1, weights.
+    strengths, loops : Allocation
+        Of each vertex what its edges weigh, and its self-loops among them, twice.
+    labels, totals : Allocation
+        Communities of vertices, and strengths of communities.
+    """
+
+    n: int
+    m: int
+    rows: tuple[Allocation, ...]
+    strengths: Allocation
+    loops: Allocation
+    labels: Allocation
+    totals: Allocation
+    vertices: Allocation | None = None
+    counts: NDArray[np.int64] | None = None
+    longest: int = 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return len(self.rows) == 3
+
+
+class Levels:
+    """Kernels and scratch arrays for the levels of one graph on one device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    tables : {"dense", "local", "global"}
+        Where sums by community are kept.
+    wide : bool
+        Whether sums of weights take 64 bits.
+    """
+
+    def __init__(self, device: Device, tables: str, *, wide: bool) -> None:
+        self.device = device
+        self.memory = Memory(device)
+        self.tallies = Tallies(device, tables, wide=wide)
+        self.sum_type = np.dtype(np.uint64 if wide else np.uint32)
+        self.source_hash = ""
+        self._arrays: dict[str, Allocation] = {}
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._scan = Scan(device, np.uint32)
+        self._sums = Scan(device, self.sum_type)
+        self._compaction = Compaction(device)
+        self._order = RadixSort(device, np.uint32, np.uint32)
+        self._sorts: dict[tuple[Any, ...], RadixSort] = {}
+
+    def array(self, name: str, count: int, dtype: DTypeLike = np.uint32) -> Allocation:
+        """Give an array of at least so many elements, the same one for the same name."""
+        held = self._arrays.get(name)
+        if held is None or held.count < count:
+            self._arrays.pop(name, None)
+            held = self._arrays[name] = self.memory.allocate(name, count, dtype)
+        return held
+
+    def sums(self, name: str, count: int) -> Allocation:
+        """Give an array of sums of weights."""
+        return self.array(name, count, self.sum_type)
+
+    def kernel(self, name: str, kind: int = 0, *, weighted: bool = True, key: str = "uint") -> Any:
+        """Give a kernel for rows of one kind; built when it is first wanted."""
+        file = name.partition("_")[0]
+        if file != "level":
+            key = "uint"
+        found = (name, kind, weighted, key)
+        if found not in self._kernels:
+            tally = self.tallies.kinds[kind]
+            size, lanes = self.tallies.group_size, self.device.traits.lanes
+            program = load(
+                self.device,
+                f"communities/{file}.cl",
+                config=SimpleNamespace(group_size=size, lanes=lanes, wide_offsets=False),
+                tally=self.tallies.parameters(tally),
+                weighted=weighted,
+                classes=CLASSES,
+                long_row=LONG_ROW_ALONE if lanes == 1 else LONG_ROW,
+                key=key,
+                bins=self.tallies.bounds,
+            )
+            self._kernels[found] = program.kernel(name)
+            self.source_hash = self.source_hash or program.source_hash
+        return self._kernels[found]
+
+    def launch(
+        self, log: SweepLog, level: Level | None, n: int, name: str, *args: Any, **how: Any
+    ) -> None:
+        """Launch a kernel over n items; those of a level begin with its rows."""
+        weighted = True if level is None else level.weighted
+        key = how.pop("key", "uint")
+        lanes = self.device.traits.lanes
+        sweeper = Sweeper(self.device, n if level is None else n * lanes, self.tallies.group_size)
+        rows = () if level is None else level.rows
+        sweeper.launch(log, self.kernel(name, weighted=weighted, key=key), *rows, *args, **how)
+
+    def start(self, log: SweepLog, level: Level, *, given: bool) -> None:
+        """Begin with communities of one vertex each, or as `labels` of the level says."""
+        if given:
+            level.totals.clear()
+        n = np.uint32(level.n)
+        self.launch(
+            log,
+            None,
+            level.n,
+            "level_start",
+            n,
+            np.uint32(given),
+            level.strengths,
+            level.labels,
+            level.totals,
+            self.array("active", level.n, np.uint8),
+        )
+
+    def order(self, log: SweepLog, level: Level, seed: np.uint32) -> None:
+        """Sort the vertices by class, and by who takes rows of their length."""
+        n = level.n
+        keys, vertices = self.array("order_keys", n), self.array("order_all", n)
+        longest = self.array("longest", 1)
+        longest.clear()
+        self.launch(
+            log,
+            None,
+            n,
+            "level_order",
+            level.rows[0],
+            np.uint32(n),
+            seed,
+            keys,
+            vertices,
+            longest,
+        )
+        ordered = self._order.enqueue(log, keys, n, vertices, bits=8)[1]
+        totals = self._order.array("digit_totals", ORDER_KEYS, np.uint32)
+        bins = len(self.tallies.kinds)
+        level.counts = totals.read(CLASSES * bins).astype(np.int64).reshape(CLASSES, bins)
+        level.vertices = ordered
+        level.longest = int(longest.read()[0])
+
+    def choose(
+        self,
+        log: SweepLog,
+        level: Level,
+        name: str,
+        turn: int,
+        scale: Scale,
+        before: tuple[Any, ...],
+        *args: Any,
+    ) -> None:
+        """Launch a choice for the vertices of one class, rows of each kind apart."""
+        assert level.counts is not None  # noqa: S101 (ordered before)
+        claims = self.claims()
+        for kind, tally in enumerate(self.tallies.kinds):
+            count = int(level.counts[turn, kind])
+            if not count:
+                continue
+            first = int(level.counts.ravel()[: turn * len(self.tallies.kinds) + kind].sum())
+            slots = self.tallies.table_slots(tally, level.n, level.longest)
+            groups = self.tallies.groups(tally, count)
+            if not tally.slots and tally.unit == "group":
+                groups = max(min(groups, HUB_SLOTS // slots), 1)
+            tables = self.tallies.arguments(self.memory, tally, groups, slots)
+            kernel = self.kernel(name, kind, weighted=level.weighted)
+            size = self.tallies.group_size
+            event = kernel.launch(
+                groups * size,
+                size,
+                *tables,
+                claims,
+                np.uint32(turn * len(self.tallies.kinds) + kind),
+                *level.rows,
+                *scale.arguments,
+                *before,
+                level.vertices,
+                np.uint32(first),
+                np.uint32(count),
+                *args,
+            )
+            log.add(event, event, name=f"{name} {tally.unit}")
+
+    def claims(self) -> Allocation:
+        """Give the words that rows are claimed by, of each class and kind."""
+        return self.array("row_claims", ORDER_KEYS)
+
+    def apply(
+        self, log: SweepLog, level: Level, name: str, turn: int, seed: np.uint32, *args: Any
+    ) -> None:
+        """Launch the moves of one class; long rows are walked by work-groups."""
+        assert level.counts is not None  # noqa: S101 (ordered before)
+        assert level.vertices is not None  # noqa: S101
+        kinds = self.tallies.kinds
+        short = sum(kind.unit != "group" for kind in kinds)
+        first = int(level.counts[:turn].sum())
+        size = self.tallies.group_size
+        for long_rows, counts in enumerate(np.split(level.counts[turn], [short])):
+            count = int(counts.sum())
+            if not count:
+                continue
+            kernel = self.kernel(f"{name}_long" if long_rows else name, weighted=level.weighted)
+            sweeper = Sweeper(self.device, count * size if long_rows else count, size)
+            rows = (level.vertices, np.uint32(first), np.uint32(count))
+            sweeper.launch(log, kernel, *level.rows, seed, np.uint32(turn), *rows, *args)
+            first += count
+
+    def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
+        """Give numbers to the labels that occur, by label, and say how many there are."""
+        n = level.n
+        numbers = self.array("numbers", n)
+        numbers.clear()
+        self.launch(log, None, n, "level_used", np.uint32(n), labels, numbers)
+        total = self._scan.enqueue(log, numbers, n, numbers)
+        return numbers, int(total.read()[0])
+
+    def coarser(
+        self, log: SweepLog, level: Level, labels: Allocation, side: str
+    ) -> tuple[Level, Allocation]:
+        """Make the graph whose vertices are those of a level that have the same label.
+
+        Parameters
+        ----------
+        log : SweepLog
+            Notes the launches.
+        level : Level
+            The graph.
+        labels : Allocation
+            Which vertices become one.
+        side : str
+            Names the arrays of the new level; two neighbouring levels have two names.
+
+        Returns
+        -------
+        Level
+            Its labels and totals are undefined.
+        Allocation
+            New vertices by label.
+        """
+        n = level.n
+        numbers, new_n = self.numbered(log, level, labels)
+        strengths, loops = self.sums(f"strengths {side}", new_n), self.sums(f"loops {side}", new_n)
+        strengths.clear()
+        loops.clear()
+        places = self.array("places", n)
+        mapping = (np.uint32(n), labels, numbers)
+        held = (level.strengths, level.loops)
+        self.launch(log, level, n, "level_count", *mapping, *held, places, strengths, loops)
+        count = int(self._scan.enqueue(log, places, n, places).read()[0])
+        indptr = self.array(f"indptr {side}", new_n + 1)
+        m = 0
+        indices = self.array(f"indices {side}", 1)
+        weights = self.sums(f"weights {side}", 1)
+        if count:
+            m, indices, weights = self._joined(
+                log, level, (mapping, places), (count, new_n), indptr, side
+            )
+        else:
+            indptr.write(np.zeros(new_n + 1, np.uint32))
+        made = Level(
+            new_n,
+            m,
+            (indptr, indices, weights),
+            strengths,
+            loops,
+            self.array(f"labels {side}", new_n),
+            self.sums(f"totals {side}", new_n),
+        )
+        return made, numbers
+
+    def _joined(
+        self,
+        log: SweepLog,
+        level: Level,
+        given: tuple[tuple[Any, ...], Allocation],
+        counts: tuple[int, int],
+        indptr: Allocation,
+        side: str,
+    ) -> tuple[int, Allocation, Allocation]:
+        """Sort the pairs of new vertices that edges join, and make every run of them an edge."""
+        (n, labels, numbers), places = given
+        count, new_n = counts
+        bits = max((new_n - 1).bit_length(), 1)
+        word: Any = np.uint32 if 2 * bits <= 32 else np.uint64
+        key = "uint" if word is np.uint32 else "ulong"
+        pairs = self.array(f"pairs {key}", count, word)
+        pair_weights = self.sums("pair_weights", count if level.weighted else 1)
+        args = (n, labels, numbers, places, np.uint32(bits), pairs, pair_weights)
+        self.launch(log, level, level.n, "level_pairs", *args, key=key)
+        value = self.sum_type if level.weighted else None
+        if (word, value) not in self._sorts:
+            self._sorts[word, value] = RadixSort(self.device, word, value)
+        sort = self._sorts[word, value]
+        held = pair_weights if level.weighted else None
+        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=2 * bits)
+        begins = self.array("run_begins", count, np.uint8)
+        all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
+        runs = (pairs, np.uint32(count), begins, all_places)
+        self.launch(log, None, count, "level_runs", *runs, key=key)
+        total = self._compaction.enqueue(log, begins, count, (all_places, run_places))
+        m = int(total.read()[0])
+        before, whole = all_places, all_places  # of edges that weigh 1 each nothing is summed
+        if sorted_weights is not None:
+            before = self.sums("weights_before", count)
+            whole = self._sums.enqueue(log, sorted_weights, count, before)
+        indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
+        sizes = (np.uint32(m), np.uint32(count), np.uint32(bits), np.uint32(new_n))
+        sweeper = Sweeper(self.device, m, self.tallies.group_size)
+        kernel = self.kernel("level_rows", weighted=level.weighted, key=key)
+        sweeper.launch(
+            log, kernel, pairs, run_places, *sizes, before, whole, indptr, indices, weights
+        )
+        return m, indices, weights
+
+    def inherit(
+        self,
+        log: SweepLog,
+        level: Level,
+        made: Level,
+        parts: Allocation,
+        numbers: Allocation,
+    ) -> None:
+        """Put new vertices into the communities that their parts are in."""
+        least = self.array("least", level.n)
+        least.clear()
+        n = np.uint32(level.n)
+        self.launch(log, None, level.n, "level_least", n, level.labels, parts, numbers, least)
+        args = (n, level.labels, parts, numbers, least, made.labels)
+        self.launch(log, None, level.n, "level_inherit", *args)
+
+    def copy(self, log: SweepLog, source: Allocation, target: Allocation, n: int) -> None:
+        """Copy words."""
+        self.launch(log, None, n, "level_copy", np.uint32(n), source, target)
+
+    def inside(self, log: SweepLog, level: Level) -> int:
+        """Sum what edges within communities weigh, from both ends."""
+        lanes = self.device.traits.lanes
+        sweeper = Sweeper(self.device, level.n * lanes, self.tallies.group_size)
+        units = sweeper.groups * self.tallies.group_size // lanes
+        inside = self.array("inside", units, np.uint64)
+        args = (np.uint32(level.n), level.labels, level.loops, inside)
+        self.launch(log, level, level.n, "level_inside", *args)
+        return int(inside.read(units).sum(dtype=np.uint64))

@@ -1,0 +1,141 @@
+"""What a search for communities tells: labels, modularity and what it took."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.interop.tables.results import NamedResult
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["CommunitiesResult", "CommunityStats"]
+
+
+class CommunityStats:
+    """Times, counts and configuration of one run.
+
+    Attributes
+    ----------
+    total_ms : float
+        Host wall clock of ``run``.
+    edges : int
+        Stored edges of the graph.
+    levels : list of dict
+        In order: the ``iteration``, ``vertices`` and ``edges`` of the graph, ``passes`` over it,
+        and ``moves``; of label propagation the ``moves`` of every round.
+    mode : str
+        "launches": a sequence of kernels, of which the host looks at some.
+    config : dict
+        What ran.
+    device_bytes : int
+        Device memory of the plan.
+    energy : object or None
+        Filled in by whoever measured the run.
+    """
+
+    mode = "launches"
+
+    def __init__(
+        self,
+        log: SweepLog,
+        total_ms: float,
+        *,
+        edges: int,
+        levels: list[dict[str, int]],
+        config: dict[str, Any],
+        device_bytes: int,
+    ) -> None:
+        self.total_ms = total_ms
+        self._log = log
+        self.edges = edges
+        self.levels = levels
+        self.config = config
+        self.device_bytes = device_bytes
+        self.energy: Any = None
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time from the first launch to the end of the last, with the host's looks."""
+        return self._log.kernel_ms
+
+    @property
+    def launches(self) -> int:
+        """Kernel launches."""
+        return self._log.launches
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Device milliseconds by kernel, those that take rows by who takes them."""
+        return self._log.parts
+
+    @property
+    def edges_per_s(self) -> float:
+        """Stored edges of the graph per second of kernel time."""
+        return self.edges / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
+
+
+class CommunitiesResult(NamedResult):
+    """Communities of a graph.
+
+    Attributes
+    ----------
+    labels : numpy.ndarray
+        int32 [n]. Of Louvain and Leiden 0 .. count - 1, numbered by smallest member; of label
+        propagation the vertex that the label began at.
+    count : int
+        How many communities there are.
+    modularity : float or None
+        Of these communities, at the resolution asked for; None of label propagation.
+    stats : CommunityStats
+        Times, counts and the configuration that ran.
+    """
+
+    plot_kind = "sizes"
+
+    def __init__(
+        self,
+        labels: NDArray[np.int32],
+        count: int,
+        modularity: float | None,
+        stats: CommunityStats,
+        *,
+        names: NDArray[Any] | None = None,
+    ) -> None:
+        self.labels = labels
+        self.count = count
+        self.modularity = modularity
+        self.stats = stats
+        self._names = names
+
+    def __repr__(self) -> str:
+        """Tell how many communities there are, and how good they are."""
+        known = "" if self.modularity is None else f", modularity={self.modularity:.4f}"
+        return f"{type(self).__name__}(count={self.count}{known})"
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._names
+
+    def columns(self) -> dict[str, Any]:
+        """Labels by name."""
+        return {"community": self.labels}
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Vertices of each community, by its smallest member, int64 [count]."""
+        _, first, sizes = np.unique(self.labels, return_index=True, return_counts=True)
+        ordered: NDArray[np.int64] = sizes[np.argsort(first)].astype(np.int64)
+        return ordered
+
+    def groups(self) -> list[NDArray[np.int64]]:
+        """Vertices of each community, by its smallest member."""
+        order = np.argsort(self.labels, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1)
+        return sorted(parts, key=lambda part: int(part[0])) if self.labels.size else []

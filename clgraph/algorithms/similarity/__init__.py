@@ -1,0 +1,1 @@
+"""How alike vertices are by their neighbours."""

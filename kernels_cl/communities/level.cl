@@ -1,0 +1,269 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="group" file="/grid/group.mako"/>\
+<%namespace name="share" file="/grid/items.mako"/>\
+<%namespace name="table" file="/rows/tally.mako"/>\
+<%namespace name="level" file="/communities/level.mako"/>\
+// A graph whose vertices are the communities, or parts of them, of another.
+//
+// Edges within a community become its loop; the others are listed as pairs of communities, which are
+// sorted elsewhere, and every run of equal pairs becomes an edge. No races: whatever several work-items
+// add to is atomic, of whole numbers.
+${level.declarations()}
+typedef ${key} pair_t;
+
+// What each vertex holds, self-loops twice, and the loops alone.
+__kernel KERNEL void level_strengths(
+${level.rows()}\
+    const uint n,
+    __global sum_t *restrict strengths,         // [n] out
+    __global sum_t *restrict loops)             // [n] out
+{
+    ${lanes.setup()}
+    <%level:each_row>
+        sum_t all = 0, looped = 0;
+        for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
+            const sum_t w = WEIGHT(e);
+            all += w;
+            if (indices[e] == row) looped += w;
+        }
+        all = lane_reduce_sum(all);
+        looped = lane_reduce_sum(looped);
+        if (lane_id() == 0u) {
+            strengths[row] = all + looped;
+            loops[row] = 2 * looped;
+        }
+    </%level:each_row>
+}
+
+// Communities of one vertex each, or as given; totals of theirs.
+__kernel KERNEL void level_start(
+    const uint n,
+    const uint given,                           // whether labels are there
+    __global const sum_t *restrict strengths,   // [n]
+    __global uint *restrict labels,             // [n] in/out
+    volatile __global sum_t *totals,            // [n] in/out, 0 on entry
+    __global uchar *restrict active)            // [n] out
+{
+    <%share:each_item count="n">
+        if (!given) labels[item] = item;
+        active[item] = 1;
+        if (given) sum_add_global(&totals[labels[item]], strengths[item]);
+        else totals[item] = strengths[item];
+    </%share:each_item>
+}
+
+// In which order rows are taken: by their class, and within it by who takes rows of their length.
+__kernel KERNEL void level_order(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    const uint n,
+    const uint seed,
+    __global uint *restrict keys,               // [n] out
+    __global uint *restrict vertices,           // [n] out: all
+    volatile __global uint *longest)            // [1] in/out, 0 on entry
+{
+    <%share:each_item count="n">
+        const uint length = (uint)(indptr[item + 1] - indptr[item]);
+        uint bin = 0u;
+% for most in bins:
+        bin += length > ${most}u;
+% endfor
+        keys[item] = CLASS_OF(item) * ${len(bins) + 1}u + bin;
+        vertices[item] = item;
+        if (length > *longest) atomic_max(longest, length);
+    </%share:each_item>
+}
+
+// A flag for each label that occurs.
+__kernel KERNEL void level_used(
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global uint *restrict used)               // [n] in/out, 0 on entry
+{
+    <%share:each_item count="n">
+        used[labels[item]] = 1u;
+    </%share:each_item>
+}
+
+// How many edges of a row leave the community; what stays becomes the new vertex's loop.
+__kernel KERNEL void level_count(
+${level.rows()}\
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global const uint *restrict numbers,      // [n] new vertex of a label
+    __global const sum_t *restrict strengths,   // [n]
+    __global const sum_t *restrict loops,       // [n]
+    __global uint *restrict leaving,            // [n] out
+    volatile __global sum_t *new_strengths,     // [new n] in/out, 0 on entry
+    volatile __global sum_t *new_loops)         // [new n] in/out, 0 on entry
+{
+    ${lanes.setup()}
+    <%level:each_row>
+        const uint own = labels[row];
+        sum_t inner = 0;
+        uint left = 0u;
+        for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
+            const uint u = indices[e];
+            if (labels[u] != own) ++left;
+            else if (u != row) inner += WEIGHT(e);
+        }
+        inner = lane_reduce_sum(inner);
+        left = lane_reduce_add(left);
+        if (lane_id() == 0u) {
+            leaving[row] = left;
+            inner += loops[row];
+            if (inner) sum_add_global(&new_loops[numbers[own]], inner);
+            sum_add_global(&new_strengths[numbers[own]], strengths[row]);
+        }
+    </%level:each_row>
+}
+
+__kernel KERNEL void level_pairs(
+${level.rows()}\
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global const uint *restrict numbers,      // [n]
+    __global const uint *restrict places,       // [n] where the row's pairs begin
+    const uint bits,                            // of a number
+    __global pair_t *restrict pairs,            // out
+    __global sum_t *restrict pair_weights)      // out, where there are weights
+{
+    ${lanes.setup()}
+    <%level:each_row>
+        const uint own = labels[row];
+        const pair_t high = (pair_t)numbers[own] << bits;
+        uint place = places[row];
+        for (offset_t step = begin; step < row_end; step += LANES) {
+            const offset_t e = step + lane_id();
+            const uint other = e < row_end ? labels[indices[e]] : own;
+            const lanemask_t leave = lane_ballot(other != own);
+            if (other != own) {
+                const uint at = place + lanemask_count(leave & lane_mask_lt());
+                pairs[at] = high | numbers[other];
+% if weighted:
+                pair_weights[at] = WEIGHT(e);
+% endif
+            }
+            place += lanemask_count(leave);
+        }
+    </%level:each_row>
+}
+
+// Where runs of equal pairs begin.
+__kernel KERNEL void level_runs(
+    __global const pair_t *restrict pairs,      // [count] sorted
+    const uint count,
+    __global uchar *restrict begins,            // [count] out
+    __global uint *restrict places)             // [count] out: all
+{
+    <%share:each_item count="count">
+        begins[item] = item == 0u || pairs[item] != pairs[item - 1u];
+        places[item] = item;
+    </%share:each_item>
+}
+
+__kernel KERNEL void level_rows(
+    __global const pair_t *restrict pairs,      // [pair_count] sorted
+    __global const uint *restrict run_places,   // [count] where runs begin
+    const uint count,
+    const uint pair_count,
+    const uint bits,
+    const uint n,                               // new vertices
+    __global const sum_t *restrict before,      // [pair_count] sum of all weights before
+    __global const sum_t *restrict all,         // [1] sum of all
+    __global offset_t *restrict indptr,         // [n + 1] out
+    __global uint *restrict indices,            // [count] out
+    __global sum_t *restrict weights)           // [count] out
+{
+    <%share:each_item count="count">
+        const uint place = run_places[item];
+        const uint end = item + 1u < count ? run_places[item + 1u] : pair_count;
+        const pair_t pair = pairs[place];
+        const uint row = (uint)(pair >> bits);
+        indices[item] = (uint)pair & ((1u << bits) - 1u);
+% if weighted:
+        weights[item] = (end < pair_count ? before[end] : all[0]) - before[place];
+% else:
+        weights[item] = end - place;
+% endif
+        // Rows without edges begin where the next one does.
+        uint next = item == 0u ? 0u : (uint)(pairs[run_places[item - 1u]] >> bits) + 1u;
+        for (; next <= row; ++next) indptr[next] = item;
+        if (item + 1u == count) for (next = row + 1u; next <= n; ++next) indptr[next] = count;
+    </%share:each_item>
+}
+
+// Of each community the least new vertex in it, as the complement so that 0 is no vertex.
+__kernel KERNEL void level_least(
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global const uint *restrict parts,        // [n]
+    __global const uint *restrict numbers,      // [n] new vertex of a part
+    volatile __global uint *least)              // [n] in/out, 0 on entry
+{
+    <%share:each_item count="n">
+        const uint own = ~numbers[parts[item]];
+        if (own > least[labels[item]]) atomic_max(&least[labels[item]], own);
+    </%share:each_item>
+}
+
+// New vertices are in the communities that their parts are in.
+__kernel KERNEL void level_inherit(
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global const uint *restrict parts,        // [n]
+    __global const uint *restrict numbers,      // [n]
+    __global const uint *restrict least,        // [n]
+    __global uint *restrict new_labels)         // [new n] out
+{
+    <%share:each_item count="n">
+        new_labels[numbers[parts[item]]] = ~least[labels[item]];
+    </%share:each_item>
+}
+
+// Where the vertices of the first graph are now, or in the end what their communities are.
+__kernel KERNEL void level_follow(
+    const uint n,                               // of the first graph
+    const uint begun,                           // whether places are there; else they are the vertices
+    const uint numbered,                        // whether labels are to be numbered
+    __global const uint *restrict labels,       // [n of the level]
+    __global const uint *restrict numbers,      // by label
+    __global uint *restrict places)             // [n] in/out
+{
+    <%share:each_item count="n">
+        const uint label = labels[begun ? places[item] : item];
+        places[item] = numbered ? numbers[label] : label;
+    </%share:each_item>
+}
+
+__kernel KERNEL void level_copy(
+    const uint n,
+    __global const uint *restrict source,       // [n]
+    __global uint *restrict target)             // [n] out
+{
+    <%share:each_item count="n">
+        target[item] = source[item];
+    </%share:each_item>
+}
+
+// What the edges within communities weigh, of each work-item.
+__kernel KERNEL void level_inside(
+${level.rows()}\
+    const uint n,
+    __global const uint *restrict labels,       // [n]
+    __global const sum_t *restrict loops,       // [n]
+    __global ulong *restrict inside)            // [SIMD groups] out
+{
+    ${lanes.setup()}
+    ulong sum = 0;
+    <%level:each_row>
+        const uint own = labels[row];
+        if (lane_id() == 0u) sum += loops[row];
+        for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
+            const uint u = indices[e];
+            if (u != row && labels[u] == own) sum += WEIGHT(e);
+        }
+    </%level:each_row>
+    sum = lane_reduce_add_ulong(sum);
+    if (lane_id() == 0u) inside[get_global_id(0) / LANES] = sum;
+}

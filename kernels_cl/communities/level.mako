@@ -1,0 +1,108 @@
+## level: what kernels on communities have in common: the graph of a level, and what a move gains.
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="table" file="/rows/tally.mako"/>
+
+<%def name="declarations()">\
+${lanes.vocabulary()}
+${group.declarations()}
+${table.declarations()}
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+#define WEIGHT(e) ${"weights[e]" if weighted else "1u"}
+#define LONG_ROW ${long_row}u                    // a SIMD group takes the rest of such a row together
+#define lane_reduce_sum(x) lane_reduce_add${"_ulong" if tally["wide"] else ""}(x)
+
+// Modularity in whole numbers: weights are shifted so that they add up to some 2^61, divided by the
+// resolution, and what a vertex loses by a community's total K is the high half of a product. So what
+// is gained is the same number on every device, in whatever order weights were summed.
+#define PULL(w) ((long)((ulong)(w) << shift))
+#define SHARE(k) mul_hi((ulong)(k) << shift << up, factor)
+#define PENALTY(share, k) ((long)(mul_hi((share), (ulong)(k) << shift) << down))
+
+// Vertices take turns by classes; a number decides between what is equally good.
+#define CLASS_OF(v) (scrambled((v) ^ seed) % ${classes}u)
+#define TALLY_ORDER(key) scrambled((key) + seed)
+
+static inline uint scrambled(uint x) {
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+</%def>
+
+<%def name="rows()">\
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+% if weighted:
+    __global const sum_t *restrict weights,     // [m]
+% endif
+</%def>
+
+<%def name="scale()">\
+    const uint shift,                           // see PULL, SHARE and PENALTY
+    const uint up,
+    const uint down,
+    const ulong factor,
+</%def>
+
+## Body sees `row`, the same on all lanes of a SIMD group; its entries are begin + lane_id() by LANES
+## up to row_end.
+<%def name="each_row()">
+<%share:each_tile count="(ulong)n * LANES">
+    const uint row = (uint)(first / LANES);
+    const offset_t begin = indptr[row], row_end = indptr[row + 1];
+    ${caller.body()}
+</%share:each_tile>
+</%def>
+
+## Edges of those vertices of a list whose targets[] is one: body edge(v, t, e) is run for each of them,
+## by the lane whose v it is or, in long rows, by all lanes, with v and t the same on all; done(v, t)
+## follows both, on all lanes then. By groups, a work-group takes each row: of lists of long rows.
+<%def name="each_mover(by)">
+% if by == "group":
+for (uint slot = (uint)get_group_id(0); slot < count; slot += (uint)get_num_groups(0)) {
+    const uint v = vertices[first_vertex + slot], t = targets[v];
+    if (t == NO_KEY) continue;
+    const offset_t begin = indptr[v], row_end = indptr[v + 1];
+    if (get_local_id(0) == 0) {
+        ${caller.move("v", "t")}
+    }
+    ${caller.before()}
+    for (offset_t e = begin + get_local_id(0); e < row_end; e += GROUP_SIZE) {
+        ${caller.edge("v", "t", "e")}
+    }
+    ${caller.done("v", "t", "lane_id() == 0u")}
+}
+% else:
+<%share:each_tile count="count">
+    const uint v = vertices[first_vertex + (uint)min(first + lane_id(), (ulong)count - 1)];
+    const uint t = first + lane_id() < count ? targets[v] : NO_KEY;
+    const offset_t begin = indptr[v];
+    const uint length = t != NO_KEY ? (uint)(indptr[v + 1] - begin) : 0u;
+    if (t != NO_KEY) {
+        ${caller.move("v", "t")}
+        const uint short_end = min(length, LONG_ROW);
+        ${caller.before()}
+        for (offset_t e = begin; e < begin + short_end; ++e) {
+            ${caller.edge("v", "t", "e")}
+        }
+        ${caller.done("v", "t", "1")}
+    }
+    lanemask_t long_rows = lane_ballot(length > LONG_ROW);
+    while (long_rows) {
+        const uint owner = lanemask_first(long_rows);
+        long_rows &= long_rows - 1;
+        const uint long_v = lane_shuffle(v, owner), long_t = lane_shuffle(t, owner);
+        const uint long_length = lane_shuffle(length, owner);
+        const offset_t long_begin = indptr[long_v];
+        ${caller.before()}
+        for (offset_t e = long_begin + LONG_ROW + lane_id(); e < long_begin + long_length; e += LANES) {
+            ${caller.edge("long_v", "long_t", "e")}
+        }
+        ${caller.done("long_v", "long_t", "lane_id() == 0u")}
+    }
+</%share:each_tile>
+% endif
+</%def>

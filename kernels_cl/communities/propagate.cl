@@ -1,0 +1,65 @@
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="group" file="/grid/group.mako"/>\
+<%namespace name="table" file="/rows/tally.mako"/>\
+// Label propagation, a round: everybody takes the label that most neighbours have, the smallest of those.
+//
+// An edge each way counts twice. No races: labels of a round are not those it writes.
+${lanes.vocabulary()}
+${group.declarations()}
+${table.declarations()}
+#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+#define TALLY_ORDER(key) (key)
+
+<%def name="count_row(begin, length, heads)">
+for (uint i = UNIT_ITEM; i < ${length}; i += UNIT_ITEMS) {
+    ${table.add(f"labels[{heads}[{begin} + i]]", "1u")}
+}
+</%def>
+
+__kernel KERNEL void propagate_round(
+${table.parameters()}\
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+% if directed:
+    __global const offset_t *restrict entering, // [n + 1] rows of the edges into vertices
+    __global const uint *restrict sources,      // [m]
+% endif
+    __global const uint *restrict vertices,     // [first_vertex + count]
+    const uint first_vertex,
+    const uint count,
+    __global const uint *restrict labels,       // [n]
+    __global uint *restrict next,               // [n] out
+    volatile __global uint *changes)            // [1] in/out
+{
+    ${lanes.setup()}
+    ${table.setup()}
+    uint changed = 0u;
+    <%table:each_row count="count">
+        const uint v = vertices[first_vertex + row_slot];
+        const uint before = labels[v];
+        const offset_t begin = indptr[v];
+        const uint length = (uint)(indptr[v + 1] - begin);
+% if directed:
+        const offset_t begin_in = entering[v];
+        const uint length_in = (uint)(entering[v + 1] - begin_in);
+        ${table.clear("length + length_in")}
+        ${count_row("begin_in", "length_in", "sources")}
+% else:
+        ${table.clear("length")}
+% endif
+        ${count_row("begin", "length", "indices")}
+        ${table.finish()}
+        <%table:best floor="0">
+        <%def name="score(key, sum)">tally_score = (long)${sum};</%def>
+        </%table:best>
+        if (UNIT_ITEM == 0u) {
+            const uint after = best_key == NO_KEY ? before : best_key;
+            next[v] = after;
+            changed += after != before;
+        }
+    </%table:each_row>
+    lane_converge();
+    changed = lane_reduce_add(changed);
+    if (lane_id() == 0u && changed) atomic_add(changes, changed);
+}

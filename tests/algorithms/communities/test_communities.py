@@ -1,0 +1,329 @@
+"""Louvain, Leiden and modularity, against networkx, igraph and NumPy, on all runtimes."""
+
+import random
+from functools import cache
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.algorithms.communities import moving
+from clgraph.algorithms.communities.scale import Scale, whole_weights
+from clgraph.algorithms.communities.verify import host_modularity, verify_communities
+from clgraph.engine.sweeps import SweepLog
+from clgraph.engine.tallies import Tallies
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+
+on_both = pytest.mark.runtimes("pocl", "intel")
+everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+
+
+@cache
+def named_graphs():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 200, (2, 900))
+    both = {"directed": False, "symmetrize": True}
+    parts = rng.integers(0, 8, 2500)
+    inner = (parts * 40 + rng.integers(0, 40, 2500), parts * 40 + rng.integers(0, 40, 2500))
+    planted = [np.concatenate([one, rng.integers(0, 320, 500)]) for one in inner]
+    return {
+        "kron": cg.generate.kron(8, 8, seed=1),
+        "planted": cg.from_edges(*planted, n=320, dedup=True, **both),
+        "star": cg.generate.star(700),  # a row longer than tables in local memory hold
+        "whole": cg.from_edges(*ends, rng.integers(1, 9, 900), n=205, **both),  # loops, parallels
+        "real": cg.from_edges(*ends, rng.random(900), n=205, **both),
+        "edgeless": cg.from_edges([], [], n=3, directed=False),
+        "loop": cg.from_edges([1], [1], n=3, directed=False),
+        "pair": cg.from_edges([0], [1], **both),
+        "nothing": cg.from_edges([], [], n=0, directed=False),
+        "weightless": cg.from_edges([0, 1], [1, 2], [0, 0], n=3, **both),
+    }
+
+
+def as_igraph(graph):
+    tails, heads, weights = graph.listed_edges()
+    made = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads]))
+    return made, None if weights is None else weights.tolist()
+
+
+def as_networkx(graph, directed=False):
+    made = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    made.add_nodes_from(range(graph.n))
+    tails, heads, weights = graph.listed_edges()
+    weights = np.ones(tails.size) if weights is None else weights
+    made.add_weighted_edges_from(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
+    return made
+
+
+def as_sets(labels):
+    return [set(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)]
+
+
+@cache
+def on_pocl(kind, name):
+    return getattr(cg, kind)(named_graphs()[name], seed=5, device="pocl")
+
+
+@everywhere
+@pytest.mark.parametrize("kind", ["louvain", "leiden"])
+@pytest.mark.parametrize("name", named_graphs())
+def test_communities_and_their_modularity(device, name, kind):
+    graph = named_graphs()[name]
+    result = getattr(cg, kind)(graph, seed=5, device=device, verify=True)
+    # Bit-equal with the same seed on all runtimes.
+    np.testing.assert_array_equal(result.labels, on_pocl(kind, name).labels)
+    assert result.modularity == on_pocl(kind, name).modularity
+    first = np.unique(result.labels, return_index=True)[1]
+    assert (np.diff(first) > 0).all()  # numbered by smallest member
+    assert result.count == len(first)
+    assert result.sizes.sum() == graph.n
+    if graph.m and (graph.weights is None or graph.weights.any()):
+        made, weights = as_igraph(graph)
+        wanted = made.modularity(result.labels.tolist(), weights=weights)
+        assert result.modularity == pytest.approx(wanted, abs=1e-7)
+        theirs = nx.community.modularity(as_networkx(graph), as_sets(result.labels))
+        assert result.modularity == pytest.approx(theirs, abs=1e-7)
+    else:
+        assert result.modularity == 0.0
+        assert result.count == graph.n
+
+
+@pytest.mark.runtimes("pocl+lanes32")
+def test_thirty_two_lanes_find_the_same(device):
+    for name in ("planted", "star", "real"):
+        found = cg.leiden(named_graphs()[name], seed=5, device=device)
+        np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
+
+
+@on_both
+@pytest.mark.parametrize("preset", ["dense", "local", "global"])
+def test_a_configuration_changes_no_result(device, preset):
+    if preset == "dense" and device.traits.lanes > 1:
+        with pytest.raises(InvalidArgumentError, match="use 'local' or 'global'"):
+            cg.leiden(named_graphs()["kron"], config=preset, device=device)
+        return
+    for name in ("kron", "star", "real"):
+        found = cg.leiden(named_graphs()[name], seed=5, config=preset, device=device)
+        np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
+
+
+def test_rows_of_every_length_have_somebody_who_takes_them(any_device):
+    tallies = Tallies(any_device, "local", wide=False)
+    bounds = tallies.bounds
+    assert bounds == sorted(bounds)
+    assert tallies.kinds[-1].slots == 0
+    for kind in tallies.kinds[:-1]:
+        assert kind.unit == "item" or 2 * kind.longest <= kind.slots
+
+
+@pytest.mark.runtimes("pocl")
+def test_quality_is_igraphs(device):
+    random.seed(4)  # which igraph draws from
+    for graph in (cg.generate.kron(11, seed=2), cg.generate.road(60, seed=2)):
+        made, _ = as_igraph(graph)
+        wanted = made.modularity(made.community_leiden("modularity"))
+        assert cg.leiden(graph, iterations=3, device=device).modularity > 0.99 * wanted
+        wanted = made.modularity(made.community_multilevel())
+        assert cg.louvain(graph, device=device).modularity > 0.98 * wanted
+
+
+@on_both
+def test_planted_parts_are_found(device):
+    rng = np.random.default_rng(1)
+    parts = np.repeat(np.arange(12), 30)
+    tails, heads = np.nonzero(rng.random((360, 360)) < np.where(parts[:, None] == parts, 0.4, 0.01))
+    graph = cg.from_edges(tails, heads, n=360, directed=False, symmetrize=True, dedup=True)
+    for call in (cg.leiden, cg.louvain):
+        np.testing.assert_array_equal(call(graph, device=device).labels, parts)
+
+
+@on_both
+def test_communities_of_leiden_are_connected_and_well(device):
+    graph = cg.generate.kron(10, 6, seed=4)
+    result = cg.leiden(graph, device=device, verify=True)
+    network = as_networkx(graph)
+    for community in as_sets(result.labels):
+        assert nx.is_connected(network.subgraph(community))
+
+
+def refined_parts(graph, device, resolution=1.0):
+    """Parts of one community that is the whole graph."""
+    plan = cg.Leiden(graph, device=device)
+    levels, level, log = plan._levels, plan._first, SweepLog()
+    level.labels.write(np.zeros(graph.n, np.uint32))
+    seed = np.uint32(1)
+    levels.order(log, level, seed)
+    levels.start(log, level, given=True)
+    scale = Scale.of(plan.total, resolution)
+    parts = moving.refined(log, levels, level, scale, seed, told=lambda: None).read(graph.n)
+    cuts = levels.sums("cuts", graph.n).read(graph.n)
+    totals = levels.sums("part_totals", graph.n).read(graph.n)
+    return parts, cuts, totals
+
+
+@everywhere
+def test_refinement_parts_a_community_into_what_is_connected(device):
+    clique = [(i, j) for i in range(6) for j in range(i)]
+    edges = np.array(clique + [(i + 6, j + 6) for i, j in clique] + [(0, 6)])
+    graph = cg.from_edges(*edges.T, directed=False, symmetrize=True)
+    parts, _, _ = refined_parts(graph, device)
+    assert len(np.unique(parts[:6])) < 6  # they have been joined
+    assert not set(parts[:6]) & set(parts[6:])  # but not over the bridge
+
+
+@everywhere
+def test_refinement_knows_cuts_and_totals_of_its_parts(device):
+    graph = named_graphs()["planted"]
+    parts, cuts, totals = refined_parts(graph, device)
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    straight = tails != graph.indices
+    tails, heads = tails[straight], graph.indices[straight]
+    leaving = parts[tails] != parts[heads]
+    wanted = np.bincount(parts[tails[leaving]], minlength=graph.n)
+    founders = np.unique(parts)
+    assert 1 < founders.size < graph.n
+    np.testing.assert_array_equal(parts[founders], founders)
+    np.testing.assert_array_equal(cuts[founders], wanted[founders])
+    loops = np.bincount(graph.indices[~straight], minlength=graph.n)
+    strengths = np.bincount(parts, graph.degrees + loops, minlength=graph.n)
+    np.testing.assert_array_equal(totals[founders], strengths[founders])
+    network = as_networkx(graph)
+    for founder in founders:
+        assert nx.is_connected(network.subgraph(np.flatnonzero(parts == founder).tolist()))
+
+
+@on_both
+def test_the_seed_decides(device):
+    graph = named_graphs()["kron"]
+    plan = cg.Leiden(graph, device=device)
+    found = [plan.run(seed=seed) for seed in (0, 0, 1, 2)]
+    np.testing.assert_array_equal(found[0].labels, found[1].labels)
+    assert any((found[0].labels != other.labels).any() for other in found[2:])
+    assert min(result.modularity for result in found) > 0.9 * found[0].modularity
+
+
+@on_both
+def test_resolution(device):
+    graph = named_graphs()["planted"]
+    counts = [
+        cg.leiden(graph, resolution=gamma, device=device, verify=True).count
+        for gamma in (0, 0.3, 1, 8, 1000)
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] == cg.connected_components(graph, device=device).count
+    assert counts[-1] == graph.n
+    made, _ = as_igraph(graph)
+    labels = cg.louvain(graph, resolution=3.5, device=device)
+    wanted = made.modularity(labels.labels.tolist(), resolution=3.5)
+    assert labels.modularity == pytest.approx(wanted, abs=1e-9)
+
+
+@on_both
+def test_weights_are_left_out_where_that_is_wanted(device):
+    graph = named_graphs()["whole"]
+    plain = cg.Graph(graph.indptr, graph.indices, directed=False)
+    found = cg.leiden(graph, weights=False, device=device, verify=True)
+    np.testing.assert_array_equal(found.labels, cg.leiden(plain, device=device).labels)
+    assert (found.labels != cg.leiden(graph, device=device).labels).any()
+
+
+@on_both
+def test_more_iterations_are_no_worse(device):
+    graph = cg.generate.kron(10, seed=3)
+    plan = cg.Leiden(graph, device=device)
+    found = [plan.run(iterations=k) for k in (1, 3)]
+    assert found[1].modularity >= found[0].modularity
+    assert max(level["iteration"] for level in found[1].stats.levels) > 0
+
+
+@on_both
+def test_what_a_run_tells(device):
+    graph = named_graphs()["kron"]
+    told = []
+    result = cg.leiden(graph, device=device, progress=lambda *what: told.append(what))
+    assert told[-1] == (graph.n, graph.n, "merging vertices")
+    stats = result.stats
+    assert stats.levels[0]["vertices"] == graph.n
+    assert stats.levels[0]["edges"] == graph.m
+    assert stats.kernel_ms > 0
+    assert stats.launches > 10
+    assert any(name.startswith("move_choose") for name in stats.parts)
+    assert stats.device_bytes > 0
+    assert "modularity=0." in repr(result)
+    assert [group[0] for group in result.groups()] == sorted(group[0] for group in result.groups())
+
+
+def test_what_is_refused(any_device):
+    graph = named_graphs()["pair"]
+    with pytest.raises(InvalidGraphError, match="symmetrized"):
+        cg.leiden(cg.from_edges([0], [1]), device=any_device)
+    negative = cg.from_edges([0], [1], [-1.0], directed=False, symmetrize=True)
+    for call in (cg.louvain, lambda g, **how: cg.modularity(g, [0, 0], **how)):
+        with pytest.raises(InvalidGraphError, match="weights=False"):
+            call(negative, device=any_device)
+    for options in ({"resolution": -1}, {"resolution": True}, {"seed": -1}, {"iterations": 1.5}):
+        with pytest.raises(InvalidArgumentError, match=next(iter(options))):
+            cg.leiden(graph, device=any_device, **options)
+    for labels in ([0], [0.5, 1], [[0, 1]]):
+        with pytest.raises(InvalidArgumentError, match="one for each of 2 vertices"):
+            cg.modularity(graph, labels, device=any_device)
+
+
+def test_a_wrong_result_is_seen():
+    graph = named_graphs()["kron"]
+    labels = on_pocl("leiden", "kron").labels
+    quality = on_pocl("leiden", "kron").modularity
+    how = {"weighted": False, "unit": 1.0, "connected": True}
+    verify_communities(graph, labels, quality, 1.0, **how)
+    with pytest.raises(VerificationError, match="modularity"):
+        verify_communities(graph, labels, quality + 1e-6, 1.0, **how)
+    path = cg.generate.path(3)
+    apart = np.array([0, 1, 0])
+    quality = host_modularity(path, apart, 1.0, weighted=False)
+    with pytest.raises(VerificationError, match="connected sets"):
+        verify_communities(path, apart, quality, 1.0, **how)
+
+
+@pytest.mark.parametrize("total", [2, 77, 2**31, 2**40 - 1])
+@pytest.mark.parametrize("resolution", [0.0, 0.37, 1.0, 1.5, 1000.0, 1024.0])
+def test_gains_in_whole_numbers_are_those_of_real_ones(total, resolution):
+    scale = Scale.of(total, resolution)
+    assert scale.factor < 2**64
+    assert scale.down <= scale.shift + 3  # little more is rounded away than the least weight
+    for strength, held in ((1, 1), (1, total - 1), (total // 2, total // 3 + 1), (total, total)):
+        share = (((strength << scale.shift) << scale.up) % 2**64) * scale.factor >> 64
+        found = (share * (held << scale.shift) >> 64) << scale.down
+        wanted = resolution * strength * held / total * 2.0**scale.shift
+        assert found < 2**62
+        assert found == pytest.approx(wanted, rel=1e-6, abs=2.0 ** (scale.down + 1))
+
+
+def test_weights_that_are_no_whole_numbers_are_rounded_finely():
+    graph = named_graphs()["real"]
+    whole, wide, unit = whole_weights(graph, weighted=True)
+    assert wide
+    np.testing.assert_allclose(whole * unit, graph.weights, atol=graph.weights.sum() * 2.0**-39)
+
+
+@everywhere
+@pytest.mark.parametrize("directed", [False, True])
+def test_modularity(device, directed):
+    rng = np.random.default_rng(7)
+    ends, weights = rng.integers(0, 50, (2, 300)), rng.integers(1, 6, 300)
+    labels = rng.integers(0, 6, 53)
+    way = {} if directed else {"directed": False, "symmetrize": True}
+    for given in (None, weights, weights / 7):
+        graph = cg.from_edges(*ends, given, n=53, **way)
+        network = as_networkx(graph, directed)
+        for gamma in (1.0, 2.5):
+            found = cg.modularity(graph, labels, resolution=gamma, device=device, verify=True)
+            wanted = nx.community.modularity(network, as_sets(labels), resolution=gamma)
+            assert found == pytest.approx(wanted, abs=1e-9)
+            assert found == pytest.approx(
+                host_modularity(graph, labels, gamma, weighted=True), abs=1e-9
+            )
+    shifted = cg.modularity(graph, labels * 10**6 - 3, device=device)
+    assert shifted == cg.modularity(graph, labels, device=device)
+    assert cg.modularity(cg.from_edges([], [], n=2), [0, 1], device=device) == 0.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from clgraph.device.choosing import device
 from clgraph.errors import (
     ClgraphError,
+    ClusterError,
     DeviceMemoryError,
     DeviceNotFoundError,
     GraphFormatError,
@@ -29,7 +30,7 @@ from clgraph.names import on_first_use
 from clgraph.profile import profile
 
 if TYPE_CHECKING:
-    from clgraph import dynamic, energy, verify
+    from clgraph import cluster, dynamic, energy, verify
     from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
@@ -113,6 +114,7 @@ __all__ = [
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "ClusterError",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -176,6 +178,7 @@ __all__ = [
     "device",
     "devices",
     "diameter",
+    "cluster",
     "dynamic",
     "eccentricity",
     "edge_betweenness_centrality",
@@ -290,6 +293,7 @@ _HOMES = {
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
+    "cluster": "clgraph.cluster",
     "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
     "tune": "clgraph.tune",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
-from clgraph.cluster.partition import RANGE_GRAIN, Ownership, rows_of
+from clgraph.cluster.partition import RANGE_GRAIN
 from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.device.lazy import cl
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
 from clgraph.engine.state import (
@@ -20,17 +21,17 @@ from clgraph.engine.state import (
     WORD_COUNT,
     stage_fields,
 )
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, QueueOverflowError
 
 if TYPE_CHECKING:
-    import pyopencl as cl
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import Division
+    from clgraph.cluster.partition import Ownership
+    from clgraph.cluster.share import Share
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.kernel import Argument
     from clgraph.engine.choose import Resolved
-    from clgraph.graph import Graph
 
 __all__ = ["BitPart", "CandidatePart", "Part"]
 
@@ -47,18 +48,14 @@ class Part:
 
     Parameters
     ----------
-    graph : Graph
-        The whole graph.
+    share : Share
+        What this rank holds of the graph.
     division : Division
         What devices share.
     device : Device
         Where, with a queue of its own.
     config : Resolved
         How it expands.
-    owned : Ownership
-        Its vertices.
-    parts : int
-        Devices in all.
     predecessors : bool
         Whether a tree is labelled.
 
@@ -66,6 +63,12 @@ class Part:
     ----------
     distances, predecessors : Allocation
         What was found: of the owned vertices; predecessors as the exchange has it.
+    row_distances : Allocation
+        Distances of the vertices whose rows are here.
+    degrees : int array
+        Lengths of these rows.
+    owners : list of Ownership
+        Vertices of each rank.
     kernels : list of Kernel
         What it launches.
 
@@ -82,38 +85,44 @@ class Part:
 
     def __init__(
         self,
-        graph: Graph,
+        share: Share,
         division: Division,
         device: Device,
         config: Resolved,
-        owned: Ownership,
         *,
-        parts: int,
         predecessors: bool,
     ) -> None:
-        self.device, self.config, self.owned = device, config, owned
+        facts, owned, rows = share.facts, share.owned, share.rows
+        self.device, self.config, self.owned, self.rows = device, config, owned, rows
+        self.rank = share.rank
+        self.owners = share.partition.shares
         self._division = division
-        self._parts = parts
-        self._problem = SimpleNamespace(predecessors=predecessors)
+        self._parts = parts = share.partition.ranks
+        self._problem = SimpleNamespace(predecessors=predecessors, named=rows.others.size > 0)
         self._memory = Memory(device)
-        indptr, indices = rows_of(graph, owned)
-        self._words = -(-graph.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
-        self._n = np.uint32(owned.count)
-        self._indptr = self._memory.upload("indptr", indptr.astype(offsets_dtype(graph.m)))
+        indices = share.indices
+        self._words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
+        self._n = np.uint32(rows.count)
+        self._indptr = self._memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m)))
         self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
+        self._named: tuple[Argument, ...] = ()
+        if self._problem.named:
+            names = self._memory.upload("names", rows.others.astype(np.uint32))
+            self._named = (np.uint32(rows.line.count), names)
         self._survey(indices)
-        degrees = np.diff(indptr)
-        hubs = self.config.hubs_among(degrees)
+        self.degrees = np.diff(share.indptr)
+        hubs = self.config.hubs_among(self.degrees)
         words = self.config.entry_words
-        room, hub_room = (words * (count + QUEUE_SLACK) for count in (owned.count, hubs))
+        room, hub_room = (words * (count + QUEUE_SLACK) for count in (rows.count, hubs))
         self._frontier = self._memory.allocate("frontier", room, np.uint32)
         self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)
         self._found = self._memory.allocate("found", self._words, self._word)
-        tree = graph.n if self.WHOLE_TREE else owned.count
+        tree = facts.n if self.WHOLE_TREE else owned.count
         self._tree_size = tree if predecessors else 0
         self.distances = self._memory.allocate("distances", owned.count, np.int32)
         self.predecessors = self._memory.allocate("predecessors", self._tree_size, np.int32)
         state_words = BIN_LENGTHS + parts * BIN_STRIDE
+        self.row_distances = self.distances  # of the vertices whose rows are here
         self._state = self._memory.allocate("state", state_words, np.uint32)
         self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
         self._slots = (np.uint32(0), np.uint32(1))
@@ -128,12 +137,14 @@ class Part:
     def _survey(self, indices: NDArray[Any]) -> None:
         """Note what an exchange needs to know of the heads of edges."""
 
-    def _kernel(self, file: str, name: str, config: Any) -> tuple[Kernel, int]:
+    def _kernel(
+        self, file: str, name: str, config: Any, problem: SimpleNamespace | None = None
+    ) -> tuple[Kernel, int]:
         program = load(
             self.device,
             file,
             config=config,
-            problem=self._problem,
+            problem=problem or self._problem,
             exchange=self.EXCHANGE,
             UNREACHED=UNREACHED,
             counts_hubs=self._division.gamma is not None,
@@ -158,13 +169,13 @@ class Part:
 
     def begin(self, source: int) -> None:
         """Enqueue what makes no vertex reached but the source."""
-        own = self.owned.number(source)
-        root = source if self.WHOLE_TREE else own
+        own = int(self.rows.numbers(np.array([source]))[0])
+        root = source if self.WHOLE_TREE else self.owned.number(source)
         self._launch(
             self._begin,
             *(self._indptr, self._n, np.uint32(self._words), np.uint32(self._tree_size)),
             *(np.uint32(source), np.uint32(own), np.uint32(root)),
-            *(np.uint32(self._state.count), self.distances, self.predecessors),
+            *(np.uint32(self._state.count), self.row_distances, self.predecessors),
             *self._bitmaps,
             *(self._frontier, self._hubs, self._state),
         )
@@ -177,8 +188,9 @@ class Part:
         """Enqueue the expansion of the part of the frontier at distance `level`."""
         self._launch(
             self._expand,
-            *(self._indptr, self._indices, np.uint32(self.owned.stride)),
-            *(np.uint32(self.owned.first), self._frontier, self._hubs, self._found),
+            *(self._indptr, self._indices, np.uint32(self.rows.line.stride)),
+            *(np.uint32(self.rows.line.first), *self._named),
+            *(self._frontier, self._hubs, self._found),
             *self._targets,
             *(self._state, self._slots[level & 1]),
         )
@@ -204,6 +216,20 @@ class Part:
         """How many vertices here are at distance `level`, as last seen."""
         return self._seen("NEXT", level) + self._seen("NEXT_HUBS", level)
 
+    def check(self) -> None:
+        """Complain if something found no room, as of the last look.
+
+        Raises
+        ------
+        QueueOverflowError
+            If so.
+        """
+        if self.overflowed:
+            raise QueueOverflowError(
+                f"{self.device.name} found more than there can be; please report this with the "
+                "output of `clgraph doctor`."
+            )
+
 
 class CandidatePart(Part):
     """A part that sends vertices to their owners.
@@ -222,11 +248,11 @@ class CandidatePart(Part):
 
     EXCHANGE = "candidates"
 
-    def __init__(self, graph: Graph, division: Division, *share: Any, **common: Any) -> None:
-        super().__init__(graph, division, *share, **common)
+    def __init__(self, share: Share, division: Division, *where: Any, **common: Any) -> None:
+        super().__init__(share, division, *where, **common)
         self.candidate_bytes = 8 if self._problem.predecessors else 4
         self.bin_begins = np.zeros(self._parts + 1, np.int64)
-        np.cumsum(self._room(graph), out=self.bin_begins[1:])
+        np.cumsum(self._room(share), out=self.bin_begins[1:])
         if self.bin_begins[-1] >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
@@ -238,14 +264,16 @@ class CandidatePart(Part):
         # Owners claim exactly, by the distances they keep.
         exact = {"visited": "labels", "duplicates": "keep", "history": 0}
         claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
-        self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
+        self._spread = _Spread(self, share, claims) if share.partition.spreads else None
+        self._claims = claims
+        if self._spread is None:
+            self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
 
-    def _room(self, graph: Graph) -> NDArray[np.int64]:
+    def _room(self, share: Share) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
         if self.config.frontier.visited != "bitmap":
             return self._heads
-        shares = Ownership.in_turns(graph.n, self._parts)
-        return np.minimum(self._heads, [share.count for share in shares])
+        return np.minimum(self._heads, [owned.count for owned in share.partition.shares])
 
     def _survey(self, indices: NDArray[Any]) -> None:
         owners = np.remainder(indices, indices.dtype.type(self._parts))
@@ -253,7 +281,7 @@ class CandidatePart(Part):
 
     def receive_from(self, capacity: int) -> None:
         """Make room for candidates from all other devices, so many at most."""
-        arrivals = capacity + int(np.diff(self.bin_begins)[self.owned.first])
+        arrivals = capacity + int(np.diff(self.bin_begins)[self.rank])
         if arrivals >= MOST_CANDIDATES:
             raise InvalidGraphError(
                 f"{arrivals} edges may lead to vertices of one device in a level, which are "
@@ -282,12 +310,107 @@ class CandidatePart(Part):
         received : int
             How many the inbox holds.
         """
+        if self._spread is not None:
+            self._spread.claim(level, kept, received)
+            return
         self._launch(
             self._contract,
             *(self._indptr, self._indices, self._n, np.uint32(level)),
             *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
             *(self.distances, self.predecessors, self._frontier, self._hubs),
             *(np.uint32(self._parts), self._state, self._slots[level & 1]),
+        )
+
+    @property
+    def spread(self) -> _Spread | None:
+        """What passes on which vertices are new, where others have their rows."""
+        return self._spread
+
+    def begin(self, source: int) -> None:
+        """Enqueue what makes no vertex reached but the source."""
+        super().begin(source)
+        if self._spread is not None:
+            self._spread.begin(source)
+
+    def frontier(self, level: int) -> int:
+        """How many vertices here are at distance `level`, as last seen."""
+        return super().frontier(level) if self._spread is None else self._spread.count
+
+
+class _Spread:
+    """How an owner tells those who have its vertices' rows which of these are new.
+
+    The claims of owners go to a queue of their own, of numbers of owned vertices. These are read,
+    named, and sent to whoever has rows of them, where they enter the frontier by another claim.
+    """
+
+    def __init__(self, part: CandidatePart, share: Share, claims: Resolved) -> None:
+        self._part, self._partition = part, share.partition
+        memory, rows = part._memory, share.rows
+        plain = replace(claims, entry="vertex", hub_degree=0, buffer=claims.buffer)
+        owned = part.owned.count
+        self.count = 0
+        self._n = np.uint32(owned)
+        # Owners claim by numbers of owned vertices, whose rows may be elsewhere.
+        self._no_rows = memory.upload(
+            "no_rows", np.zeros(owned + 1, offsets_dtype(share.facts.m))
+        )
+        self._news = memory.allocate("news", owned + QUEUE_SLACK, np.uint32)
+        self._state = memory.allocate("claimed", part._state.count, np.uint32)
+        self._count = Mirror(part.device, self._state, STATE_WORDS["NEXT"], SLOT_STRIDE + 1)
+        part.row_distances = memory.allocate("row_distances", rows.count, np.int32)
+        treeless = SimpleNamespace(predecessors=False, named=False)
+        file, name = "bfs/parts_contract.cl", "bfs_parts_contract"
+        self._claim = part._kernel(file, name, plain)
+        self._admit = part._kernel(file, name, claims, treeless)
+        self._arrivals = memory.allocate("arrivals", rows.count, np.uint32)
+        self._none = memory.allocate("no_tree", 1, np.int32)
+
+    def begin(self, source: int) -> None:
+        """Enqueue what makes no owned vertex reached but the source."""
+        part = self._part
+        queue, distances = part.device.queue, part.distances.buffer
+        self.count = int(part.owned.number(source) < part.owned.count)
+        for what, first, size in (
+            (UNREACHED, 0, 4 * max(part.owned.count, 1)),
+            (0, 4 * part.owned.number(source), 4 if self.count else 0),
+        ):
+            if size:
+                cl.enqueue_fill_buffer(queue, distances, np.int32(what), first, size)
+        self._state.clear()
+
+    def claim(self, level: int, kept: tuple[int, int], received: int) -> None:
+        """Enqueue the owner's claims; see `CandidatePart.contract`."""
+        part = self._part
+        self._state.clear()
+        part._launch(
+            self._claim,
+            *(self._no_rows, part._indices, self._n, np.uint32(level)),
+            *(part.bins, np.uint32(kept[0]), np.uint32(kept[1]), part.inbox, np.uint32(received)),
+            *(part.distances, part.predecessors, self._news, part._hubs),
+            *(np.uint32(0), self._state, part._slots[level & 1]),
+        )
+
+    def news(self, level: int) -> list[NDArray[np.int64]]:
+        """Wait for the claims; give the new vertices that each rank has rows of."""
+        part = self._part
+        self._count.refresh()
+        self.count = int(self._count.words[(level & 1) * SLOT_STRIDE])
+        found = np.sort(self._news.read(self.count).astype(np.int64))
+        names = found * part.owned.stride + part.owned.first
+        return self._partition.spread(part.rank, names)
+
+    def admit(self, level: int, names: NDArray[np.int64]) -> None:
+        """Enqueue what puts new vertices into the frontier."""
+        part = self._part
+        numbers = part.rows.numbers(names)
+        self._arrivals.write(numbers.astype(np.uint32))
+        part._launch(
+            self._admit,
+            *(part._indptr, part._indices, part._n, np.uint32(level)),
+            *(part.bins, np.uint32(0), np.uint32(0), self._arrivals, np.uint32(numbers.size)),
+            *(part.row_distances, self._none, part._frontier, part._hubs),
+            *(np.uint32(part._parts), part._state, part._slots[level & 1]),
         )
 
 
@@ -303,30 +426,33 @@ class BitPart(Part):
     EXCHANGE = "bits"
     WHOLE_TREE = True
 
-    def __init__(self, graph: Graph, division: Division, *share: Any, **common: Any) -> None:
-        super().__init__(graph, division, *share, **common)
+    def __init__(self, share: Share, division: Division, *where: Any, **common: Any) -> None:
+        super().__init__(share, division, *where, **common)
         self._reached = self._memory.allocate("reached", self._words, self._word)
         peers = self._parts - 1
         self.inbox = self._memory.allocate("inbox", peers * self._words, self._word)
+        # What narrow levels send instead: a number, and so many vertices.
+        self.list = self._memory.allocate("list", max(self.map_bytes // 4, 1), np.uint32)
         bits = self.config.word_bits
         self._first_word = np.uint32(self.owned.first // bits)
         self._own_words = np.uint32(-(-self.owned.count // bits))
         self._merge = self._kernel("bfs/parts_bits.cl", "bfs_parts_merge", self.config)
+        self._mark = self._kernel("bfs/parts_bits.cl", "bfs_parts_mark", self.config)
+        self._lists = False
         if self.config.pull:
             self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)
-            self._back = self._in_rows(graph)
+            self._back = self._in_rows(share)
 
-    def _in_rows(self, graph: Graph) -> tuple[Allocation, ...]:
-        held, degrees = (self._indptr, self._indices), graph.degrees
-        if graph.directed:
-            transpose = graph.transpose()
-            indptr, indices = rows_of(transpose, self.owned)
+    def _in_rows(self, share: Share) -> tuple[Allocation, ...]:
+        held, degrees = (self._indptr, self._indices), self.degrees
+        if share.back is not None:
+            indptr, indices = share.back
             held = (
                 self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
                 self._memory.upload("in_indices", indices.astype(np.uint32, copy=False)),
             )
-            degrees = transpose.degrees
-        words = unreachable_words(degrees[self.owned.vertices], self.config.word_bits)
+            degrees = np.diff(indptr)
+        words = unreachable_words(degrees, self.config.word_bits)
         return (*held, self._memory.upload("unreachable", words))
 
     @property
@@ -339,19 +465,38 @@ class BitPart(Part):
         """Bytes of a bitmap of the whole graph."""
         return self._words * self._word.itemsize
 
-    @property
-    def own_bytes(self) -> tuple[int, int]:
-        """First byte of the owned vertices in such a bitmap, and how many they have."""
-        size = self._word.itemsize
-        return int(self._first_word) * size, int(self._own_words) * size
+    def own_bytes(self, owned: Ownership) -> tuple[int, int]:
+        """First byte of somebody's vertices in such a bitmap, and how many they have."""
+        # In grains, since ranks on different devices may have words of different sizes.
+        return owned.first // 8, -(-owned.count // RANGE_GRAIN) * (RANGE_GRAIN // 8)
 
     @property
     def _bitmaps(self) -> tuple[Allocation, ...]:
-        return (self._found, self._reached)
+        return (self._found, self._reached, self.list)
 
     @property
     def _targets(self) -> tuple[Argument, ...]:
-        return (self.predecessors,)
+        return (self.predecessors, self.list, np.uint32(self._lists))
+
+    def expand(self, level: int, *, lists: bool = False) -> None:
+        """Enqueue the expansion of the part of the frontier at distance `level`.
+
+        Parameters
+        ----------
+        level : int
+            Of the frontier.
+        lists : bool
+            Whether to list what is found too; there must be room for an edge each.
+        """
+        self._lists = lists
+        super().expand(level)
+
+    def mark(self, peers: int) -> None:
+        """Enqueue the marking of what so many lists of others hold, one behind the other."""
+        self._launch(
+            self._mark,
+            *(self.inbox, np.uint32(self.map_bytes // 4), np.uint32(peers), self._found),
+        )
 
     def found_edges(self, level: int) -> int:
         """Out-edges of the vertices here at distance `level`, as last seen."""
@@ -377,6 +522,7 @@ class BitPart(Part):
             self._merge,
             *(self._indptr, self._indices, self._n, np.uint32(level), np.uint32(self._words)),
             *(self._first_word, self._own_words, self.inbox, np.uint32(peers)),
-            *(self._reached, self._found, self.distances, self._frontier, self._hubs),
+            *(self._reached, self._found, self.list),
+            *(self.distances, self._frontier, self._hubs),
             *(np.uint32(self._division.hub_floor), self._state, self._slots[level & 1]),
         )

@@ -113,12 +113,15 @@ class Communicator(ABC):
     ranks : tuple of int
         Those of this process, in order.
     devices : tuple of Device
-        Of these, each with a queue of its own.
+        Of these, each with a queue of its own that records no times.
+    usual_devices : tuple of Device
+        The same with their usual queues, for plans that are made for one device.
     """
 
     size: int
     ranks: tuple[int, ...]
     devices: tuple[Device, ...]
+    usual_devices: tuple[Device, ...]
 
     @abstractmethod
     def tell(self, requests: Sequence[Tell]) -> list[NDArray[np.int64]]:
@@ -180,6 +183,7 @@ class Together(Communicator):
     def __init__(self, devices: Sequence[Device], transfers: str | None = None) -> None:
         if not 1 <= len(devices) <= MOST_RANKS:
             raise InvalidArgumentError(f"{len(devices)} devices; give 1 to {MOST_RANKS}.")
+        self.usual_devices = tuple(devices)
         self.devices = tuple(device.beside(timed=False) for device in devices)
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))

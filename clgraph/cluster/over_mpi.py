@@ -78,6 +78,7 @@ class OverMPI(Communicator):
             self._end_together()
         with self.agreeing():
             found = self._device(device)
+            self.usual_devices = (found,)
             self.devices = (found.beside(timed=False),)
         self._staging: dict[tuple[str, int], Pinned] = {}
         self._under_way: list[cl.Event] = []

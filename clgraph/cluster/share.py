@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +109,10 @@ class Share:
     def rows(self) -> Rows:
         """The vertices whose rows it holds."""
         return self.partition.rows(self.rank)
+
+    def unweighted(self) -> Share:
+        """The same without weights."""
+        return replace(self, weights=None)
 
     @property
     def sample(self) -> Graph:

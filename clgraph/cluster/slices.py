@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import zipfile
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.graph import Graph
 
-__all__ = ["Edges", "FileSlices", "GraphSlices", "Kronecker", "Slices", "slices_of"]
+__all__ = ["Edges", "FileSlices", "GraphSlices", "Kronecker", "Slices", "slices_of", "turned"]
 
 BLOCK = 1 << 18  # edges that are drawn from one stream of random numbers
 HEAD = np.dtype([("directed", "?"), ("edges", "<i8"), ("vertices", "<i8")])
@@ -322,6 +322,30 @@ class Kronecker(Slices):
             x ^= x >> shift
             x = x * (mix | np.uint64(1)) & mask
         return (x ^ x >> shift).astype(np.int64)
+
+
+class _Reversed(Slices):
+    """A graph with every edge turned round."""
+
+    def __init__(self, slices: Slices) -> None:
+        self._slices = slices
+
+    def read(self, rank: int, ranks: int) -> Edges:
+        """Give the edges of a rank."""
+        edges = self._slices.read(rank, ranks)
+        return replace(edges, src=edges.dst, dst=edges.src)
+
+    @property
+    def named(self) -> dict[str, object]:
+        """What the graph is told by."""
+        return self._slices.named
+
+
+def turned(slices: Slices) -> Slices:
+    """Give a graph with every edge turned round."""
+    if isinstance(slices, GraphSlices):
+        return GraphSlices(slices.graph.transpose())
+    return _Reversed(slices)
 
 
 def slices_of(graph: Any, *, directed: bool | None = None) -> Slices:

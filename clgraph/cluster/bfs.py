@@ -59,9 +59,7 @@ def shares_of(
     """
     if isinstance(slices, GraphSlices):
         graph, facts = slices.graph, facts_of(slices.graph)
-        asked = partition or chosen(
-            facts.n, facts.m, comm.size, facts.max_degree, bits=bits(facts)
-        )
+        asked = partition or chosen(facts.n, facts.m, comm.size, facts.max_degree, bits=bits(facts))
         if not PARTITIONS[asked].spreads:
             parts = made(asked, facts.n, comm.size, facts.top_vertices[:0])
             return [whole_share(graph, facts, parts, rank, back=back) for rank in comm.ranks]
@@ -179,9 +177,7 @@ class BFS:
                 for share in shares
             ]
             self.configs = tuple(
-                division.resolved(
-                    sample, self.facts, device, predecessors=self.with_predecessors
-                )
+                division.resolved(sample, self.facts, device, predecessors=self.with_predecessors)
                 for sample, device in zip(samples, self.comm.devices, strict=True)
             )
             kind = BitExchange if division.exchange == "bits" else CandidateExchange
@@ -349,5 +345,3 @@ class DividedBFS(BFS):
     def devices(self) -> tuple[Device, ...]:
         """Where, each with a queue of its own."""
         return self.comm.devices
-
-

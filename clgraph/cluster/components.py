@@ -182,5 +182,3 @@ def _verified(share: Share, own: NDArray[Any]) -> Program:
     for tail, head in rows:
         if tail >= 0:
             raise VerificationError(f"edge {tail} -> {head} joins two components")
-
-

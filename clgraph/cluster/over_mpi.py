@@ -116,7 +116,9 @@ class OverMPI(Communicator):
         if trace and os.environ.get("CLGRAPH_DEBUG"):
             traceback.print_exception(error)
         kind = type(error).__name__
-        sys.stderr.write(f"clgraph: rank {self.rank} of {self.size} ends the job: {kind}: {error}\n")
+        sys.stderr.write(
+            f"clgraph: rank {self.rank} of {self.size} ends the job: {kind}: {error}\n"
+        )
         sys.stderr.flush()
         self._comm.Abort(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)
 
@@ -256,9 +258,7 @@ class OverMPI(Communicator):
         for number, piece in enumerate(request.receives):
             part = arrivals[begins[number] :][: piece.size_bytes]
             arrived.append((piece, part))
-            pending += [
-                self._comm.Irecv(one, source=piece.peer, tag=TAG) for one in _parts(part)
-            ]
+            pending += [self._comm.Irecv(one, source=piece.peer, tag=TAG) for one in _parts(part)]
         finish_copy(*reads)
         for piece in request.sends:
             pending += [

@@ -139,9 +139,7 @@ class PageRank:
             if not tol >= 0:
                 raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
         self.comm.check_alike({"alpha": alpha, "tol": tol, "max_iter": most, "gather": gather})
-        found = run(
-            self.comm, [self._iterated(part, alpha, tol, most) for part in self._parts]
-        )
+        found = run(self.comm, [self._iterated(part, alpha, tol, most) for part in self._parts])
         total_ms = 1e3 * (time.perf_counter() - start)
         _, iterations, error = found[0]
         n, ranks = self.facts.n, self.comm.size

@@ -352,9 +352,7 @@ class _Spread:
         self.count = 0
         self._n = np.uint32(owned)
         # Owners claim by numbers of owned vertices, whose rows may be elsewhere.
-        self._no_rows = memory.upload(
-            "no_rows", np.zeros(owned + 1, offsets_dtype(share.facts.m))
-        )
+        self._no_rows = memory.upload("no_rows", np.zeros(owned + 1, offsets_dtype(share.facts.m)))
         self._news = memory.allocate("news", owned + QUEUE_SLACK, np.uint32)
         self._state = memory.allocate("claimed", part._state.count, np.uint32)
         self._count = Mirror(part.device, self._state, STATE_WORDS["NEXT"], SLOT_STRIDE + 1)

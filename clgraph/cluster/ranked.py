@@ -104,9 +104,7 @@ class Ranked:
         **facts
             Other attributes.
         """
-        here = [
-            {name: array for name, array in own.items() if array is not None} for own in arrays
-        ]
+        here = [{name: array for name, array in own.items() if array is not None} for own in arrays]
         names = np.concatenate([share.owned.names for share in shares])
         order = np.argsort(names)
         own = {name: np.concatenate([part[name] for part in here])[order] for name in here[0]}

@@ -239,9 +239,7 @@ def facts_of(graph: Graph) -> Facts:
     top = np.argpartition(degrees, graph.n - count)[graph.n - count :] if count else degrees
     top = np.sort(top)
     top = top[np.argsort(-degrees[top], kind="stable")]
-    return Facts(
-        graph.n, graph.m, graph.directed, graph.weights is not None, degrees[top], top
-    )
+    return Facts(graph.n, graph.m, graph.directed, graph.weights is not None, degrees[top], top)
 
 
 def rows_of(

@@ -188,9 +188,10 @@ class FileSlices(Slices):
         if begin == end:
             lines: list[bytes] = []
         else:
-            with self.path.open("rb") as file, mmap.mmap(
-                file.fileno(), 0, access=mmap.ACCESS_READ
-            ) as text:
+            with (
+                self.path.open("rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+            ):
                 # A line belongs to the rank in whose part it begins.
                 first = 0 if begin == 0 else _line_after(text, begin, size)
                 last = size if end == size else _line_after(text, end, size)
@@ -230,9 +231,7 @@ def _check_rising(offsets: NDArray[Any], m: int) -> None:
         raise ValueError("the rows' offsets do not rise within the edges")
 
 
-def _member(
-    archive: zipfile.ZipFile, name: str, begin: int, end: int
-) -> tuple[NDArray[Any], int]:
+def _member(archive: zipfile.ZipFile, name: str, begin: int, end: int) -> tuple[NDArray[Any], int]:
     """Read some elements of an array in an archive, stored or deflated; and tell its length."""
     with archive.open(f"{name}.npy") as file:
         version = np.lib.format.read_magic(file)

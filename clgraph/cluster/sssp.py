@@ -101,7 +101,10 @@ class _Part:
         self._arrays = (self.best, changed)
         self._relax = (*rows, costs, first, frontier, hub_frontier, self.best, changed, self.state)
         self._send = (np.uint32(words), *own, self.best, changed, self.bins, begins, many)
-        self._absorb = ((np.uint32(words), *own, self.inbox), (many, self.best, changed, self.state))
+        self._absorb = (
+            (np.uint32(words), *own, self.inbox),
+            (many, self.best, changed, self.state),
+        )
         self._collect = ((*rows, np.uint32(owned.count), first, *own), (self.best, changed))
         self._queues = (self.least, frontier, hub_frontier, self.state)
         self._turn = 0
@@ -230,9 +233,7 @@ class SSSP:
                     device,
                     division.resolved(share.sample, self.facts, device, predecessors=True),
                 )
-                for share, w, device in zip(
-                    self._shares, weights, self.comm.devices, strict=True
-                )
+                for share, w, device in zip(self._shares, weights, self.comm.devices, strict=True)
             ]
 
     def run(self, source: int, *, gather: bool = True, verify: bool = False) -> Ranked:

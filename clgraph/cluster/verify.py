@@ -108,9 +108,7 @@ def verified_lengths(  # noqa: PLR0913 - all but five by keyword
     asked about; without a tree one such edge must be among those into it.
     """
     wrong = yield from _wrong(share, own, tree, costs, source, unreached, limit)
-    texts = yield Swap(
-        [np.frombuffer(wrong.encode(), np.uint8)] * share.partition.ranks
-    )
+    texts = yield Swap([np.frombuffer(wrong.encode(), np.uint8)] * share.partition.ranks)
     for rank, text in enumerate(texts):
         if text.size:
             raise VerificationError(f"rank {rank}: {text.tobytes().decode()}")

@@ -18,7 +18,12 @@ from clgraph.cluster import over_mpi
 from clgraph.cluster.comm import Swap, Tell, run
 
 DEVICE, FOLDER = sys.argv[1], Path(sys.argv[2])
-FORMS = ({"config": "merrill-two-phase"}, {"config": "enterprise"}, {"partition": "2d"}, {"partition": "1.5d"})
+FORMS = (
+    {"config": "merrill-two-phase"},
+    {"config": "enterprise"},
+    {"partition": "2d"},
+    {"partition": "1.5d"},
+)
 
 
 def say(what):
@@ -63,7 +68,9 @@ def searched():
                     sent = result.stats.exchanged_bytes
                     reached = result.distances >= 0
                     assert result.stats.edges_traversed == graph.degrees[reached].sum()
-                    np.save(FOLDER / f"{len(form)}{plan.partition.name}-{graph.directed}-{source}", sent)
+                    np.save(
+                        FOLDER / f"{len(form)}{plan.partition.name}-{graph.directed}-{source}", sent
+                    )
         say(form)
     for name in ("one-vertex", "no-edges", "star"):  # empty ranks
         for form in FORMS[:1] + FORMS[2:3]:
@@ -133,7 +140,10 @@ def read():
 def refused():
     """What one rank cannot do all refuse, and what differs between ranks."""
     for call, complaint in (
-        (lambda: cg.cluster.BFS(MIXED, comm, config=["enterprise", "auto"][comm.rank > 0]), "config="),
+        (
+            lambda: cg.cluster.BFS(MIXED, comm, config=["enterprise", "auto"][comm.rank > 0]),
+            "config=",
+        ),
         (lambda: plan.run(comm.rank), "source="),
         (lambda: plan.run(-1 if comm.rank == 1 else 0), "not a vertex"),
     ):

@@ -139,7 +139,7 @@ class OverMPI(Communicator):
         with self.guarded():
             try:
                 yield
-            except Exception as error:  # noqa: BLE001 - raised below, after the others know
+            except Exception as error:
                 wrong = error
             texts = self.texts(f"{type(wrong).__name__}: {wrong}" if wrong else "")
         if wrong is not None:

@@ -71,7 +71,7 @@ def verified_search(share: Share, part: Part, source: int, limit: int) -> Progra
     )
 
 
-def verified_lengths(  # noqa: PLR0913 - all but five by keyword
+def verified_lengths(
     share: Share,
     own: NDArray[Any],
     tree: NDArray[Any] | None,
@@ -114,7 +114,7 @@ def verified_lengths(  # noqa: PLR0913 - all but five by keyword
             raise VerificationError(f"rank {rank}: {text.tobytes().decode()}")
 
 
-def _wrong(  # noqa: PLR0913, PLR0917 - as above
+def _wrong(
     share: Share,
     own: NDArray[Any],
     tree: NDArray[Any] | None,

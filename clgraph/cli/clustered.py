@@ -131,8 +131,8 @@ def _write(args: argparse.Namespace, result: DividedResult, rank: int) -> None:
     if not whole:
         path = path.with_suffix(f".{rank}{path.suffix}")
     if path.suffix == ".npz":
-        extra = {} if whole else {"vertices": vertices}
-        np.savez(path, **columns, **extra, source=args.source)
+        arrays: dict[str, Any] = columns | ({} if whole else {"vertices": vertices})
+        np.savez(path, **arrays, source=args.source)
         return
     head = ",".join(["vertex", *(name.removesuffix("s") for name in columns)])
     table = np.stack([vertices, *columns.values()], axis=1)

@@ -119,11 +119,11 @@ class BFS:
     -----
     All ranks make the plan and run it together. Of p ranks each holds 1/p of the edges (4 bytes
     each, twice that if the graph is directed and levels may pull) and 1/p of the distances. For
-    candidates it also holds a bit for each vertex of the graph, and room for what it may find or be
-    sent: at most a candidate, 4 bytes or 8 with a tree, for each of its edges and for each edge that
-    leads to it, and where vertices are claimed in a bitmap at most one for each vertex of the graph.
-    For bits it holds p + 2 of them, and 4 bytes if a tree is labelled, for each vertex of the graph.
-    A plan serves one thread at a time.
+    candidates it also holds a bit for each vertex of the graph, and room for what it may find or
+    be sent: at most a candidate, 4 bytes or 8 with a tree, for each of its edges and for each edge
+    that leads to it, and where vertices are claimed in a bitmap at most one for each vertex of the
+    graph. For bits it holds p + 2 of them, and 4 bytes if a tree is labelled, for each
+    vertex of the graph. A plan serves one thread at a time.
 
     References
     ----------

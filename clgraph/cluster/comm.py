@@ -48,6 +48,13 @@ class Tell:
     row: Callable[[], NDArray[np.int64]]
     events: Sequence[cl.Event] = ()
 
+    @classmethod
+    def of(cls, *numbers: float) -> Tell:
+        """Tell numbers that are known; real ones by their bits, for ``view(float64)``."""
+        kind = np.float64 if any(isinstance(number, float) for number in numbers) else np.int64
+        row = np.array(numbers, kind).view(np.int64)
+        return cls(lambda: row)
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -135,6 +142,7 @@ class Communicator(ABC):
     def swap(self, requests: Sequence[Swap]) -> list[list[NDArray[Any]]]:
         """Answer requests of all ranks of this process."""
 
+    @abstractmethod
     def settle(self) -> None:
         """Wait for what an interrupted program left under way."""
 
@@ -154,7 +162,7 @@ class Communicator(ABC):
         """End the job if this rank cannot go on while others wait for it."""
         yield
 
-    def check_alike(self, what: dict[str, object]) -> None:
+    def check_alike(self, what: dict[str, object]) -> None:  # noqa: B027 - of one process, all are
         """Refuse a job whose ranks were told different things.
 
         Raises

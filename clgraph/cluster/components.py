@@ -12,6 +12,7 @@ from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.comm import Program, Swap, Tell, run
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.slices import slices_of
+from clgraph.cluster.verify import asked_of_owners
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
 
@@ -108,7 +109,7 @@ class ConnectedComponents:
                 out[rank - step] = np.stack([others, labels[others]], axis=1).ravel()
             told = yield Swap(out)
             sent = sum(array.size for array in out) * 8
-            sums = yield Tell(lambda sent=sent: np.array([sent]))
+            sums = yield Tell.of(sent)
             sent_bytes += int(sums.sum())
             met = np.concatenate(told).reshape(-1, 2)
             if met.size:
@@ -123,7 +124,7 @@ class ConnectedComponents:
             count = int(np.count_nonzero(roots))
             out = [numbers[owned.vertices] for owned in share.partition.shares]
         told = yield Swap(out)
-        counts = yield Tell(lambda: np.array([count]))
+        counts = yield Tell.of(count)
         own = told[0].astype(np.int32)
         if verify:
             yield from _verified(share, own)
@@ -171,14 +172,12 @@ def _verified(share: Share, own: NDArray[Any]) -> Program:
     VerificationError
         On every rank, if one leaves it.
     """
-    from clgraph.cluster.verify import asked_of_owners
-
     tails = np.repeat(share.rows.names, np.diff(share.indptr))
     heads = share.indices.astype(np.int64)
     ends = yield from asked_of_owners(share, np.concatenate([tails, heads]), own)
     apart = np.flatnonzero(ends[: tails.size] != ends[tails.size :])
     edge = [int(tails[apart[0]]), int(heads[apart[0]])] if apart.size else [-1, -1]
-    rows = yield Tell(lambda: np.array(edge))
+    rows = yield Tell.of(*edge)
     for tail, head in rows:
         if tail >= 0:
             raise VerificationError(f"edge {tail} -> {head} joins two components")

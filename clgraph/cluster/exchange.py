@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from clgraph.cluster.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.config import Found
 from clgraph.cluster.part import BitPart, CandidatePart
 from clgraph.cluster.result import Level
+from clgraph.cluster.spreading import SpreadingPart
 from clgraph.engine.pull import ByEdges
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class CandidateExchange:
         predecessors: bool,
     ) -> None:
         self._ranks = share.partition.ranks
-        self.part = CandidatePart(share, division, device, config, predecessors=predecessors)
+        kind = SpreadingPart if share.partition.spreads else CandidatePart
+        self.part = kind(share, division, device, config, predecessors=predecessors)
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Make room for what others may send."""
@@ -80,7 +83,7 @@ class CandidateExchange:
         launches = self._ranks
         for depth in range(limit):
             part.expand(depth)
-            rows = yield Tell(lambda depth=depth: self._counted(depth), [part.look()])
+            rows = yield Tell(partial(self._counted, depth), [part.look()])
             launches += self._ranks
             sent = rows[:, 1:]
             level = Level(int(rows[:, 0].sum()), "push")
@@ -94,8 +97,8 @@ class CandidateExchange:
             received = int(sent[:, part.rank].sum()) - kept
             part.contract(depth + 1, (int(part.bin_begins[part.rank]), kept), received)
             launches += self._ranks
-            if part.spread is not None:
-                level.sent_bytes += yield from self._spread(depth + 1)
+            if isinstance(part, SpreadingPart):
+                level.sent_bytes += yield from self._spread(part, depth + 1)
                 launches += self._ranks
             now = time.perf_counter()
             level.microseconds, clock = 1e6 * (now - clock), now
@@ -107,19 +110,18 @@ class CandidateExchange:
         self.part.check()
         return np.concatenate([[self.part.frontier(depth)], self.part.sent()])
 
-    def _spread(self, depth: int) -> Generator[Any, Any, int]:
+    @staticmethod
+    def _spread(part: SpreadingPart, depth: int) -> Generator[Any, Any, int]:
         """Pass on what is new to whoever has rows of it; give the bytes that all sent."""
-        part = self.part
-        assert part.spread is not None  # noqa: S101 (the caller asked)
-        news = part.spread.news(depth)
+        news = part.news(depth)
         told = yield Swap(news)
-        part.spread.admit(depth, np.concatenate(told))
+        part.admit(depth, np.concatenate(told))
         mine = sum(8 * array.size for peer, array in enumerate(news) if peer != part.rank)
-        sums = yield Tell(lambda: np.array([mine]))
+        sums = yield Tell.of(mine)
         return int(sums.sum())
 
     def _mail(self, sent: NDArray[np.int64]) -> Mail:
-        """What bins hold, `sent[i, j]` candidates from rank i to rank j."""
+        """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
         part, size, mail = self.part, self.part.candidate_bytes, Mail()
         place = 0
         for step in range(self._ranks):
@@ -168,7 +170,7 @@ class BitExchange:
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Do nothing: what others send has one size."""
-        yield Tell(lambda: np.zeros(1, np.int64))
+        yield Tell.of(0)
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
@@ -178,7 +180,7 @@ class BitExchange:
         own = part.owned.number(source)
         degree = int(part.degrees[own]) if own < part.owned.count else 0
         # What a rank's part of the frontier can find at most is what it can have to list.
-        edges = (yield Tell(lambda: np.array([degree])))[:, 0]
+        edges = (yield Tell.of(degree))[:, 0]
         levels = [Level(1)]
         launches = self._ranks
         pulls, explored = False, int(edges.sum())
@@ -196,7 +198,7 @@ class BitExchange:
                 part.mark(self._ranks - 1)
                 launches += self._ranks
             part.merge(depth + 1, 0 if pulls or lists else self._ranks - 1)
-            rows = yield Tell(lambda depth=depth: self._counted(depth + 1), [part.look()])
+            rows = yield Tell(partial(self._counted, depth + 1), [part.look()])
             launches += 2 * self._ranks
             edges = rows[:, 1]
             explored += int(edges.sum())
@@ -222,7 +224,7 @@ class BitExchange:
         return bool((lists <= self.part.map_bytes).all() and lists.mean() < self.part.map_bytes)
 
     def _mail(self, edges: NDArray[np.int64] | None, *, pulls: bool) -> tuple[Mail, int]:
-        """What goes to everybody else; give the bytes that all send too."""
+        """Give what goes to everybody else, and the bytes that all send."""
         part, mail = self.part, Mail()
         others = [rank for rank in range(self._ranks) if rank != part.rank]
         whole = part.map_bytes

@@ -39,7 +39,7 @@ INTERRUPTED = 130
 
 
 class OverMPI(Communicator):
-    """This process as one rank of an MPI job.
+    """One rank of an MPI job, which is this process.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class OverMPI(Communicator):
 
     def _ranks_here(self) -> tuple[int, int]:
         """Give the place of this rank among those of its host, and how many these are."""
-        from mpi4py import MPI
+        from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
 
         here = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
         place = int(here.rank), int(here.size)
@@ -174,7 +174,7 @@ class OverMPI(Communicator):
         ClusterError
             If the others do not answer in time.
         """
-        from mpi4py import MPI
+        from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
 
         start = time.perf_counter()
         while not MPI.Request.Testall(requests):
@@ -224,7 +224,7 @@ class OverMPI(Communicator):
         return found
 
     def _others(self) -> list[int]:
-        """The other ranks, each rank beginning with its neighbour."""
+        """Give the other ranks, each rank beginning with its neighbour."""
         return [(self.rank + step) % self.size for step in range(1, self.size)]
 
     def mail(self, requests: Sequence[Mail]) -> list[None]:
@@ -356,7 +356,7 @@ def world(
         If mpi4py, or an MPI for it, is not installed.
     """
     try:
-        from mpi4py import MPI
+        from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
     except (ImportError, RuntimeError) as error:
         raise ClusterError(
             f"ranks need mpi4py and an MPI ({error}); pip install 'clgraph[mpi]'."

@@ -172,12 +172,12 @@ class PageRank:
             own = (x * gives).astype(self.dtype)
             told = yield Swap([own] * ranks)
             before, held = x, float(x[leaving == 0].sum())
-            rows = yield Tell(lambda held=held: np.array([held]).view(np.int64))
+            rows = yield Tell.of(held)
             held = float(rows.view(np.float64).sum())
             sums = part.sums(np.concatenate(told)) if n else x
             x = alpha * (sums + held / max(n, 1)) + (1 - alpha) / max(n, 1)
             change = float(np.abs(x - before).sum())
-            rows = yield Tell(lambda change=change: np.array([change]).view(np.int64))
+            rows = yield Tell.of(change)
             error = float(rows.view(np.float64).sum())
             if error < tol * n or not n:
                 return x, step, error

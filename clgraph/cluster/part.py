@@ -11,7 +11,6 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.partition import RANGE_GRAIN
 from clgraph.device import Memory, Mirror, load, resident_groups
-from clgraph.device.lazy import cl
 from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
 from clgraph.engine.state import (
@@ -24,6 +23,7 @@ from clgraph.engine.state import (
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, QueueOverflowError
 
 if TYPE_CHECKING:
+    import pyopencl as cl
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import Division
@@ -264,10 +264,8 @@ class CandidatePart(Part):
         # Owners claim exactly, by the distances they keep.
         exact = {"visited": "labels", "duplicates": "keep", "history": 0}
         claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
-        self._spread = _Spread(self, share, claims) if share.partition.spreads else None
         self._claims = claims
-        if self._spread is None:
-            self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
+        self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
 
     def _room(self, share: Share) -> NDArray[np.int64]:
         """Candidates for each owner that one level may find: edges to its vertices, at most."""
@@ -310,105 +308,12 @@ class CandidatePart(Part):
         received : int
             How many the inbox holds.
         """
-        if self._spread is not None:
-            self._spread.claim(level, kept, received)
-            return
         self._launch(
             self._contract,
             *(self._indptr, self._indices, self._n, np.uint32(level)),
             *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
             *(self.distances, self.predecessors, self._frontier, self._hubs),
             *(np.uint32(self._parts), self._state, self._slots[level & 1]),
-        )
-
-    @property
-    def spread(self) -> _Spread | None:
-        """What passes on which vertices are new, where others have their rows."""
-        return self._spread
-
-    def begin(self, source: int) -> None:
-        """Enqueue what makes no vertex reached but the source."""
-        super().begin(source)
-        if self._spread is not None:
-            self._spread.begin(source)
-
-    def frontier(self, level: int) -> int:
-        """How many vertices here are at distance `level`, as last seen."""
-        return super().frontier(level) if self._spread is None else self._spread.count
-
-
-class _Spread:
-    """How an owner tells those who have its vertices' rows which of these are new.
-
-    The claims of owners go to a queue of their own, of numbers of owned vertices. These are read,
-    named, and sent to whoever has rows of them, where they enter the frontier by another claim.
-    """
-
-    def __init__(self, part: CandidatePart, share: Share, claims: Resolved) -> None:
-        self._part, self._partition = part, share.partition
-        memory, rows = part._memory, share.rows
-        plain = replace(claims, entry="vertex", hub_degree=0, buffer=claims.buffer)
-        owned = part.owned.count
-        self.count = 0
-        self._n = np.uint32(owned)
-        # Owners claim by numbers of owned vertices, whose rows may be elsewhere.
-        self._no_rows = memory.upload("no_rows", np.zeros(owned + 1, offsets_dtype(share.facts.m)))
-        self._news = memory.allocate("news", owned + QUEUE_SLACK, np.uint32)
-        self._state = memory.allocate("claimed", part._state.count, np.uint32)
-        self._count = Mirror(part.device, self._state, STATE_WORDS["NEXT"], SLOT_STRIDE + 1)
-        part.row_distances = memory.allocate("row_distances", rows.count, np.int32)
-        treeless = SimpleNamespace(predecessors=False, named=False)
-        file, name = "bfs/parts_contract.cl", "bfs_parts_contract"
-        self._claim = part._kernel(file, name, plain)
-        self._admit = part._kernel(file, name, claims, treeless)
-        self._arrivals = memory.allocate("arrivals", rows.count, np.uint32)
-        self._none = memory.allocate("no_tree", 1, np.int32)
-
-    def begin(self, source: int) -> None:
-        """Enqueue what makes no owned vertex reached but the source."""
-        part = self._part
-        queue, distances = part.device.queue, part.distances.buffer
-        self.count = int(part.owned.number(source) < part.owned.count)
-        for what, first, size in (
-            (UNREACHED, 0, 4 * max(part.owned.count, 1)),
-            (0, 4 * part.owned.number(source), 4 if self.count else 0),
-        ):
-            if size:
-                cl.enqueue_fill_buffer(queue, distances, np.int32(what), first, size)
-        self._state.clear()
-
-    def claim(self, level: int, kept: tuple[int, int], received: int) -> None:
-        """Enqueue the owner's claims; see `CandidatePart.contract`."""
-        part = self._part
-        self._state.clear()
-        part._launch(
-            self._claim,
-            *(self._no_rows, part._indices, self._n, np.uint32(level)),
-            *(part.bins, np.uint32(kept[0]), np.uint32(kept[1]), part.inbox, np.uint32(received)),
-            *(part.distances, part.predecessors, self._news, part._hubs),
-            *(np.uint32(0), self._state, part._slots[level & 1]),
-        )
-
-    def news(self, level: int) -> list[NDArray[np.int64]]:
-        """Wait for the claims; give the new vertices that each rank has rows of."""
-        part = self._part
-        self._count.refresh()
-        self.count = int(self._count.words[(level & 1) * SLOT_STRIDE])
-        found = np.sort(self._news.read(self.count).astype(np.int64))
-        names = found * part.owned.stride + part.owned.first
-        return self._partition.spread(part.rank, names)
-
-    def admit(self, level: int, names: NDArray[np.int64]) -> None:
-        """Enqueue what puts new vertices into the frontier."""
-        part = self._part
-        numbers = part.rows.numbers(names)
-        self._arrivals.write(numbers.astype(np.uint32))
-        part._launch(
-            self._admit,
-            *(part._indptr, part._indices, part._n, np.uint32(level)),
-            *(part.bins, np.uint32(0), np.uint32(0), self._arrivals, np.uint32(numbers.size)),
-            *(part.row_distances, self._none, part._frontier, part._hubs),
-            *(np.uint32(part._parts), part._state, part._slots[level & 1]),
         )
 
 

@@ -166,8 +166,8 @@ class Turns(Blocks):
 class Grid(Turns):
     """Ranks in rows and columns: a column has all edges out of its vertices, a row those into its.
 
-    Rank k of r times c stands in row ``k // c`` and column ``k % c``. Edges u -> v are in the column
-    of u's owner and the row of v's. So what is found goes to c ranks, and what is new to r.
+    Rank k of r times c stands in row ``k // c`` and column ``k % c``. Edges u -> v are in the
+    column of u's owner and the row of v's. So what is found goes to c ranks, and what is new to r.
     """
 
     name = "2d"
@@ -222,7 +222,7 @@ class Hubs(Turns):
         return np.where(self._are_hubs(tails), self.owner(heads), self.owner(tails))
 
     def rows(self, rank: int) -> Rows:
-        """Give the rows of a rank: those of its vertices, empty for hubs; and parts of all hubs'."""
+        """Give the rows of a rank: those of its vertices, and its parts of those of all hubs."""
         return Rows(self.shares[rank], self.hubs)
 
     def numbers(self, rank: int, vertices: NDArray[Any]) -> NDArray[np.int64]:
@@ -235,7 +235,7 @@ class Hubs(Turns):
         return [vertices if peer == rank else hubs for peer in range(self.ranks)]
 
 
-PARTITIONS = {"block": Blocks, "cyclic": Turns, "2d": Grid, "1.5d": Hubs}
+PARTITIONS: dict[str, type[Blocks]] = {"block": Blocks, "cyclic": Turns, "2d": Grid, "1.5d": Hubs}
 
 
 def chosen(n: int, m: int, ranks: int, max_degree: int, *, bits: bool) -> str:
@@ -276,4 +276,5 @@ def made(name: str, n: int, ranks: int, hubs: NDArray[np.int64]) -> Blocks:
         raise InvalidArgumentError(
             f"partition={name!r} is not one of {', '.join(PARTITIONS)}, or None to choose."
         )
-    return Hubs(n, ranks, hubs) if name == "1.5d" else PARTITIONS[name](n, ranks)
+    kind = PARTITIONS[name]
+    return Hubs(n, ranks, hubs) if kind is Hubs else kind(n, ranks)

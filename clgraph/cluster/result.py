@@ -204,7 +204,7 @@ class DividedStats:
 
     mode = "stepped"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but five by keyword
         self,
         findings: DividedFindings,
         levels: Sequence[Level],

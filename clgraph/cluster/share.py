@@ -111,7 +111,7 @@ class Share:
         return self.partition.rows(self.rank)
 
     def unweighted(self) -> Share:
-        """The same without weights."""
+        """Give the same without weights."""
         return replace(self, weights=None)
 
     @property
@@ -128,11 +128,11 @@ class Share:
 def survey(slices: Slices, rank: int, ranks: int) -> Generator[Any, Any, tuple[Edges, Facts]]:
     """Read a rank's slice of the edges and put together what all know."""
     edges = slices.read(rank, ranks)
-    ends = yield Tell(lambda: np.array([edges.n, edges.directed, edges.weights is not None]))
+    ends = yield Tell.of(edges.n, edges.directed, edges.weights is not None)
     n = int(ends[:, 0].max())
     if edges.once:  # of drawn edges each end's owner needs one
-        edges = yield from _simplified(edges, n, rank, ranks)
-    count = yield Tell(lambda: np.array([edges.src.size]))
+        edges = yield from _simplified(edges, n, ranks)
+    count = yield Tell.of(edges.src.size)
     m = int(count.sum())
     # The degree of a vertex whose edges several ranks have is known to none of them.
     block = made("block", n, ranks, np.zeros(0, np.int64))
@@ -152,7 +152,7 @@ def survey(slices: Slices, rank: int, ranks: int) -> Generator[Any, Any, tuple[E
     return edges, facts
 
 
-def _simplified(edges: Edges, n: int, rank: int, ranks: int) -> Generator[Any, Any, Edges]:
+def _simplified(edges: Edges, n: int, ranks: int) -> Generator[Any, Any, Edges]:
     """Drop self-loops and repeats of drawn edges, and store each both ways."""
     low, high = np.minimum(edges.src, edges.dst), np.maximum(edges.src, edges.dst)
     straight = low != high
@@ -205,7 +205,7 @@ def deal(
 def _sent(edges: Edges, places: NDArray[np.int64], ranks: int) -> Program:
     order = np.argsort(places, kind="stable")
     bounds = np.searchsorted(places[order], np.arange(1, ranks))
-    found = []
+    found: list[NDArray[Any] | None] = []
     for column in (edges.src, edges.dst, edges.weights):
         if column is None:
             found.append(None)

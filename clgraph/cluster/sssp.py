@@ -174,8 +174,8 @@ class SSSP:
     predecessors : bool
         Whether searches label a tree too, by a pass over tight edges at their end.
     delta : float, optional
-        How much farther than the nearest vertex is near; default is the largest weight over the mean
-        degree.
+        How much farther than the nearest vertex is near; default is the largest weight over the
+        mean degree.
 
     Raises
     ------
@@ -358,7 +358,7 @@ def _agreed(share: Share, weights: Weights) -> Program:
 
 
 def _mail(part: _Part, sent: NDArray[np.int64]) -> tuple[Mail, int]:
-    """What the bins hold; `sent[i, j]` decreases go from rank i to rank j."""
+    """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
     rank, size, mail, place = part.share.rank, part.candidate_bytes, Mail(), 0
     for peer in range(sent.shape[0]):
         count = int(sent[peer, rank])
@@ -403,6 +403,6 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
         level, numbers = level[waiting], numbers[waiting]
         settled = yield from asked_of_owners(share, level[:, 1], tree >= 0)
         tree[numbers[settled]] = level[settled, 1]
-        sums = yield Tell(lambda: np.array([np.count_nonzero(settled)]))
+        sums = yield Tell.of(int(np.count_nonzero(settled)))
         if not sums.any():
             return tree

@@ -107,7 +107,9 @@ class Device:
         """The in-order queue of the device, which records times; made on first use."""
         if self._real is not None and not self._own_queue:
             return self._real.queue
-        profiling = cl.command_queue_properties.PROFILING_ENABLE if self._timed else 0
+        if not self._timed:
+            return cl.CommandQueue(self.context)
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, properties=profiling)
 
     @functools.cached_property

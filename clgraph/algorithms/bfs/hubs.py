@@ -51,7 +51,7 @@ def hub_floor(degrees: NDArray[Any], capacity: int) -> int:
 
 
 def hub_floor_of_top(top: NDArray[Any], n: int, m: int, capacity: int) -> int:
-    """Give the same from the largest degrees, descending, of so many vertices with so many edges."""
+    """Give the same from the largest degrees, descending, of a graph of `n` and `m`."""
     if n == 0:
         return 0
     largest = int(top[0])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.algorithms.bfs.result import BFSResult
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.cluster.partition import RANGE_GRAIN, Ownership
-from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats, Level
+from clgraph.cluster.result import DividedFindings, DividedStats, Level
 from clgraph.device import Memory, Mirror, Pinned, load, resident_groups
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.device.kernel import Argument
+    from clgraph.engine.driver import Outcome
+    from clgraph.engine.findings import HopFindings
+    from clgraph.engine.stats import TraversalStats
     from clgraph.graph import Graph
 
 __all__ = ["Streamed"]
@@ -154,6 +159,7 @@ class Streamed:
             "contract": self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims),
         }
         self.streamed_bytes = 0
+        self._last: weakref.ref[DividedFindings] | None = None
         self._prepare(chunk_bytes)
 
     @property
@@ -204,10 +210,14 @@ class Streamed:
     def _launch(self, name: str, *args: Argument) -> cl.Event:
         kernel, groups = self._kernels[name]
         size = self.config.group_size
-        return kernel.launch(groups * size, size, *args)
+        event: cl.Event = kernel.launch(groups * size, size, *args)
+        return event
 
-    def search(self, source: int, limit: int) -> DividedResult:
-        """Search as far as distance `limit`."""
+    def search(self, source: int, limit: int) -> BFSResult:
+        """Search as far as distance `limit`; a result that nobody has read is copied first."""
+        before_this = self._last() if self._last else None
+        if before_this is not None:
+            before_this.detach()
         begun = time.perf_counter()
         n = np.uint32(self._graph.n)
         self.streamed_bytes = 0
@@ -219,7 +229,7 @@ class Streamed:
             self._state,
         )
         cl.enqueue_fill_buffer(
-            self.device.queue, self.distances.buffer, np.int32(0), 4 * source, 4
+            self.device.queue, self.distances.buffer, np.zeros(1, np.int32), 4 * source, 4
         )
         frontier = np.array([source], np.int64)
         levels, launches = [Level(1)], 1
@@ -251,9 +261,7 @@ class Streamed:
                 break
         finish_copy(self._mirror.enqueue())
         spent_ms = 1e3 * (time.perf_counter() - begun)
-        findings = DividedFindings(
-            self._graph.n, [self], tree=self._tree, names=self._graph.labels
-        )
+        findings = DividedFindings(self._graph.n, [self], tree=self._tree, names=self._graph.labels)
         stats = DividedStats(
             findings,
             levels,
@@ -265,7 +273,14 @@ class Streamed:
             kernel_ms=spent_ms,
             total_ms=spent_ms,
         )
-        return DividedResult(findings, stats, source)
+        self._last = weakref.ref(findings)
+        outcome = SimpleNamespace(depth=stats.levels - 1, reached=stats.reached)
+        return BFSResult(
+            cast("HopFindings", findings),
+            cast("Outcome", outcome),
+            cast("TraversalStats", stats),
+            source,
+        )
 
     def _expand(self, frontier: NDArray[np.int64]) -> int:
         """Enqueue the expansion of all of a frontier; give the launches."""
@@ -295,7 +310,9 @@ class Streamed:
     ) -> cl.Event:
         """Enqueue the expansion of rows: those of vertices from `first` on, or of named ones."""
         queue, state = self.device.queue, self._state.buffer
-        cl.enqueue_fill_buffer(queue, state, np.uint32(count), 4 * STATE_WORDS["NEXT"], 4)
+        cl.enqueue_fill_buffer(
+            queue, state, np.array([count], np.uint32), 4 * STATE_WORDS["NEXT"], 4
+        )
         line = np.uint32(0) if first is None else NO_NAMES
         return self._launch(
             "expand",
@@ -318,9 +335,7 @@ class Streamed:
         if not frontier.size:
             return
         long = degrees > self._edges // 2
-        for vertex, begin, degree in zip(
-            frontier[long], begins[long], degrees[long], strict=True
-        ):
+        for vertex, begin, degree in zip(frontier[long], begins[long], degrees[long], strict=True):
             for at in range(0, int(degree), self._edges):
                 size = min(self._edges, int(degree) - at)
                 rows = slice(int(begin) + at, int(begin) + at + size)
@@ -348,7 +363,9 @@ class Streamed:
                 last = int(np.searchsorted(sums, sums[place] + self._edges, side="right")) - 1
                 counts = degrees[place:last]
                 offsets = np.concatenate([[0], np.cumsum(counts)])
-                places = np.arange(offsets[-1]) + np.repeat(begins[place:last] - offsets[:-1], counts)
+                places = np.arange(offsets[-1]) + np.repeat(
+                    begins[place:last] - offsets[:-1], counts
+                )
                 numbers = np.arange(last - place)
                 yield None, offsets, self._rows[places], numbers, frontier[place:last]
             place = last

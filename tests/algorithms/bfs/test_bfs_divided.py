@@ -179,7 +179,7 @@ def test_it_ends_when_all_bins_are_empty(device):
 
 @ONE_RUNTIME
 def test_bits_are_one_a_vertex(device):
-    """bfs-enterprise 22: every device sends every other n bits a level, or a list if that is less."""
+    """bfs-enterprise 22: devices send each other n bits a level, or a list if that is less."""
     plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=bfs_config(**BITS))
     for source in MIXED_SOURCES:
         result = plan.run(source)

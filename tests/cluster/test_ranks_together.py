@@ -96,7 +96,9 @@ def test_bytes_of_a_grid_by_its_model(device):
             claimed[rank, found] = True
             expected[level] += 4 * np.count_nonzero(owners[found] != rank)
         expected[level] += 8 * np.count_nonzero(levels == level + 1)  # one other in the column
-    np.testing.assert_array_equal(result.stats.exchanged_bytes, expected)
+    sent = result.stats.exchanged_bytes
+    np.testing.assert_array_equal(sent[: result.stats.levels], expected)
+    assert not sent[result.stats.levels :].any()  # the last exchange finds that there is nothing
 
 
 @ONE_RUNTIME
@@ -117,7 +119,9 @@ def test_a_wrong_result_is_found_out(device):
 
 
 @ONE_RUNTIME
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [np.int32, np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
+)
 def test_shortest_paths(dtype, device):
     """Distances of one device, to the last bit, and trees, also along edges of no weight."""
     for base, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
@@ -179,7 +183,10 @@ def test_slices_of_files(name, tmp_path):
         order = np.lexsort((dst, src))
         np.testing.assert_array_equal(src[order], tails)
         np.testing.assert_array_equal(dst[order], MIXED_ONE_WAY.indices)
-        assert max(part.src.size for part in parts) < 3 * MIXED_ONE_WAY.m / ranks + 1000
+        assert (
+            max(part.src.size for part in parts)
+            < 3 * MIXED_ONE_WAY.m / ranks + MIXED_ONE_WAY.max_degree
+        )
 
 
 @pytest.mark.parametrize(
@@ -233,7 +240,9 @@ def test_slices_make_the_graph_that_they_are_of(device):
         def __init__(self):
             pass
 
-        named = {}
+        @property
+        def named(self):
+            return {}
 
         def read(self, rank, ranks):
             return slices.read(rank, ranks)

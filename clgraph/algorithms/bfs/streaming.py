@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.cluster.part import Part
     from clgraph.device import Device
     from clgraph.device.kernel import Argument
     from clgraph.engine.driver import Outcome
@@ -261,7 +262,9 @@ class Streamed:
                 break
         finish_copy(self._mirror.enqueue())
         spent_ms = 1e3 * (time.perf_counter() - begun)
-        findings = DividedFindings(self._graph.n, [self], tree=self._tree, names=self._graph.labels)
+        findings = DividedFindings(
+            self._graph.n, [cast("Part", self)], tree=self._tree, names=self._graph.labels
+        )
         stats = DividedStats(
             findings,
             levels,

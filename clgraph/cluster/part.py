@@ -125,7 +125,10 @@ class Part:
         self.row_distances = self.distances  # of the vertices whose rows are here
         self._state = self._memory.allocate("state", state_words, np.uint32)
         self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
+        # Numbers that stay the same are the same objects, which launches do not hand over again.
         self._slots = (np.uint32(0), np.uint32(1))
+        self._line = (np.uint32(rows.line.stride), np.uint32(rows.line.first))
+        self._many = np.uint32(parts)
         self.kernels: list[Kernel] = []
         self._begin = self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config)
         self._expand = self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config)
@@ -188,8 +191,7 @@ class Part:
         """Enqueue the expansion of the part of the frontier at distance `level`."""
         self._launch(
             self._expand,
-            *(self._indptr, self._indices, np.uint32(self.rows.line.stride)),
-            *(np.uint32(self.rows.line.first), *self._named),
+            *(self._indptr, self._indices, *self._line, *self._named),
             *(self._frontier, self._hubs, self._found),
             *self._targets,
             *(self._state, self._slots[level & 1]),
@@ -289,7 +291,7 @@ class CandidatePart(Part):
 
     @property
     def _targets(self) -> tuple[Argument, ...]:
-        return (self.bins, self._begins, np.uint32(self._parts))
+        return (self.bins, self._begins, self._many)
 
     def sent(self) -> NDArray[np.int64]:
         """Candidates in each bin, as of the last look, int64 [parts]."""
@@ -313,7 +315,7 @@ class CandidatePart(Part):
             *(self._indptr, self._indices, self._n, np.uint32(level)),
             *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
             *(self.distances, self.predecessors, self._frontier, self._hubs),
-            *(np.uint32(self._parts), self._state, self._slots[level & 1]),
+            *(self._many, self._state, self._slots[level & 1]),
         )
 
 
@@ -342,6 +344,9 @@ class BitPart(Part):
         self._merge = self._kernel("bfs/parts_bits.cl", "bfs_parts_merge", self.config)
         self._mark = self._kernel("bfs/parts_bits.cl", "bfs_parts_mark", self.config)
         self._lists = False
+        self._all_words = np.uint32(self._words)
+        self._floor = np.uint32(division.hub_floor)
+        self._peers = tuple(np.uint32(count) for count in range(self._parts))
         if self.config.pull:
             self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)
             self._back = self._in_rows(share)
@@ -379,7 +384,7 @@ class BitPart(Part):
 
     @property
     def _targets(self) -> tuple[Argument, ...]:
-        return (self.predecessors, self.list, np.uint32(self._lists))
+        return (self.predecessors, self.list, self._slots[self._lists])
 
     def expand(self, level: int, *, lists: bool = False) -> None:
         """Enqueue the expansion of the part of the frontier at distance `level`.
@@ -423,9 +428,9 @@ class BitPart(Part):
         """Enqueue the merging of so many bitmaps of others; what is new is at distance `level`."""
         self._launch(
             self._merge,
-            *(self._indptr, self._indices, self._n, np.uint32(level), np.uint32(self._words)),
-            *(self._first_word, self._own_words, self.inbox, np.uint32(peers)),
+            *(self._indptr, self._indices, self._n, np.uint32(level), self._all_words),
+            *(self._first_word, self._own_words, self.inbox, self._peers[peers]),
             *(self._reached, self._found, self.list),
             *(self.distances, self._frontier, self._hubs),
-            *(np.uint32(self._division.hub_floor), self._state, self._slots[level & 1]),
+            *(self._floor, self._state, self._slots[level & 1]),
         )

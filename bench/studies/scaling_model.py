@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import nnls  # type: ignore[import-untyped]
 
 from clgraph.cli.text import table
 
@@ -88,7 +88,8 @@ def fitted(rows: Sequence[Row]) -> Model:
     seconds = np.array([row["ms"] / 1e3 for row in rows])
     found, _ = nnls(terms / seconds[:, None], np.ones(len(rows)))
     error = float(np.abs(terms @ found / seconds - 1).mean())
-    return Model(*(float(value) for value in found), error)
+    latency, step, edge, byte = (float(value) for value in found)
+    return Model(latency, step, edge, byte, error)
 
 
 def paper_bytes(n: float, ranks: int) -> float:

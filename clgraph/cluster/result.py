@@ -11,11 +11,13 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.comm import Swap
 from clgraph.engine.stats import LEVEL_RECORD
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from pyopencl.array import Array
 
     from clgraph.cluster.comm import Program
     from clgraph.cluster.part import Part
@@ -122,6 +124,21 @@ class DividedFindings:
         # Whoever found a vertex has a predecessor for it: its owner takes the greatest.
         told = yield Swap([tree[part.owners[peer].vertices] for peer in range(ranks)])
         return np.maximum.reduce(told)
+
+    def read_into(self, out: NDArray[np.int32] | None) -> None:
+        """Copy the distances to an array of the caller's, which `distances` is from then on."""
+        if out is not None:
+            out[...] = self.distances
+            self.__dict__["distances"] = out
+
+    @property
+    def distances_device(self) -> Array:
+        """A copy of the distances that stays on the device [n], where it is a single one."""
+        if len(self._parts) != 1:
+            raise InvalidArgumentError(
+                "the distances are not on one device; take them from `distances`."
+            )
+        return self._parts[0].distances.duplicate()
 
     @cached_property
     def distances(self) -> NDArray[np.int32] | None:

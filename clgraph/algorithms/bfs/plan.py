@@ -15,7 +15,7 @@ from clgraph.algorithms.bfs.stages import UNREACHED, kernel_parameters, stages_o
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.asked import asking
-from clgraph.engine.arguments import depth_limit, vertex_number
+from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import SearchPlan, Stages
@@ -26,6 +26,8 @@ from clgraph.verify import distances as verify_distances
 from clgraph.verify import shortest_path_tree as verify_tree
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
     from clgraph.device.memory import Progress
@@ -212,7 +214,14 @@ class BFS(SearchPlan):
         )
 
     @asking
-    def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
+    def run(
+        self,
+        source: int,
+        *,
+        max_depth: int | None = None,
+        verify: bool = False,
+        out: NDArray[np.int32] | None = None,
+    ) -> BFSResult:
         """Search from one vertex.
 
         Parameters
@@ -223,6 +232,8 @@ class BFS(SearchPlan):
             Vertices farther than this many hops stay unreached.
         verify : bool
             Whether to check the result on the device, outside the times in its stats.
+        out : numpy.ndarray, optional
+            Contiguous array [n] of the distances' type to copy them into; `distances` is it then.
 
         Returns
         -------
@@ -232,7 +243,7 @@ class BFS(SearchPlan):
         Raises
         ------
         InvalidArgumentError
-            If `source` is not a vertex or `max_depth` is negative.
+            If `source` is not a vertex, `max_depth` is negative, or `out` is no such array.
         KernelTimeoutError
             If the device does not finish.
         QueueOverflowError
@@ -243,8 +254,9 @@ class BFS(SearchPlan):
         with self._turn() as turn:
             source = vertex_number(source, self.graph.n)
             limit = depth_limit(max_depth)
+            out = output_array(out, self.graph.n, np.int32)
             if self._streamed is not None:
-                result = self._streamed.search(source, int(limit))
+                result = self._streamed.search(source, int(limit), out)
                 if verify:
                     check = verify_tree if self.with_predecessors else verify_distances
                     check(self.graph, source, result, max_depth=max_depth)
@@ -257,10 +269,11 @@ class BFS(SearchPlan):
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
                 fallback = self._instead(self._exact_plan)
-                return fallback.run(source, max_depth=max_depth, verify=verify)
+                return fallback.run(source, max_depth=max_depth, verify=verify, out=out)
             status = self.config.frontier.name == "status"
             counted = read_tallies(self._stages.table) if status else {}
             found = HopFindings(self.graph, buffers, outcome.depth)
+            found.read_into(out)
         if verify:
             verify_search(
                 self.device,

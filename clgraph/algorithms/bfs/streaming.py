@@ -214,7 +214,7 @@ class Streamed:
         event: cl.Event = kernel.launch(groups * size, size, *args)
         return event
 
-    def search(self, source: int, limit: int) -> BFSResult:
+    def search(self, source: int, limit: int, out: NDArray[np.int32] | None = None) -> BFSResult:
         """Search as far as distance `limit`; a result that nobody has read is copied first."""
         before_this = self._last() if self._last else None
         if before_this is not None:
@@ -277,6 +277,7 @@ class Streamed:
             total_ms=spent_ms,
         )
         self._last = weakref.ref(findings)
+        findings.read_into(out)
         outcome = SimpleNamespace(depth=stats.levels - 1, reached=stats.reached)
         return BFSResult(
             cast("HopFindings", findings),

@@ -176,7 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(
         f"{args.exchange}: {1e6 * model.latency_s:.1f} us a level, {1e6 * model.step_s:.1f} us "
         f"more for each doubling, {1e12 * model.edge_s:.2f} ps an edge, "
-        f"{1e12 * model.byte_s:.1f} ps a byte; rows are {100 * model.error:.0f} % from it in the mean"
+        f"{1e12 * model.byte_s:.1f} ps a byte; "
+        f"rows are {100 * model.error:.0f} % from it in the mean"
     )
     lines = [
         [

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from clgraph.device.choosing import device
 from clgraph.errors import (
     ClgraphError,
+    ClusterError,
     DeviceMemoryError,
     DeviceNotFoundError,
     GraphFormatError,
@@ -29,7 +30,7 @@ from clgraph.names import on_first_use
 from clgraph.profile import profile
 
 if TYPE_CHECKING:
-    from clgraph import dynamic, energy, verify
+    from clgraph import cluster, dynamic, energy, verify
     from clgraph.algorithms import invariants
     from clgraph.algorithms.bfs.plan import BFS, BFSConfig, BFSResult, bfs
     from clgraph.algorithms.centrality.betweenness import (
@@ -135,6 +136,7 @@ __all__ = [
     "ColoringResult",
     "CommunitiesConfig",
     "CommunitiesResult",
+    "ClusterError",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",
@@ -206,6 +208,7 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "cluster",
     "condensation",
     "connected_components",
     "core_numbers",
@@ -354,6 +357,7 @@ _HOMES = {
 }
 # Modules that are imported when they are first used: strategies by family among them.
 _MODULES = {
+    "cluster": "clgraph.cluster",
     "dynamic": "clgraph.dynamic",
     "energy": "clgraph.energy",
     "tune": "clgraph.tune",

@@ -5,6 +5,7 @@ Each message is one sentence that names what was given, what is needed, and the 
 
 __all__ = [
     "ClgraphError",
+    "ClusterError",
     "DeviceMemoryError",
     "DeviceNotFoundError",
     "GraphFormatError",
@@ -100,3 +101,7 @@ class QueueOverflowError(ClgraphError):
 
 class VerificationError(ClgraphError):
     """A result breaks a rule of its kind; the message names the vertex or edge where it does."""
+
+
+class ClusterError(ClgraphError, RuntimeError):
+    """Ranks of a job do not agree, one has failed, or one does not answer in time."""

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.config import BFSConfig
-from clgraph.cli import searching
+from clgraph.cli import clustered, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.setting import add_setting, wanted
@@ -33,6 +33,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     searching.add_search(parser)
     add_setting(parser, BFSConfig)
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
+    clustered.add_cluster(parser)
 
 
 def _run(args: argparse.Namespace) -> Record:
@@ -42,6 +43,8 @@ def _run(args: argparse.Namespace) -> Record:
     config = wanted(
         BFSConfig, args.config, args.set
     )  # before the file is read, as the device, which may be missing
+    if args.cluster:
+        return clustered.search(args, config)
     device = clgraph.device(args.device)
     graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
@@ -95,6 +98,8 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
 
 
 def _render(record: Record) -> str:
+    if "ranks" in record:
+        return clustered.render(record)
     graph = record["graph"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     lines = [

@@ -40,7 +40,8 @@ class Command:
     add_arguments : callable
         Declares its arguments on a parser; imports nothing that is slow.
     run : callable
-        Does the work and gives the record that ``--json`` prints.
+        Does the work and gives the record that ``--json`` prints; an empty one where another rank
+        prints it.
     render : callable
         Makes readable text of the record.
     status : callable

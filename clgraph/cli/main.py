@@ -192,6 +192,8 @@ def _run(argv: Sequence[str]) -> int:
     command: Command = args.chosen
     with _logging(verbose=args.verbose):
         record = command.run(args)
+    if not record:  # another rank of the job has it
+        return 0
     _print(as_json(record) if args.json in (True, bench.STDOUT) else command.render(record))
     return command.status(record)
 

@@ -1,13 +1,34 @@
-"""Several devices working on one graph."""
+"""Several devices working on one graph: ranks of an MPI job, or of one process."""
 
-from clgraph.cluster.bfs import DividedBFS
+from clgraph.cluster.bfs import BFS, DividedBFS
+from clgraph.cluster.comm import Communicator, Together
+from clgraph.cluster.components import ConnectedComponents
 from clgraph.cluster.multi_search import DividedSearches, DividedSearchesResult
+from clgraph.cluster.over_mpi import OverMPI, world
+from clgraph.cluster.pagerank import PageRank
+from clgraph.cluster.ranked import Ranked
 from clgraph.cluster.result import DividedResult, DividedStats
+from clgraph.cluster.searches import Searches
+from clgraph.cluster.slices import FileSlices, GraphSlices, Kronecker
+from clgraph.cluster.sssp import SSSP
 
 __all__ = [
+    "BFS",
+    "SSSP",
+    "Communicator",
+    "ConnectedComponents",
     "DividedBFS",
     "DividedResult",
     "DividedSearches",
     "DividedSearchesResult",
     "DividedStats",
+    "FileSlices",
+    "GraphSlices",
+    "Kronecker",
+    "OverMPI",
+    "PageRank",
+    "Ranked",
+    "Searches",
+    "Together",
+    "world",
 ]

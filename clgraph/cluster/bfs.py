@@ -1,34 +1,294 @@
-"""Breadth-first search over several devices: the graph is parted, and levels go in step."""
+"""Breadth-first search by several ranks: the graph is parted, and levels go in step."""
 
 from __future__ import annotations
 
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.cluster.comm import Communicator, Program, Together, run
 from clgraph.cluster.config import Division
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
+from clgraph.cluster.over_mpi import world
+from clgraph.cluster.partition import PARTITIONS, chosen, made
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
-from clgraph.cluster.transport import Transport
+from clgraph.cluster.share import deal, facts_of, whole_share
+from clgraph.cluster.slices import GraphSlices, slices_of
+from clgraph.cluster.verify import verified_search
 from clgraph.device.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.graph import as_graph
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.cluster.part import Part
+    from clgraph.cluster.share import Facts, Share
+    from clgraph.cluster.slices import Slices
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["DividedBFS"]
+__all__ = ["BFS", "DividedBFS", "communicator", "shares_of"]
 
 
-class DividedBFS:
-    """A breadth-first search over several devices, compiled for one graph and configuration.
+def communicator(comm: Any) -> Communicator:
+    """Give the ranks that a plan is for: those given, else those of the MPI job."""
+    return comm if isinstance(comm, Communicator) else world(comm=comm)
+
+
+def shares_of(
+    comm: Communicator, slices: Slices, partition: str | None, bits: Any, *, back: bool
+) -> list[Share]:
+    """Give the ranks of this process what they hold.
+
+    Parameters
+    ----------
+    comm : Communicator
+        Whose ranks.
+    slices : Slices
+        Of the graph.
+    partition : str or None
+        Which; None chooses.
+    bits : callable
+        From the facts: whether ranks exchange bitmaps, for which only ranges will do.
+    back : bool
+        Whether in-edges of owned vertices are wanted too.
+    """
+    if isinstance(slices, GraphSlices):
+        graph, facts = slices.graph, facts_of(slices.graph)
+        asked = partition or chosen(facts.n, facts.m, comm.size, facts.max_degree, bits=bits(facts))
+        if not PARTITIONS[asked].spreads:
+            parts = made(asked, facts.n, comm.size, facts.top_vertices[:0])
+            return [whole_share(graph, facts, parts, rank, back=back) for rank in comm.ranks]
+        partition = asked
+    dealt = [
+        deal(slices, rank, comm.size, partition=partition, bits=bits, back=back)
+        for rank in comm.ranks
+    ]
+    return run(comm, dealt)
+
+
+class BFS:
+    """A breadth-first search by the ranks of an MPI job, or of one process, one device each.
+
+    Parameters
+    ----------
+    graph : Graph, scipy.sparse matrix, path, or Slices
+        Directed or undirected; weights are ignored. Of a file (`clgraph.cluster.FileSlices`) or a
+        `clgraph.cluster.Kronecker` graph every rank reads or draws its own slice, and none holds
+        the whole.
+    comm : Communicator or mpi4py communicator, optional
+        Default is all ranks of the MPI job; `clgraph.cluster.Together` has ranks in this process.
+    predecessors : bool
+        Whether searches label a tree too.
+    config : BFSConfig or str, optional
+        A configuration or the name of a preset. Its frontier decides what ranks tell each other:
+        ``"status"`` (``"enterprise"``) one bit a vertex and level, any other (``"merrill-..."``)
+        the vertices that they found, to those who own them; default "auto" chooses by the graph.
+        What says how one device runs its levels has no effect: they are launched one by one.
+    partition : {"block", "cyclic", "2d", "1.5d"}, optional
+        Who has which vertices and edges; default is chosen by the graph. Bits need "block", the
+        others are for candidates.
+
+    Attributes
+    ----------
+    comm : Communicator
+        The ranks.
+    facts : Facts
+        Of the graph.
+    partition : Blocks
+        Who has what.
+    configs : tuple of Resolved
+        Every dimension as decided, for each rank of this process.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the configuration is not legal or not for parts of a graph.
+    ClusterError
+        If ranks were given different things, or one has failed.
+    DeviceMemoryError
+        If a part does not fit its device.
+    KernelBuildError
+        If a kernel does not compile there.
+
+    Notes
+    -----
+    All ranks make the plan and run it together. Of p ranks each holds 1/p of the edges (4 bytes
+    each, twice that if the graph is directed and levels may pull) and 1/p of the distances. For
+    candidates it also holds a bit for each vertex of the graph, and room for what it may find or
+    be sent: at most a candidate, 4 bytes or 8 with a tree, for each of its edges and for each edge
+    that leads to it, and where vertices are claimed in a bitmap at most one for each vertex of the
+    graph. For bits it holds p + 2 of them, and 4 bytes if a tree is labelled, for each
+    vertex of the graph. A plan serves one thread at a time.
+
+    References
+    ----------
+    .. [1] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+    .. [2] H. Liu, H. H. Huang, "Enterprise: breadth-first graph traversal on GPUs", SC 2015.
+    .. [3] A. Buluc, K. Madduri, "Parallel breadth-first search on distributed memory systems",
+           SC 2011.
+    """
+
+    @asking
+    def __init__(
+        self,
+        graph: Any,
+        comm: Any = None,
+        *,
+        predecessors: bool = False,
+        config: BFSConfig | str | None = None,
+        partition: str | None = None,
+    ) -> None:
+        self.comm = communicator(comm)
+        self.with_predecessors = bool(predecessors)
+        self._lock = threading.Lock()
+        self._last: weakref.ref[DividedFindings] | None = None
+        self._broken_off = False
+        with self.comm.agreeing():
+            slices = slices_of(graph)
+            wanted = BFSConfig.of(config)
+            if partition is not None and partition not in PARTITIONS:
+                raise InvalidArgumentError(
+                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}."
+                )
+        self.comm.check_alike(
+            {
+                **slices.named,
+                "config": wanted,
+                "predecessors": self.with_predecessors,
+                "partition": partition,
+            }
+        )
+
+        def bits(facts: Facts) -> bool:
+            return self._division(facts, wanted, partition).exchange == "bits"
+
+        shares = shares_of(self.comm, slices, partition, bits, back=True)
+        with self.comm.agreeing():
+            self.facts, self.partition = shares[0].facts, shares[0].partition
+            division = self._division(self.facts, wanted, partition)
+            self._labels = slices.graph.labels if isinstance(slices, GraphSlices) else None
+            samples = [
+                slices.graph if isinstance(slices, GraphSlices) else share.sample
+                for share in shares
+            ]
+            self.configs = tuple(
+                division.resolved(sample, self.facts, device, predecessors=self.with_predecessors)
+                for sample, device in zip(samples, self.comm.devices, strict=True)
+            )
+            kind = BitExchange if division.exchange == "bits" else CandidateExchange
+            self._exchanges: list[BitExchange | CandidateExchange] = [
+                kind(share, division, device, config_, predecessors=self.with_predecessors)
+                for share, device, config_ in zip(
+                    shares, self.comm.devices, self.configs, strict=True
+                )
+            ]
+            self._shares = shares
+        run(self.comm, [exchange.prepare() for exchange in self._exchanges])
+
+    @staticmethod
+    def _division(facts: Facts, wanted: BFSConfig, partition: str | None) -> Division:
+        division = Division.of(facts, wanted)
+        if partition is None or (division.exchange == "bits") == (partition == "block"):
+            return division
+        return division.exchanging("bits" if partition == "block" else "candidates")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each rank of this process holds and runs."""
+        return tuple(exchange.part for exchange in self._exchanges)
+
+    @asking
+    def run(
+        self,
+        source: int,
+        *,
+        max_depth: int | None = None,
+        gather: bool = True,
+        verify: bool = False,
+    ) -> DividedResult:
+        """Search from one vertex.
+
+        Parameters
+        ----------
+        source : int
+            Vertex id in [0, n).
+        max_depth : int, optional
+            Vertices farther than this many hops stay unreached.
+        gather : bool
+            Over MPI, whether rank 0 gets the whole arrays; every rank has those of its vertices.
+        verify : bool
+            Whether to check the result by the rules of Graph500, each rank its own edges.
+
+        Returns
+        -------
+        DividedResult
+            Distances, predecessors if the plan labels them, and stats. A result of the plan that
+            nobody has read when the next search begins is copied to the host first.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `source` is not a vertex or `max_depth` is negative.
+        ClusterError
+            If ranks do not search from the same vertex.
+        VerificationError
+            If the result was to be checked and is wrong.
+        ClgraphError
+            If a device reports a failure.
+        """
+        start = time.perf_counter()
+        comm = self.comm
+        with self._lock:
+            with comm.agreeing():
+                source = vertex_number(source, self.facts.n)
+                limit = int(depth_limit(max_depth))
+            comm.check_alike({"source": source, "max_depth": limit, "gather": gather})
+            before = self._last() if self._last else None
+            if before is not None:
+                before.detach()
+            if self._broken_off:
+                # What an interrupted search has under way must not meet this one's.
+                comm.settle()
+            self._broken_off = True
+            found = run(comm, [exchange.search(source, limit) for exchange in self._exchanges])
+            self._broken_off = False
+            levels, launches, _ = found[0]
+            spent = max(seconds for _, _, seconds in found)
+            findings = DividedFindings(
+                self.facts.n, self.parts, tree=self.with_predecessors, names=self._labels
+            )
+            self._last = weakref.ref(findings)
+            if verify:
+                run(comm, self._checks(source, limit))
+            if len(comm.ranks) < comm.size:
+                run(comm, [findings.collected(comm.ranks[0], comm.size, gather=gather)])
+        stats = DividedStats(
+            findings,
+            levels,
+            self.configs,
+            self._exchanges[0].NAME,
+            [device.name for device in comm.devices],
+            partition=self.partition.name,
+            launches=launches,
+            kernel_ms=1e3 * spent,
+            total_ms=1e3 * (time.perf_counter() - start),
+        )
+        return DividedResult(findings, stats, source)
+
+    def _checks(self, source: int, limit: int) -> Sequence[Program]:
+        return [
+            verified_search(share, part, source, limit)
+            for share, part in zip(self._shares, self.parts, strict=True)
+        ]
+
+
+class DividedBFS(BFS):
+    """A breadth-first search over several devices of this process: `cluster.BFS` without MPI.
 
     Parameters
     ----------
@@ -37,13 +297,8 @@ class DividedBFS:
     devices : sequence of Device or str
         One part of the graph for each: devices of one or several platforms. A device that is named
         several times has as many parts.
-    predecessors : bool
-        Whether searches label a tree too.
-    config : BFSConfig or str, optional
-        A configuration or the name of a preset. Its frontier decides what devices tell each other:
-        ``"status"`` (``"enterprise"``) one bit a vertex and level, any other (``"merrill-..."``)
-        the vertices that they found, to those who own them; default "auto" chooses by the graph.
-        What says how one device runs its levels has no effect: they are launched one by one.
+    predecessors, config, partition
+        As for `clgraph.cluster.BFS`.
     transfers : {"direct", "host"}, optional
         Whether one device's queue copies to the other's memory, which needs one OpenCL context, or
         what is exchanged goes through the host's. Default is directly wherever that can be.
@@ -54,8 +309,6 @@ class DividedBFS:
         The graph that is searched.
     devices : tuple of Device
         Where, each with a queue of its own.
-    configs : tuple of Resolved
-        Every dimension as decided, for each device.
     parts : tuple of Part
         What each device holds and runs.
 
@@ -68,26 +321,8 @@ class DividedBFS:
         If a part does not fit its device.
     KernelBuildError
         If a kernel does not compile there.
-
-    Notes
-    -----
-    Of p devices each holds 1/p of the edges (4 bytes each, twice that if the graph is directed and
-    levels may pull) and 1/p of the distances. For candidates it also holds a bit for each vertex of
-    the graph, and room for what it may find or be sent: at most a candidate, 4 bytes or 8 with a
-    tree, for each of its edges and for each edge that leads to it, and where vertices are claimed
-    in a bitmap at most one for each vertex of the graph. For bits it holds p + 1 of them, and 4
-    bytes if a tree is labelled, for each vertex of the graph. A plan serves one thread at a time.
-
-    Every level waits for the host, which tells each device what the others found: several devices
-    pay where levels are few and large.
-
-    References
-    ----------
-    .. [1] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
-    .. [2] H. Liu, H. H. Huang, "Enterprise: breadth-first graph traversal on GPUs", SC 2015.
     """
 
-    @asking
     def __init__(
         self,
         graph: Graph,
@@ -96,76 +331,17 @@ class DividedBFS:
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         transfers: str | None = None,
+        partition: str | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
-        self.with_predecessors = bool(predecessors)
-        division = Division.of(self.graph, BFSConfig.of(config))
-        self.devices = tuple(device.beside() for device in checked_devices(devices))
-        self.configs = tuple(
-            division.resolved(self.graph, device, predecessors=self.with_predecessors)
-            for device in self.devices
-        )
-        self._lock = threading.Lock()
-        self._last: weakref.ref[DividedFindings] | None = None
-        kind = BitExchange if division.exchange == "bits" else CandidateExchange
-        self._exchange: BitExchange | CandidateExchange = kind(
-            self.graph,
-            division,
-            Transport(self.devices, transfers),
-            self.configs,
-            predecessors=self.with_predecessors,
+        comm = Together(checked_devices(devices), transfers)
+        slices = slices_of(graph)
+        assert isinstance(slices, GraphSlices)  # noqa: S101 (of what is no path)
+        self.graph = slices.graph
+        super().__init__(
+            self.graph, comm, predecessors=predecessors, config=config, partition=partition
         )
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """What each device holds and runs."""
-        return tuple(self._exchange.parts)
-
-    @asking
-    def run(self, source: int, *, max_depth: int | None = None) -> DividedResult:
-        """Search from one vertex.
-
-        Parameters
-        ----------
-        source : int
-            Vertex id in [0, n).
-        max_depth : int, optional
-            Vertices farther than this many hops stay unreached.
-
-        Returns
-        -------
-        DividedResult
-            Distances, predecessors if the plan labels them, and stats. A result of the plan that
-            nobody has read when the next search begins is copied to the host first.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If `source` is not a vertex or `max_depth` is negative.
-        ClgraphError
-            If a device reports a failure.
-        """
-        start = time.perf_counter()
-        source = vertex_number(source, self.graph.n)
-        limit = int(depth_limit(max_depth))
-        with self._lock:
-            before = self._last() if self._last else None
-            if before is not None:
-                before.detach()
-            begun = time.perf_counter()
-            levels, launches = self._exchange.search(source, limit)
-            end = time.perf_counter()
-            findings = DividedFindings(
-                self.graph, self._exchange.parts, tree=self.with_predecessors
-            )
-            self._last = weakref.ref(findings)
-        stats = DividedStats(
-            findings,
-            levels,
-            self.configs,
-            self._exchange,
-            launches=launches,
-            kernel_ms=1e3 * (end - begun),
-            total_ms=1e3 * (end - start),
-        )
-        return DividedResult(findings, stats, source)
+    def devices(self) -> tuple[Device, ...]:
+        """Where, each with a queue of its own."""
+        return self.comm.devices

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from clgraph.algorithms.bfs.hubs import hub_floor_of
+from clgraph.algorithms.bfs.hubs import USUAL_CACHE
 from clgraph.engine.choose import Resolved, resolve
 from clgraph.engine.frontier import Frontier, StatusArray, VertexQueue
 from clgraph.engine.limits import Limits
@@ -17,6 +15,7 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.bfs.config import BFSConfig
+    from clgraph.cluster.share import Facts
     from clgraph.device import Device
     from clgraph.graph import Graph
 
@@ -61,13 +60,13 @@ class Division:
     hubs: int
 
     @classmethod
-    def of(cls, graph: Graph, wanted: BFSConfig) -> Division:
+    def of(cls, facts: Facts, wanted: BFSConfig) -> Division:
         """Decide what devices must agree on.
 
         Parameters
         ----------
-        graph : Graph
-            What will be searched.
+        facts : Facts
+            Of the graph.
         wanted : BFSConfig
             A status array asks for bits, any other frontier for candidates. Where neither frontier
             nor pull is said, it follows from the mean degree.
@@ -75,13 +74,16 @@ class Division:
         frontier = wanted.frontier or VertexQueue()
         status = isinstance(frontier, StatusArray)
         says = wanted.frontier or wanted.pull or wanted.rules == "helix"
-        bits = status or (not says and graph.mean_degree >= BITS_DEGREE)
+        bits = status or (not says and facts.mean_degree >= BITS_DEGREE)
         visited = (None if status else frontier.visited) or (
             "mask" if frontier.filtered else "bitmap"
         )
         by_hubs = ByHubs() if status and wanted.pull is None else wanted.pull
         hubs = by_hubs if isinstance(by_hubs, ByHubs) else None
-        floor = hub_floor_of(graph, frontier) if hubs and isinstance(frontier, StatusArray) else 0
+        floor = 0
+        if hubs and isinstance(frontier, StatusArray):
+            asked, cache = frontier.hub_floor, frontier.hub_cache or USUAL_CACHE
+            floor = facts.hub_floor(cache) if asked is None else asked
         return cls(
             exchange="bits" if bits else "candidates",
             config=wanted,
@@ -90,18 +92,35 @@ class Division:
             beta=getattr(by_hubs, "beta", 0),
             one_way=status,
             hub_floor=floor,
-            hubs=int(np.count_nonzero(graph.degrees > floor)) if hubs else 0,
+            hubs=facts.hubs_above(floor) if hubs else 0,
         )
 
-    def resolved(self, graph: Graph, device: Device, *, predecessors: bool) -> Resolved:
-        """Complete the configuration for one device.
+    def exchanging(self, exchange: str) -> Division:
+        """Give the same with another exchange, which a partition asks for.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the configuration says something else.
+        """
+        if self.config.frontier or self.config.pull:
+            raise InvalidArgumentError(
+                f"the configuration has ranks exchange {self.exchange}, but the partition is for "
+                f"{exchange}; leave one of the two out."
+            )
+        return replace(self, exchange=exchange, visited="bitmap")
+
+    def resolved(
+        self, sample: Graph, facts: Facts, device: Device, *, predecessors: bool
+    ) -> Resolved:
+        """Complete the configuration for one device, by a graph or some of its rows.
 
         Raises
         ------
         InvalidArgumentError
             If it is not for parts of a graph, or not for this device.
         """
-        completed = self.config.completed(graph, device.traits)
+        completed = self.config.completed(sample, device.traits)
         frontier = completed.frontier or VertexQueue()
         if (frontier.duplicates or "").startswith("load"):
             raise InvalidArgumentError(
@@ -120,9 +139,9 @@ class Division:
                 counts=False,
             ),
             device.traits,
-            m=graph.m,
+            m=facts.m,
             predecessors=predecessors,
-            max_degree=graph.max_degree,
+            max_degree=facts.max_degree,
         )
         if config.balance.scope == "grid":
             raise InvalidArgumentError(
@@ -141,25 +160,25 @@ class Division:
         kept = {name: value for name, value in kept.items() if name not in dropped}
         return VertexQueue(visited=self.visited, **kept)
 
-    def pulls(self, *, before: bool, graph: Graph, found: Found, rule: ByEdges) -> bool:
+    def pulls(self, *, before: bool, facts: Facts, found: Found, rule: ByEdges) -> bool:
         """Whether the next level pulls, by what all devices found together.
 
         Parameters
         ----------
         before : bool
             Whether the last one did.
-        graph : Graph
-            What is searched.
+        facts : Facts
+            Of the graph.
         found : Found
             What the last level found, and what was explored before.
         rule : ByEdges
             As resolved.
         """
         if self.one_way and before:
-            return not (self.beta and found.vertices < graph.n // self.beta)
+            return not (self.beta and found.vertices < facts.n // self.beta)
         if self.gamma is not None:
             return self.hubs > 0 and 100 * found.hubs > self.gamma * self.hubs
-        return rule.reads_fewer(found.edges, graph.m - found.explored, graph.n)
+        return rule.reads_fewer(found.edges, facts.m - found.explored, facts.n)
 
 
 def _stepped(asked: Schedule | None) -> Stepped:

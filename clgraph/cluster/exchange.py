@@ -1,259 +1,249 @@
-"""The levels of a search over several devices: who launches what, and what is sent in between."""
+"""The levels of a search on one rank: what it launches, and what it sends in between."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.cluster.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.config import Found
 from clgraph.cluster.part import BitPart, CandidatePart
-from clgraph.cluster.partition import Ownership
 from clgraph.cluster.result import Level
-from clgraph.cluster.transport import Letter
-from clgraph.device.memory import finish_copy
+from clgraph.cluster.spreading import SpreadingPart
 from clgraph.engine.pull import ByEdges
-from clgraph.errors import QueueOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator
 
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import Division
-    from clgraph.cluster.part import Part
-    from clgraph.cluster.transport import Transport
+    from clgraph.cluster.share import Share
+    from clgraph.device import Device
     from clgraph.engine.choose import Resolved
-    from clgraph.graph import Graph
 
-__all__ = ["BitExchange", "CandidateExchange"]
+__all__ = ["BitExchange", "CandidateExchange", "Levels"]
 
-
-def _look(parts: Sequence[Part]) -> None:
-    """Read the counters of all devices, after everything that was enqueued on any."""
-    finish_copy(*[part.look() for part in parts])
-    for part in parts:
-        if part.overflowed:
-            raise QueueOverflowError(
-                f"{part.device.name} found more than there can be; please report this with the "
-                "output of `clgraph doctor`."
-            )
+# Levels, launches of all ranks, and seconds from the first launch to the last look.
+Levels = tuple[list[Level], int, float]
 
 
-class _Exchange:
-    """The levels of a search, one after the other on all parts."""
-
-    parts: Sequence[Part]
-
-    def __init__(self) -> None:
-        self._broken_off = False
-        self._source = 0
-
-    def search(self, source: int, limit: int) -> tuple[list[Level], int]:
-        """Search as far as distance `limit`.
-
-        Returns
-        -------
-        levels : list of Level
-            One for each distance, and perhaps an empty one at the end.
-        launches : int
-            Kernel launches on all devices.
-        """
-        if self._broken_off:
-            # What an interrupted search has under way between devices must not meet this one's.
-            finish_copy(*[part.look() for part in self.parts])
-        self._broken_off = True
-        for part in self.parts:
-            part.begin(source)
-        self._source = source
-        found = self._levels(limit)
-        self._broken_off = False
-        return found
-
-    def _levels(self, limit: int) -> tuple[list[Level], int]:
-        raise NotImplementedError
-
-
-class CandidateExchange(_Exchange):
-    """Vertices are sent to their owners, until all bins of all devices are empty.
+class CandidateExchange:
+    """Vertices are sent to their owners, until all bins of all ranks are empty.
 
     Parameters
     ----------
-    graph : Graph
-        What is searched.
+    share : Share
+        What this rank holds.
     division : Division
-        What devices share.
-    transport : Transport
-        The devices, one for each part, and the ways between them.
-    configs : sequence of Resolved
-        How each expands.
+        What ranks share.
+    device : Device
+        Of this rank.
+    config : Resolved
+        How it expands.
     predecessors : bool
         Whether a tree is labelled.
 
     Attributes
     ----------
-    parts : list of CandidatePart
-        What each device holds.
+    part : CandidatePart
+        What is on the device.
     """
 
     NAME = "candidates"
-    parts: list[CandidatePart]
 
     def __init__(
         self,
-        graph: Graph,
+        share: Share,
         division: Division,
-        transport: Transport,
-        configs: Sequence[Resolved],
+        device: Device,
+        config: Resolved,
         *,
         predecessors: bool,
     ) -> None:
-        super().__init__()
-        self._transport = transport
-        devices = transport.devices
-        shares = zip(devices, configs, Ownership.in_turns(graph.n, len(devices)), strict=True)
-        self.parts = [
-            CandidatePart(graph, division, *share, parts=len(devices), predecessors=predecessors)
-            for share in shares
-        ]
-        rooms = np.stack([np.diff(part.bin_begins) for part in self.parts])
-        for place, part in enumerate(self.parts):
-            part.receive_from(int(rooms[:, place].sum() - rooms[place, place]))
+        self._ranks = share.partition.ranks
+        kind = SpreadingPart if share.partition.spreads else CandidatePart
+        self.part = kind(share, division, device, config, predecessors=predecessors)
 
-    def _levels(self, limit: int) -> tuple[list[Level], int]:
-        parts = self.parts
+    def prepare(self) -> Generator[Any, Any, None]:
+        """Make room for what others may send."""
+        part = self.part
+        rooms = yield Tell(lambda: np.diff(part.bin_begins))
+        part.receive_from(int(rooms[:, part.rank].sum() - rooms[part.rank, part.rank]))
+
+    def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
+        """Search as far as distance `limit`."""
+        part = self.part
+        begun = clock = time.perf_counter()
+        part.begin(source)
         levels: list[Level] = []
-        launches = len(parts)
-        clock = time.perf_counter()
+        launches = self._ranks
         for depth in range(limit):
-            for part in parts:
-                part.expand(depth)
-            _look(parts)
-            launches += len(parts)
-            level = Level(self._frontier(depth), "push")
+            part.expand(depth)
+            rows = yield Tell(partial(self._counted, depth), [part.look()])
+            launches += self._ranks
+            sent = rows[:, 1:]
+            level = Level(int(rows[:, 0].sum()), "push")
             levels.append(level)
-            sent = np.stack([part.sent() for part in parts])
-            if sent.any():
-                level.sent_bytes = self._send(sent)
-                for place, part in enumerate(parts):
-                    kept = int(sent[place, place])
-                    received = int(sent[:, place].sum()) - kept
-                    part.contract(depth + 1, (int(part.bin_begins[place]), kept), received)
-                launches += len(parts)
+            if not sent.any():
+                level.microseconds = 1e6 * (time.perf_counter() - clock)
+                return levels, launches, time.perf_counter() - begun
+            level.sent_bytes = part.candidate_bytes * int(sent.sum() - np.trace(sent))
+            yield self._mail(sent)
+            kept = int(sent[part.rank, part.rank])
+            received = int(sent[:, part.rank].sum()) - kept
+            part.contract(depth + 1, (int(part.bin_begins[part.rank]), kept), received)
+            launches += self._ranks
+            if isinstance(part, SpreadingPart):
+                level.sent_bytes += yield from self._spread(part, depth + 1)
+                launches += self._ranks
             now = time.perf_counter()
             level.microseconds, clock = 1e6 * (now - clock), now
-            if not sent.any():
-                return levels, launches
-        _look(parts)
-        levels.append(Level(self._frontier(limit)))
-        return levels, launches
+        rows = yield Tell(lambda: self._counted(limit), [part.look()])
+        levels.append(Level(int(rows[:, 0].sum())))
+        return levels, launches, time.perf_counter() - begun
 
-    def _frontier(self, depth: int) -> int:
-        return sum(part.frontier(depth) for part in self.parts)
+    def _counted(self, depth: int) -> NDArray[np.int64]:
+        self.part.check()
+        return np.concatenate([[self.part.frontier(depth)], self.part.sent()])
 
-    def _send(self, sent: NDArray[np.int64]) -> int:
-        """Send what bins hold, `sent[i, j]` candidates from part i to part j; give the bytes."""
-        size = self.parts[0].candidate_bytes
-        letters = []
-        for receiver, part in enumerate(self.parts):
-            place = 0
-            for sender, other in enumerate(self.parts):
-                count = int(sent[sender, receiver])
-                if sender == receiver or not count:
-                    continue
-                source = (other.bins, int(other.bin_begins[receiver]) * size)
-                target = (part.inbox, place * size)
-                letters.append(Letter(sender, receiver, *source, *target, count * size))
+    @staticmethod
+    def _spread(part: SpreadingPart, depth: int) -> Generator[Any, Any, int]:
+        """Pass on what is new to whoever has rows of it; give the bytes that all sent."""
+        news = part.news(depth)
+        told = yield Swap(news)
+        part.admit(depth, np.concatenate(told))
+        mine = sum(8 * array.size for peer, array in enumerate(news) if peer != part.rank)
+        sums = yield Tell.of(mine)
+        return int(sums.sum())
+
+    def _mail(self, sent: NDArray[np.int64]) -> Mail:
+        """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
+        part, size, mail = self.part, self.part.candidate_bytes, Mail()
+        place = 0
+        for step in range(self._ranks):
+            sender = step
+            count = int(sent[sender, part.rank])
+            if sender != part.rank and count:
+                mail.receives.append(Piece(sender, part.inbox, place * size, count * size))
                 place += count
-        self._transport.deliver(letters)
-        return sum(letter.size_bytes for letter in letters)
+        for receiver in range(self._ranks):
+            count = int(sent[part.rank, receiver])
+            if receiver != part.rank and count:
+                first = int(part.bin_begins[receiver]) * size
+                mail.sends.append(Piece(receiver, part.bins, first, count * size))
+        return mail
 
 
-class BitExchange(_Exchange):
-    """A bit for each vertex is sent to every other device, until nothing is new in them.
+class BitExchange:
+    """Everybody is told a bit for each vertex, or a list where that is less, until nothing is new.
 
     Parameters
     ----------
-    graph, division, transport, configs, predecessors
+    share, division, device, config, predecessors
         As for `CandidateExchange`.
 
     Attributes
     ----------
-    parts : list of BitPart
-        What each device holds.
+    part : BitPart
+        What is on the device.
     """
 
     NAME = "bits"
-    parts: list[BitPart]
 
     def __init__(
         self,
-        graph: Graph,
+        share: Share,
         division: Division,
-        transport: Transport,
-        configs: Sequence[Resolved],
+        device: Device,
+        config: Resolved,
         *,
         predecessors: bool,
     ) -> None:
-        super().__init__()
-        self._graph, self._division, self._transport = graph, division, transport
-        devices = transport.devices
-        shares = zip(devices, configs, Ownership.in_ranges(graph.n, len(devices)), strict=True)
-        self.parts = [
-            BitPart(graph, division, *share, parts=len(devices), predecessors=predecessors)
-            for share in shares
-        ]
+        self._facts, self._division = share.facts, division
+        self._ranks = share.partition.ranks
+        self._shares = share.partition.shares
+        self.part = BitPart(share, division, device, config, predecessors=predecessors)
 
-    def _levels(self, limit: int) -> tuple[list[Level], int]:
-        parts, graph = self.parts, self._graph
-        rule = parts[0].config.pull
+    def prepare(self) -> Generator[Any, Any, None]:
+        """Do nothing: what others send has one size."""
+        yield Tell.of(0)
+
+    def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
+        """Search as far as distance `limit`."""
+        part, rule = self.part, self.part.config.pull
+        begun = clock = time.perf_counter()
+        part.begin(source)
+        own = part.owned.number(source)
+        degree = int(part.degrees[own]) if own < part.owned.count else 0
+        # What a rank's part of the frontier can find at most is what it can have to list.
+        edges = (yield Tell.of(degree))[:, 0]
         levels = [Level(1)]
-        launches = len(parts)
-        pulls, explored = False, int(graph.degrees[self._source])
-        clock = time.perf_counter()
+        launches = self._ranks
+        pulls, explored = False, int(edges.sum())
         for depth in range(limit):
             level = levels[depth]
-            for part in parts:
-                if pulls:
-                    part.pull(depth)
-                else:
-                    part.expand(depth)
+            lists = not pulls and self._lists_are_less(edges)
+            if pulls:
+                part.pull(depth)
+            else:
+                part.expand(depth, lists=lists)
             level.direction = "pull" if pulls else "push"
-            level.sent_bytes = self._send(own_only=pulls)
-            for part in parts:
-                part.merge(depth + 1, 0 if pulls else len(parts) - 1)
-            _look(parts)
-            launches += 2 * len(parts)
-            found = self._found(depth + 1, explored)
-            explored = found.explored
+            mail, level.sent_bytes = self._mail(edges if lists else None, pulls=pulls)
+            yield mail
+            if lists and self._ranks > 1:
+                part.mark(self._ranks - 1)
+                launches += self._ranks
+            part.merge(depth + 1, 0 if pulls or lists else self._ranks - 1)
+            rows = yield Tell(partial(self._counted, depth + 1), [part.look()])
+            launches += 2 * self._ranks
+            edges = rows[:, 1]
+            explored += int(edges.sum())
+            found = Found(int(rows[:, 0].sum()), int(rows[:, 2].sum()), int(edges.sum()), explored)
             pulls = isinstance(rule, ByEdges) and self._division.pulls(
-                before=pulls, graph=graph, found=found, rule=rule
+                before=pulls, facts=self._facts, found=found, rule=rule
             )
             levels.append(Level(found.vertices))
             now = time.perf_counter()
             level.microseconds, clock = 1e6 * (now - clock), now
             if not found.vertices:
                 break
-        return levels, launches
+        return levels, launches, time.perf_counter() - begun
 
-    def _found(self, depth: int, explored: int) -> Found:
-        vertices = sum(part.frontier(depth) for part in self.parts)
-        edges = sum(part.found_edges(depth) for part in self.parts)
-        hubs = sum(part.found_hubs() for part in self.parts)
-        return Found(vertices, hubs, edges, explored + edges)
+    def _counted(self, depth: int) -> NDArray[np.int64]:
+        part = self.part
+        part.check()
+        return np.array([part.frontier(depth), part.found_edges(depth), part.found_hubs()])
 
-    def _send(self, *, own_only: bool) -> int:
-        """Send bitmaps to everybody else, whole or the sender's own words; give the bytes."""
-        letters = []
-        for receiver, part in enumerate(self.parts):
-            others = [sender for sender in range(len(self.parts)) if sender != receiver]
-            for slot, sender in enumerate(others):
-                other = self.parts[sender]
-                first, size = other.own_bytes if own_only else (0, other.map_bytes)
-                # Pulled words are right as they come; pushed ones are merged with what is here.
-                target = (part.found, first) if own_only else (part.inbox, slot * size)
-                if size:
-                    letters.append(Letter(sender, receiver, other.found, first, *target, size))
-        self._transport.deliver(letters)
-        return sum(letter.size_bytes for letter in letters)
+    def _lists_are_less(self, edges: NDArray[np.int64]) -> bool:
+        """Whether lists with room for all edges of a frontier are smaller than bitmaps."""
+        lists = 4 * (edges + 1)
+        return bool((lists <= self.part.map_bytes).all() and lists.mean() < self.part.map_bytes)
+
+    def _mail(self, edges: NDArray[np.int64] | None, *, pulls: bool) -> tuple[Mail, int]:
+        """Give what goes to everybody else, and the bytes that all send."""
+        part, mail = self.part, Mail()
+        others = [rank for rank in range(self._ranks) if rank != part.rank]
+        whole = part.map_bytes
+        sizes = [
+            (
+                part.own_bytes(self._shares[rank])
+                if pulls
+                else (0, whole if edges is None else 4 * (int(edges[rank]) + 1))
+            )
+            for rank in range(self._ranks)
+        ]
+        source = part.found if edges is None or pulls else part.list
+        for slot, peer in enumerate(others):
+            first, size = sizes[part.rank]
+            if size:
+                mail.sends.append(Piece(peer, source, first, size))
+            first, size = sizes[peer]
+            if size:
+                # Pulled words are right as they come; others are merged with what is here.
+                target = (part.found, first) if pulls else (part.inbox, slot * whole)
+                mail.receives.append(Piece(peer, *target, size))
+        return mail, (self._ranks - 1) * sum(size for _, size in sizes)

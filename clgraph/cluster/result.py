@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
+from clgraph.cluster.comm import Swap
 from clgraph.engine.stats import LEVEL_RECORD
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from pyopencl.array import Array
 
-    from clgraph.cluster.exchange import BitExchange, CandidateExchange
+    from clgraph.cluster.comm import Program
     from clgraph.cluster.part import Part
     from clgraph.engine.choose import Resolved
-    from clgraph.graph import Graph
 
 __all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level"]
 
@@ -49,39 +51,99 @@ class Level:
 
 
 class DividedFindings:
-    """Distances and tree of one search, on the devices until they are read or searched over.
+    """Distances and tree of one search, as far as this process has them.
 
     Parameters
     ----------
-    graph : Graph
-        What was searched.
+    n : int
+        Vertices of the graph.
     parts : sequence of Part
-        Who found what.
+        Those of this process, which may be all.
     tree : bool
         Whether predecessors are labelled.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether arrays are of the whole graph; else `distances` and `predecessors` are None.
     """
 
-    def __init__(self, graph: Graph, parts: Sequence[Part], *, tree: bool) -> None:
-        self._graph = graph
-        self.names = graph.labels
+    def __init__(self, n: int, parts: Sequence[Part], *, tree: bool, names: Any = None) -> None:
+        self._n = n
+        self.names = names
         self._parts: Sequence[Part] = parts
         self._tree = tree
+        self.whole = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle what is on the host, after everything has been read; no graph."""
+        """Copy and pickle what is on the host, after everything has been read."""
         self.detach()
-        _ = self.edges_by_level
-        return self.__dict__ | {"_graph": None}
+        return self.__dict__
 
     def detach(self) -> None:
         """Read everything, so that the devices' memory is free for the next search."""
-        _ = self.distances, self.predecessors
+        _ = self.distances, self.predecessors, self.edges_by_level
         self._parts = ()
 
+    def collected(self, rank: int, ranks: int, *, gather: bool) -> Program:
+        """Put together what the ranks have; the whole on the first, if it is to be gathered."""
+        (part,) = self._parts
+        own = part.distances.read()
+        edges = np.zeros(0, np.int64) if not own.size else _edges_by_level([part])
+        told = yield Swap([edges] * ranks)
+        sums = np.zeros(max((array.size for array in told), default=0), np.int64)
+        for array in told:
+            sums[: array.size] += array
+        tree = None
+        if self._tree:
+            tree = yield from self._own_tree(part, ranks)
+        self.__dict__ |= {
+            "edges_by_level": sums,
+            "own": (part.owned.names, own, tree),
+            "distances": None,
+            "predecessors": None,
+        }
+        if gather:
+            for name, array in (("distances", own), ("predecessors", tree)):
+                if array is None:
+                    continue
+                none = array[:0]
+                told = yield Swap([array if peer == 0 else none for peer in range(ranks)])
+                if rank == 0:
+                    whole = np.full(self._n, UNREACHED, np.int32)
+                    for peer, found in enumerate(told):
+                        whole[part.owners[peer].vertices] = found
+                    self.__dict__[name] = whole
+        self.whole = gather and rank == 0
+        self._parts = ()
+
+    def _own_tree(self, part: Part, ranks: int) -> Program:
+        tree = part.predecessors.read()
+        if not part.WHOLE_TREE:
+            return tree
+        # Whoever found a vertex has a predecessor for it: its owner takes the greatest.
+        told = yield Swap([tree[part.owners[peer].vertices] for peer in range(ranks)])
+        return np.maximum.reduce(told)
+
+    def read_into(self, out: NDArray[np.int32] | None) -> None:
+        """Copy the distances to an array of the caller's, which `distances` is from then on."""
+        if out is not None:
+            out[...] = self.distances
+            self.__dict__["distances"] = out
+
+    @property
+    def distances_device(self) -> Array:
+        """A copy of the distances that stays on the device [n], where it is a single one."""
+        if len(self._parts) != 1:
+            raise InvalidArgumentError(
+                "the distances are not on one device; take them from `distances`."
+            )
+        return self._parts[0].distances.duplicate()
+
     @cached_property
-    def distances(self) -> NDArray[np.int32]:
+    def distances(self) -> NDArray[np.int32] | None:
         """int32 [n] in hops; -1 where there is no path."""
-        found = np.full(self._graph.n, UNREACHED, np.int32)
+        found = np.full(self._n, UNREACHED, np.int32)
         for part in self._parts:
             found[part.owned.vertices] = part.distances.read()
         return found
@@ -95,21 +157,40 @@ class DividedFindings:
         """
         if not self._tree:
             return None
-        found = np.full(self._graph.n, UNREACHED, np.int32)
+        found = np.full(self._n, UNREACHED, np.int32)
         for part in self._parts:
             tree = part.predecessors.read()
-            if tree.size == self._graph.n:
+            if part.WHOLE_TREE:
                 np.maximum(found, tree, out=found)
             else:
                 found[part.owned.vertices] = tree
         return found
 
     @cached_property
+    def own(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | None]:
+        """Vertices of this process, their distances and predecessors."""
+        names = np.sort(np.concatenate([part.owned.names for part in self._parts]))
+        tree = self.predecessors
+        assert self.distances is not None  # noqa: S101 (all parts are here)
+        return names, self.distances[names], None if tree is None else tree[names]
+
+    @cached_property
     def edges_by_level(self) -> NDArray[np.int64]:
         """Out-edges of the vertices at each distance, int64 [levels]."""
-        here = self.distances >= 0
-        sums = np.bincount(self.distances[here], weights=self._graph.degrees[here])
-        return sums.astype(np.int64)
+        return _edges_by_level(self._parts)
+
+
+def _edges_by_level(parts: Sequence[Part]) -> NDArray[np.int64]:
+    """Sum the lengths of the rows that parts hold, by the distance of their vertices."""
+    sums = np.zeros(0, np.int64)
+    for part in parts:
+        distances = part.row_distances.read()
+        here = distances >= 0
+        counts = np.bincount(distances[here], weights=part.degrees[here], minlength=sums.size)
+        counts = counts.astype(np.int64)
+        counts[: sums.size] += sums
+        sums = counts
+    return sums
 
 
 class DividedStats:
@@ -130,21 +211,25 @@ class DividedStats:
         "stepped".
     exchange : {"candidates", "bits"}
         What devices told one another.
+    partition : str
+        Who has which vertices and edges: see `clgraph.cluster.partition`.
     devices : tuple of str
-        Names of the devices, in the order of their parts.
+        Names of the devices of this process, in the order of their parts.
     energy : object or None
         Filled in by whoever measured the run.
     """
 
     mode = "stepped"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but five by keyword
         self,
         findings: DividedFindings,
         levels: Sequence[Level],
         configs: Sequence[Resolved],
-        exchange: BitExchange | CandidateExchange,
+        exchange: str,
+        devices: Sequence[str],
         *,
+        partition: str,
         launches: int,
         kernel_ms: float,
         total_ms: float,
@@ -152,8 +237,9 @@ class DividedStats:
         self._findings = findings
         self._levels = tuple(levels)
         self._configs = tuple(configs)
-        self.exchange = exchange.NAME
-        self.devices = tuple(part.device.name for part in exchange.parts)
+        self.exchange = exchange
+        self.partition = partition
+        self.devices = tuple(devices)
         self.launches = launches
         self.kernel_ms = kernel_ms
         self.total_ms = total_ms
@@ -239,9 +325,27 @@ class DividedResult:
         return f"DividedResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
     @property
-    def distances(self) -> NDArray[np.int32]:
-        """int32 [n] in hops; -1 where there is no path."""
+    def distances(self) -> NDArray[np.int32] | None:
+        """int32 [n] in hops; -1 where there is no path.
+
+        Over MPI rank 0 has them, if they were gathered; None on others.
+        """
         return self._found.distances
+
+    @property
+    def vertices(self) -> NDArray[np.int64]:
+        """The vertices that this process owns."""
+        return self._found.own[0]
+
+    @property
+    def own_distances(self) -> NDArray[np.int32]:
+        """Distances of `vertices`."""
+        return self._found.own[1]
+
+    @property
+    def own_predecessors(self) -> NDArray[np.int32] | None:
+        """Predecessors of `vertices`, if the plan labels them."""
+        return self._found.own[2]
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:

@@ -27,6 +27,11 @@ ${candidates.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
+% if problem.named:
+#define ROW_NAME(u_) ((u_) < line_count ? (u_) * own_step + own_first : names[(u_) - line_count])
+% else:
+#define ROW_NAME(u_) ((u_) * own_step + own_first)
+% endif
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_begin(
@@ -43,6 +48,7 @@ void bfs_parts_begin(
     __global word_t *found,                         // [words] out
     % if exchange == "bits":
     __global word_t *reached,                       // [words] out
+    __global uint *listed,                          // out: its first word
     % endif
     __global entry_t *frontier,                     // [n + slack] out
     __global entry_t *hubs,
@@ -75,6 +81,9 @@ void bfs_parts_begin(
         state[item] = item == NEXT ? here && !is_hub : item == NEXT_HUBS && is_hub;
     </%share:each_item>
     }
+    % if exchange == "bits":
+    if (get_global_id(0) == 0) listed[0] = 0;
+    % endif
     if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
 }
 
@@ -100,9 +109,12 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     % for k in range(count):
     ${duplicates.at_lookup(f"claimed{k}", f"v{k}")}
     % if exchange == "candidates":
-    ${bins.push(f"claimed{k}", f"MAKE_CANDIDATE(v{k}, u{k} * own_step + own_first)", owned)}
-    % elif problem.predecessors:
-    if (claimed${k}) predecessors[v${k}] = (int)(u${k} * own_step + own_first);
+    ${bins.push(f"claimed{k}", f"MAKE_CANDIDATE(v{k}, ROW_NAME(u{k}))", owned)}
+    % else:
+    % if problem.predecessors:
+    if (claimed${k}) predecessors[v${k}] = (int)ROW_NAME(u${k});
+    % endif
+    if (lists && claimed${k}) listed[1u + atomic_inc(listed)] = v${k};
     % endif
     % endfor
 </%def>
@@ -111,8 +123,12 @@ __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.gro
 void bfs_parts_expand(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [edges of this device]
-    const uint own_step,                            // vertex u of this device is u * own_step + own_first
+    const uint own_step,                            // row u of this device is of vertex u * own_step + own_first
     const uint own_first,
+    % if problem.named:
+    const uint line_count,                          // rows for which that holds; those behind have names
+    __global const uint *restrict names,            // [n - line_count]
+    % endif
     __global const entry_t *frontier,
     __global const entry_t *hubs,
     __global word_t *found,                         // [words] in/out
@@ -122,6 +138,8 @@ void bfs_parts_expand(
     const uint bin_count,
     % else:
     __global int *predecessors,                     // [vertices of the graph] out, where found; or one
+    __global uint *listed,                          // in/out: how many, and which were found
+    const uint lists,                               // whether that is wanted
     % endif
     volatile __global uint *state,
     const uint slot)                                // whose counters say how long the frontier is

@@ -64,6 +64,24 @@ void bfs_parts_pull(
 }
 % endif
 
+// What others list instead of sending all bits; several may list the same vertex.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_mark(
+    __global const uint *restrict lists,            // [peers, room]: how many, and which
+    const uint room,
+    const uint peers,
+    __global word_t *found)                         // [words] in/out
+{
+    for (uint peer = 0; peer < peers; ++peer) {
+        __global const uint *const listed = lists + (ulong)peer * room;
+        const uint count = min(listed[0], room - 1u);
+        <%share:each_item count="count">
+            const uint v = listed[1u + item];
+            WORD_OR(&found[v >> WORD_SHIFT], WORD_BIT(v));
+        </%share:each_item>
+    }
+}
+
 // The bits of a word that are new to this device; then both bitmaps hold them.
 static inline word_t merge_word(const uint w, const uint words, const uint peers,
                                 __global const word_t *inbox, __global word_t *reached,
@@ -89,6 +107,7 @@ void bfs_parts_merge(
     const uint peers,
     __global word_t *reached,                       // [words] in/out
     __global word_t *found,                         // [words] in/out
+    __global uint *listed,                          // out: its first word
     __global int *distances,                        // [n] in/out
     __global entry_t *queue_to,                     // [n + slack] out
     __global entry_t *hubs_to,
@@ -101,6 +120,7 @@ void bfs_parts_merge(
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
+    if (get_global_id(0) == 0) listed[0] = 0;
     <%share:each_item count="words">
         if (item - first_word >= own_words) merge_word(item, words, peers, inbox, reached, found);
     </%share:each_item>

@@ -2,8 +2,10 @@
 
 import json
 
+import pytest
+
 import clgraph as cg
-from bench.studies import scaling
+from bench.studies import scaling, scaling_model
 
 
 def spec_of(device):
@@ -41,3 +43,34 @@ def test_weak_scaling(capsys, any_device):
         scaling.main([*argv, "--sources", "1", "--exchanges", "candidates", "--predecessors"])
         lines = capsys.readouterr().out.splitlines()[1:]
         assert [line.split()[0] for line in lines] == [name for name in graphs for _ in range(2)]
+
+
+def test_the_model_finds_the_numbers_that_made_records(tmp_path, capsys):
+    """Rows made by known numbers give these back, and the plot of them is drawn."""
+    made = scaling_model.Model(50e-6, 10e-6, 2e-12, 4e-11)
+    rows = []
+    for parts in (1, 2, 4, 8):
+        for scale in (16, 20, 24):
+            shape = {"parts": parts, "levels": 5 + scale / 8, "edges": 32.0 * 2**scale}
+            sent = scaling_model.paper_bytes(2.0**scale, parts)
+            seconds = made.seconds(parts, shape["levels"], shape["edges"], sent)
+            rows.append(
+                {
+                    **shape,
+                    "graph": f"kron{scale}",
+                    "exchange": "bits",
+                    "bytes": sent,
+                    "ms": 1e3 * seconds,
+                    "gteps": shape["edges"] / seconds / 1e9,
+                }
+            )
+    found = scaling_model.fitted(rows)
+    for name in ("latency_s", "step_s", "edge_s", "byte_s"):
+        assert getattr(found, name) == pytest.approx(getattr(made, name), rel=1e-6)
+    assert found.error < 1e-6
+    (tmp_path / "records.json").write_text(json.dumps({"rows": rows}))
+    plot = tmp_path / "plot.svg"
+    argv = [str(tmp_path / "records.json"), "--cards", "2,64", "--plot", str(plot)]
+    assert scaling_model.main(argv) == 0
+    assert "weak" in capsys.readouterr().out
+    assert plot.stat().st_size > 1000

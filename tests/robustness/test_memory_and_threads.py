@@ -48,7 +48,7 @@ def test_every_allocation_may_fail(any_device, used_bytes, monkeypatch):
         monkeypatch.setenv(LIMIT, str(before + extra))
         free = Memory(any_device).free_bytes
         try:
-            plan = cg.BFS(graph, device=any_device, predecessors=True)
+            plan = cg.BFS(graph, device=any_device, predecessors=True, memory="device")
         except cg.DeviceMemoryError as error:
             name, asked, left = MESSAGE.fullmatch(str(error)).groups()
             assert int(left) < int(asked)
@@ -121,7 +121,7 @@ def test_a_graph_that_did_not_fit_does_later(any_device, used_bytes, monkeypatch
     before = used_bytes()
     monkeypatch.setenv(LIMIT, str(before + 60_000))
     with pytest.raises(cg.DeviceMemoryError):
-        cg.BFS(graph, device=any_device)
+        cg.BFS(graph, device=any_device, memory="device")
     monkeypatch.delenv(LIMIT)
     plan = cg.BFS(graph, device=any_device)
     # Not check_search, which would keep the graph.

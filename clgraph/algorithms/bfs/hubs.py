@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.engine.frontier import StatusArray
     from clgraph.graph import Graph
 
-__all__ = ["hub_floor", "hub_floor_of"]
+__all__ = ["hub_floor", "hub_floor_of", "hub_floor_of_top"]
 
 SHARE_OF_EDGES = 0.1
 USUAL_CACHE = 1024  # hubs that are looked for where no cache limits them
@@ -43,13 +43,21 @@ def hub_floor(degrees: NDArray[Any], capacity: int) -> int:
         the fewest vertices that hold a tenth of the edges; the largest degree, which no vertex
         exceeds, where degrees are nearly equal.
     """
-    if degrees.size == 0:
+    top = degrees
+    if degrees.size:
+        count = min(max(capacity, 1), degrees.size)
+        top = np.sort(np.partition(degrees, degrees.size - count)[degrees.size - count :])[::-1]
+    return hub_floor_of_top(top, degrees.size, int(degrees.sum()), capacity)
+
+
+def hub_floor_of_top(top: NDArray[Any], n: int, m: int, capacity: int) -> int:
+    """Give the same from the largest degrees, descending, of a graph of `n` and `m`."""
+    if n == 0:
         return 0
-    largest = int(degrees.max())
-    if largest <= FLAT * degrees.mean():
+    largest = int(top[0])
+    if largest <= FLAT * (m / n):
         return largest
-    count = min(max(capacity, 1), degrees.size)
-    top = np.sort(np.partition(degrees, degrees.size - count)[degrees.size - count :])[::-1]
-    held = np.cumsum(top.astype(np.int64))
-    enough = int(np.searchsorted(held, SHARE_OF_EDGES * float(degrees.sum()))) + 1
+    count = min(max(capacity, 1), top.size)
+    held = np.cumsum(top[:count].astype(np.int64))
+    enough = int(np.searchsorted(held, SHARE_OF_EDGES * float(m))) + 1
     return int(top[min(count, enough) - 1]) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from typing import TYPE_CHECKING
 
@@ -19,17 +20,22 @@ from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
-from clgraph.errors import QueueOverflowError
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
+from clgraph.verify import distances as verify_distances
+from clgraph.verify import shortest_path_tree as verify_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
+
+MEMORIES = (None, "device", "stream")
 
 log = logging.getLogger("clgraph")
 
@@ -49,6 +55,10 @@ class BFS(SearchPlan):
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+    memory : {"device", "stream"}, optional
+        Whether rows are on the device, or stay in host memory (which may be a mapped file), from
+        where what each level needs is read in place or copied. Default is the device; where the
+        graph does not fit, and no configuration is asked for, rows stay, which is logged.
 
     Attributes
     ----------
@@ -90,9 +100,53 @@ class BFS(SearchPlan):
         device: Device | str | None = None,
         *,
         progress: Progress | None = None,
+        memory: str | None = None,
     ) -> None:
         super().__init__(as_graph(graph), device)
         self.with_predecessors = bool(predecessors)
+        self._streamed: Streamed | None = None
+        if memory not in MEMORIES:
+            raise InvalidArgumentError(
+                f"memory={memory!r} is not one of device, stream, or None for what fits."
+            )
+        if memory == "stream":
+            self._stream(config)
+            return
+        too_large = ""
+        try:
+            self._make(config, progress)
+        except DeviceMemoryError as error:
+            if memory == "device" or config not in {None, "auto"} or not self.graph.n:
+                raise
+            too_large = str(error)
+        if too_large:  # and what the error's traceback kept is free
+            self.__dict__.pop("_stages", None)
+            gc.collect()
+            try:
+                self._stream(config)
+            except DeviceMemoryError as error:
+                raise DeviceMemoryError(too_large) from error
+            log.warning(
+                "bfs on %s: %s Rows stay in host memory instead; memory='device' would raise",
+                self.device.name,
+                too_large,
+            )
+
+    def _stream(self, config: BFSConfig | str | None) -> None:
+        """Leave the rows where they are."""
+        if config not in {None, "auto"}:
+            raise InvalidArgumentError(
+                f"config={config!r} is for rows on the device; leave it out with memory='stream'."
+            )
+        # It shares kernels with ranks, which are made of this package.
+        from clgraph.algorithms.bfs.streaming import Streamed  # noqa: PLC0415
+
+        with self._counted():
+            self._streamed = Streamed(self.graph, self.device, predecessors=self.with_predecessors)
+        self.config = self._streamed.config
+
+    def _make(self, config: BFSConfig | str | None, progress: Progress | None) -> None:
+        """Take memory for rows and state, and build."""
         self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
         self.config = resolve(
             self._wanted.completed(self.graph, self.device.traits),
@@ -201,6 +255,12 @@ class BFS(SearchPlan):
             source = vertex_number(source, self.graph.n)
             limit = depth_limit(max_depth)
             out = output_array(out, self.graph.n, np.int32)
+            if self._streamed is not None:
+                result = self._streamed.search(source, int(limit), out)
+                if verify:
+                    check = verify_tree if self.with_predecessors else verify_distances
+                    check(self.graph, source, result, max_depth=max_depth)
+                return result
             buffers = self._pool.take()
             given = {"source": np.uint32(source), "max_level": limit}
             try:
@@ -229,7 +289,7 @@ class BFS(SearchPlan):
         return BFSResult(found, outcome, stats, source)
 
 
-def bfs(
+def bfs(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     source: int,
     *,
@@ -239,6 +299,7 @@ def bfs(
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
+    memory: str | None = None,
 ) -> BFSResult:
     """Hop distances, and optionally one shortest-path tree, from a source vertex.
 
@@ -260,6 +321,8 @@ def bfs(
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     verify : bool
         Whether to check the result on the device.
+    memory : {"device", "stream"}, optional
+        As for `BFS`.
 
     Returns
     -------
@@ -284,5 +347,12 @@ def bfs(
     """
     graph = as_graph(graph)
     vertex_number(source, graph.n)
-    plan = BFS(graph, predecessors=predecessors, config=config, device=device, progress=progress)
+    plan = BFS(
+        graph,
+        predecessors=predecessors,
+        config=config,
+        device=device,
+        progress=progress,
+        memory=memory,
+    )
     return plan.run(source, max_depth=max_depth, verify=verify)

@@ -23,7 +23,8 @@ from searches import (
 import clgraph as cg
 from clgraph.cluster import DividedBFS
 from clgraph.cluster import part as part_module
-from clgraph.cluster.partition import Ownership, rows_of
+from clgraph.cluster.partition import Ownership
+from clgraph.cluster.share import rows_of
 from clgraph.cluster.transport import Transport
 from clgraph.engine.balance import BALANCERS
 
@@ -119,7 +120,7 @@ def check_rows(graph, parts):
     numbers = np.arange(graph.n)
     edges = 0
     for part in parts:
-        indptr, indices = rows_of(graph, part)
+        indptr, indices, _ = rows_of(graph, part)
         edges += indices.size
         for local, v in enumerate(numbers[part.vertices]):
             assert part.number(int(v)) == local
@@ -178,16 +179,33 @@ def test_it_ends_when_all_bins_are_empty(device):
 
 @ONE_RUNTIME
 def test_bits_are_one_a_vertex(device):
-    """bfs-enterprise 22: every device sends every other n bits a level; parents are merged."""
+    """bfs-enterprise 22: devices send each other n bits a level, or a list if that is less."""
     plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=bfs_config(**BITS))
-    result = plan.run(MIXED_SOURCES[1])
-    check_search(MIXED, MIXED_SOURCES[1], result)
-    whole = 8 * -(-MIXED.n // 64)
-    # Pulled bits are of those whom a device owns; what it pushes may be anyone's.
-    sizes = {"push": 3 * 2 * whole, "pull": 2 * 4 * -(-MIXED.n // 32)}
-    stats = result.stats
-    assert stats.exchanged_bytes.tolist() == [sizes[way] for way in stats.directions]
-    assert set(stats.directions) == {"push", "pull"}
+    for source in MIXED_SOURCES:
+        result = plan.run(source)
+        check_search(MIXED, source, result)
+        stats = result.stats
+        whole = 8 * -(-MIXED.n // 64)
+        edges = np.zeros((stats.levels, 3), np.int64)
+        for rank, part in enumerate(plan.parts):
+            distances = result.distances[part.owned.vertices]
+            here = distances >= 0
+            degrees = MIXED.degrees[part.owned.vertices]
+            np.add.at(edges[:, rank], distances[here], degrees[here])
+        expected = []
+        for way, frontier in zip(stats.directions, edges, strict=True):
+            lists = 4 * (frontier + 1)
+            if way == "pull":  # pulled bits are of those whom a device owns
+                expected.append(2 * whole)
+            elif (lists <= whole).all() and lists.mean() < whole:
+                expected.append(2 * lists.sum())
+            else:  # what a device pushes may be anyone's
+                expected.append(3 * 2 * whole)
+        assert stats.exchanged_bytes.tolist() == expected
+    # From the hub wide levels; from the end of the path narrow ones first.
+    first = {MIXED_SOURCES[0]: 3 * 2 * whole, MIXED_SOURCES[3]: 2 * 4 * (3 + 1)}
+    for source, size in first.items():
+        assert plan.run(source).stats.exchanged_bytes[0] == size
 
 
 @ONE_RUNTIME

@@ -1,0 +1,183 @@
+"""Connected components by several ranks: each its own edges, then labels put together in a tree."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
+from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.comm import Program, Swap, Tell, run
+from clgraph.cluster.ranked import Ranked, RankedStats
+from clgraph.cluster.slices import slices_of
+from clgraph.cluster.verify import asked_of_owners
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph, csr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.cluster.share import Share
+    from clgraph.device import Device
+
+__all__ = ["ConnectedComponents"]
+
+
+class ConnectedComponents:
+    """Connected components by the ranks of an MPI job, or of one process, one device each.
+
+    Parameters
+    ----------
+    graph : Graph, scipy.sparse matrix, path, or Slices
+        Directed or undirected; directions and weights are ignored. See `clgraph.cluster.BFS`.
+    comm : Communicator or mpi4py communicator, optional
+        Default is all ranks of the MPI job.
+    partition : {"block", "cyclic", "2d", "1.5d"}, optional
+        Who has which edges; any will do, default is chosen by the graph.
+
+    Raises
+    ------
+    ClusterError
+        If ranks were given different things, or one has failed.
+    DeviceMemoryError
+        If a part does not fit its device.
+
+    Notes
+    -----
+    Each rank finds the components of its own edges on its device. Then, in about log2 of the ranks
+    steps, ranks in pairs put together what they have: at most 8 bytes for each vertex that is not
+    the smallest of its component go from one to the other, which finds the components of both. So
+    few rounds are needed whatever the graph's diameter. Each rank holds 4 bytes of labels for every
+    vertex of the graph. Labels are those of one device, exactly.
+    """
+
+    def __init__(self, graph: Any, comm: Any = None, *, partition: str | None = None) -> None:
+        self.comm = communicator(comm)
+        with self.comm.agreeing():
+            slices = slices_of(graph)
+        self.comm.check_alike({**slices.named, "partition": partition})
+        self._shares = shares_of(self.comm, slices, partition, lambda _: False, back=False)
+        self.facts = self._shares[0].facts
+        with self.comm.agreeing():
+            self._plans = [
+                OneDevice(_widened(share), device=device)
+                for share, device in zip(self._shares, self.comm.usual_devices, strict=True)
+            ]
+
+    def run(self, *, gather: bool = True, verify: bool = False) -> Ranked:
+        """Find the components.
+
+        Parameters
+        ----------
+        gather : bool
+            Over MPI, whether rank 0 gets all labels; every rank has those of its vertices.
+        verify : bool
+            Whether to check that every edge stays within a component.
+
+        Returns
+        -------
+        Ranked
+            ``labels`` int32, 0..k-1, numbered by smallest member; ``count``.
+        """
+        start = time.perf_counter()
+        self.comm.check_alike({"gather": gather, "verify": verify})
+        programs = [
+            self._found(share, plan, device, verify=verify)
+            for share, plan, device in zip(
+                self._shares, self._plans, self.comm.usual_devices, strict=True
+            )
+        ]
+        found = run(self.comm, programs)
+        total_ms = 1e3 * (time.perf_counter() - start)
+        _, count, rounds, sent = found[0]
+        names = tuple(device.name for device in self.comm.devices)
+        stats = RankedStats(total_ms, total_ms, rounds, sent, names)
+        arrays: list[Any] = [{"labels": labels} for labels, *_ in found]
+        return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather, count=count)
+
+    def _found(self, share: Share, plan: OneDevice, device: Device, *, verify: bool) -> Program:
+        rank, ranks, n = share.rank, share.partition.ranks, share.facts.n
+        labels = _smallest(plan, n)
+        step, rounds, sent_bytes = 1, 0, 0
+        none = np.zeros(0, np.int64)
+        while step < ranks:
+            out = [none] * ranks
+            if rank % (2 * step) == step:  # this rank has given what it knows away
+                others = np.flatnonzero(labels != np.arange(n))
+                out[rank - step] = np.stack([others, labels[others]], axis=1).ravel()
+            told = yield Swap(out)
+            sent = sum(array.size for array in out) * 8
+            sums = yield Tell.of(sent)
+            sent_bytes += int(sums.sum())
+            met = np.concatenate(told).reshape(-1, 2)
+            if met.size:
+                labels = _together(labels, met, device)
+            step, rounds = 2 * step, rounds + 1
+        # The first rank has all; it numbers components by their smallest members.
+        out = [none] * ranks
+        count = 0
+        if rank == 0:
+            roots = labels == np.arange(n)
+            numbers = (np.cumsum(roots) - 1)[labels]
+            count = int(np.count_nonzero(roots))
+            out = [numbers[owned.vertices] for owned in share.partition.shares]
+        told = yield Swap(out)
+        counts = yield Tell.of(count)
+        own = told[0].astype(np.int32)
+        if verify:
+            yield from _verified(share, own)
+        return own, int(counts[0, 0]), rounds, sent_bytes
+
+
+def _widened(share: Share) -> Graph:
+    """Give a rank's rows as a graph of all vertices."""
+    n, names = share.facts.n, share.rows.names
+    degrees = np.zeros(n + 1, np.int64)
+    degrees[names + 1] += np.diff(share.indptr)
+    tails = np.repeat(names, np.diff(share.indptr))
+    ids = csr.index_dtype(max(n, 1))
+    arrays = csr.edges_to_csr(n, tails.astype(ids), share.indices.astype(ids), None)
+    return Graph.trusted(arrays, directed=True)
+
+
+def _smallest(plan: OneDevice, n: int) -> NDArray[np.int64]:
+    """Give the smallest vertex of everyone's component."""
+    if not n:
+        return np.zeros(0, np.int64)
+    labels = plan.run().labels
+    _, first = np.unique(labels, return_index=True)  # in the order of the labels: 0, 1, ...
+    return first[labels].astype(np.int64)
+
+
+def _together(
+    labels: NDArray[np.int64], met: NDArray[np.int64], device: Device
+) -> NDArray[np.int64]:
+    """Give the smallest vertices of components that are joined by further pairs."""
+    n = labels.size
+    mine = np.flatnonzero(labels != np.arange(n))
+    ids = csr.index_dtype(n)
+    tails = np.concatenate([mine, met[:, 0]]).astype(ids)
+    heads = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
+    graph = Graph.trusted(csr.edges_to_csr(n, tails, heads, None), directed=True)
+    return _smallest(OneDevice(graph, device=device), n)
+
+
+def _verified(share: Share, own: NDArray[Any]) -> Program:
+    """Check that every edge of this rank stays within a component.
+
+    Raises
+    ------
+    VerificationError
+        On every rank, if one leaves it.
+    """
+    tails = np.repeat(share.rows.names, np.diff(share.indptr))
+    heads = share.indices.astype(np.int64)
+    ends = yield from asked_of_owners(share, np.concatenate([tails, heads]), own)
+    apart = np.flatnonzero(ends[: tails.size] != ends[tails.size :])
+    edge = [int(tails[apart[0]]), int(heads[apart[0]])] if apart.size else [-1, -1]
+    rows = yield Tell.of(*edge)
+    for tail, head in rows:
+        if tail >= 0:
+            raise VerificationError(f"edge {tail} -> {head} joins two components")

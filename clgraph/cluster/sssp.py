@@ -1,0 +1,408 @@
+"""Shortest paths by several ranks: near and far, with the decreases sent to their owners."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.algorithms.sssp.weights import Weights
+from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.comm import Mail, Piece, Program, Swap, Tell, run
+from clgraph.cluster.config import Division
+from clgraph.cluster.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
+from clgraph.cluster.partition import RANGE_GRAIN
+from clgraph.cluster.ranked import Ranked, RankedStats
+from clgraph.cluster.slices import GraphSlices, slices_of
+from clgraph.cluster.verify import asked_of_owners, verified_lengths
+from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.engine.arguments import vertex_number
+from clgraph.engine.choose import QUEUE_SLACK
+from clgraph.engine.frontier import VertexQueue
+from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.state import (
+    QUEUE_PAYLOAD,
+    SLOT_WORDS,
+    STATE_WORDS,
+    stage_fields,
+)
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.cluster.share import Share
+    from clgraph.device import Device
+    from clgraph.engine.choose import Resolved
+
+__all__ = ["SSSP"]
+
+KERNELS = ("begin", "relax", "send", "absorb", "collect")
+SLOT_STRIDE = STATE_WORDS["SLOT_STRIDE"]
+
+
+class _Part:
+    """What one rank holds of a search, and launches."""
+
+    def __init__(self, share: Share, weights: Weights, device: Device, config: Resolved) -> None:
+        self.share, self.device, self.weights = share, device, weights
+        facts, owned = share.facts, share.owned
+        ranks = share.partition.ranks
+        memory = Memory(device)
+        self.key = np.dtype(f"u{weights.keys.bits // 8}")
+        self.candidate_bytes = 2 * self.key.itemsize
+        self._group_size = config.group_size
+        bits = config.word_bits
+        words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // bits)
+        state_words = BIN_LENGTHS + ranks * BIN_STRIDE
+        rows = (
+            memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m))),
+            memory.upload("indices", share.indices.astype(np.uint32, copy=False)),
+        )
+        costs = memory.upload("weights", np.ascontiguousarray(weights.values))
+        self.best = memory.allocate("best", facts.n, self.key)
+        changed = memory.allocate("changed", words, f"u{bits // 8}")
+        self.least = memory.allocate("least", 1, self.key)
+        hubs = config.hubs_among(np.diff(share.indptr))
+        frontier, hub_frontier = (
+            memory.allocate(name, config.entry_words * (count + QUEUE_SLACK), np.uint32)
+            for name, count in (("frontier", owned.count), ("hubs", hubs))
+        )
+        self.bins = memory.allocate("bins", 2 * facts.n, self.key)
+        self.inbox = memory.allocate("inbox", 2 * owned.count * max(ranks - 1, 1), self.key)
+        firsts = [other.first for other in share.partition.shares]
+        self.begins = np.array([*firsts, facts.n], np.int64)
+        begins = memory.upload("bin_begins", self.begins.astype(np.uint32))
+        self.state = memory.allocate("state", state_words, np.uint32)
+        self._counts = Mirror(device, self.state, 0, state_words)
+        self._nearest = Mirror(device, self.least, 0, self.key.itemsize // 4)
+        program = load(
+            device,
+            "sssp/parts.cl",
+            config=config,
+            problem=SimpleNamespace(predecessors=False),
+            keys=weights.keys,
+            state_words=STATE_WORDS | PART_WORDS,
+            slot_words=SLOT_WORDS,
+            stage_fields=stage_fields(QUEUE_PAYLOAD),
+        )
+        self._kernels = {}
+        for name in KERNELS:
+            kernel = program.kernel(f"sssp_parts_{name}", device)
+            groups = config.groups or resident_groups(device, kernel, config.group_size)
+            self._kernels[name] = (kernel, groups)
+        own = (np.uint32(owned.first // bits), np.uint32(-(-owned.count // bits)))
+        first, many = np.uint32(owned.first), np.uint32(ranks)
+        self._begin = (np.uint32(facts.n), np.uint32(words), np.uint32(state_words))
+        self._arrays = (self.best, changed)
+        self._relax = (*rows, costs, first, frontier, hub_frontier, self.best, changed, self.state)
+        self._send = (np.uint32(words), *own, self.best, changed, self.bins, begins, many)
+        self._absorb = (
+            (np.uint32(words), *own, self.inbox),
+            (many, self.best, changed, self.state),
+        )
+        self._collect = ((*rows, np.uint32(owned.count), first, *own), (self.best, changed))
+        self._queues = (self.least, frontier, hub_frontier, self.state)
+        self._turn = 0
+
+    def _launch(self, name: str, *args: Any) -> None:
+        kernel, groups = self._kernels[name]
+        kernel.launch(groups * self._group_size, self._group_size, *args)
+
+    def begin(self, source: int) -> None:
+        """Enqueue what makes no vertex reached but the source."""
+        here = self.share.owned.number(source) < self.share.owned.count
+        at = np.uint32(source if here else self.share.facts.n)
+        self._launch("begin", *self._begin, at, *self._arrays, self.state)
+        self._turn = 0
+
+    def collect(self, bound: int) -> None:
+        """Enqueue what puts near vertices into the frontier."""
+        self.least.write(np.array([self.weights.keys.none], self.key))
+        before, after = self._collect
+        self._launch(
+            "collect",
+            *before,
+            self.key.type(bound),
+            *after,
+            *self._queues,
+            np.uint32(self._turn),
+        )
+
+    def relax(self) -> None:
+        """Enqueue the relaxing of the frontier's edges, and the sorting of what is others'."""
+        self._launch("relax", *self._relax, np.uint32(self._turn))
+        self._launch("send", *self._send, self.state, np.uint32(self._turn))
+        self._turn ^= 1
+
+    def absorb(self, received: int) -> None:
+        """Enqueue the taking of so many decreases that others sent."""
+        before, after = self._absorb
+        self._launch("absorb", *before, np.uint32(received), *after)
+
+    def looks(self) -> list[Any]:
+        """Enqueue a read of the counters."""
+        return [self._counts.enqueue(), self._nearest.enqueue()]
+
+    def near(self) -> NDArray[np.int64]:
+        """Give the length of the frontier and the least key that is far, as last seen."""
+        words = self._counts.words
+        count = sum(
+            int(words[STATE_WORDS[name] + self._turn * SLOT_STRIDE])
+            for name in ("NEXT", "NEXT_HUBS")
+        )
+        return np.array([count, int(self._nearest.words.view(self.key)[0])], np.int64)
+
+    def sent(self) -> NDArray[np.int64]:
+        """Give how much is in each bin, as last seen."""
+        return self._counts.words[BIN_LENGTHS::BIN_STRIDE][: self.begins.size - 1].astype(np.int64)
+
+
+class SSSP:
+    """Shortest paths by the ranks of an MPI job, or of one process, one device each.
+
+    Parameters
+    ----------
+    graph : Graph, scipy.sparse matrix, path, or Slices
+        With weights that are not negative; see `clgraph.cluster.BFS`.
+    comm : Communicator or mpi4py communicator, optional
+        Default is all ranks of the MPI job.
+    predecessors : bool
+        Whether searches label a tree too, by a pass over tight edges at their end.
+    delta : float, optional
+        How much farther than the nearest vertex is near; default is the largest weight over the
+        mean degree.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no weights, one is negative, or `delta` is not positive.
+    ClusterError
+        If ranks were given different things, or one has failed.
+    DeviceMemoryError
+        If a part does not fit its device.
+
+    Notes
+    -----
+    Vertices in ranges. Each rank keeps a length, and room for one more with the vertex, for every
+    vertex of the graph: 12 bytes, or 24 for weights of 8 bytes. Distances are those of one device:
+    sums along a path are taken in the same order.
+
+    References
+    ----------
+    .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
+           J. Algorithms 49, 2003.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        comm: Any = None,
+        *,
+        predecessors: bool = False,
+        delta: float | None = None,
+    ) -> None:
+        self.comm = communicator(comm)
+        self.with_predecessors = bool(predecessors)
+        self._lock = threading.Lock()
+        with self.comm.agreeing():
+            slices = slices_of(graph)
+            if delta is not None and not 0 < delta < float("inf"):
+                raise InvalidArgumentError(f"delta={delta!r} is not a positive number.")
+        self.comm.check_alike({**slices.named, "predecessors": predecessors, "delta": delta})
+        self._labels = slices.graph.labels if isinstance(slices, GraphSlices) else None
+        self._shares = shares_of(self.comm, slices, "block", lambda _: True, back=False)
+        self.facts = self._shares[0].facts
+        with self.comm.agreeing():
+            weights = [_weights(share) for share in self._shares]
+        run(self.comm, [_agreed(share, w) for share, w in zip(self._shares, weights, strict=True)])
+        with self.comm.agreeing():
+            largest = float(weights[0].largest)
+            self.delta = delta or max(largest / max(self.facts.mean_degree, 1.0), 0.0) or 1.0
+            if not weights[0].real:
+                self.delta = max(int(self.delta), 1)
+            division = Division.of(self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap")))
+            self._parts = [
+                _Part(
+                    share,
+                    w,
+                    device,
+                    division.resolved(share.sample, self.facts, device, predecessors=True),
+                )
+                for share, w, device in zip(self._shares, weights, self.comm.devices, strict=True)
+            ]
+
+    def run(self, source: int, *, gather: bool = True, verify: bool = False) -> Ranked:
+        """Find shortest paths from one vertex.
+
+        Parameters
+        ----------
+        source : int
+            Vertex id in [0, n).
+        gather, verify : bool
+            As for `clgraph.cluster.BFS.run`.
+
+        Returns
+        -------
+        Ranked
+            ``distances`` in the type of the weights, `inf` or the largest integer where there is no
+            path; ``predecessors`` int32 or None.
+
+        Raises
+        ------
+        InvalidArgumentError, ClusterError, VerificationError
+            As for `clgraph.cluster.BFS.run`.
+        """
+        start = time.perf_counter()
+        with self._lock:
+            with self.comm.agreeing():
+                source = vertex_number(source, self.facts.n)
+            self.comm.check_alike({"source": source, "gather": gather})
+            found = run(self.comm, [self._search(part, source, verify) for part in self._parts])
+            arrays = [{"distances": own, "predecessors": tree} for own, tree, *_ in found]
+            rounds, sent = found[0][2:4]
+            stats = RankedStats(
+                kernel_ms=1e3 * max(spent for *_, spent in found),
+                total_ms=1e3 * (time.perf_counter() - start),
+                rounds=rounds,
+                sent_bytes=sent,
+                devices=tuple(device.name for device in self.comm.devices),
+            )
+            return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather)
+
+    def _search(self, part: _Part, source: int, verify: bool) -> Program:
+        begun = time.perf_counter()
+        weights, share = part.weights, part.share
+        none = weights.keys.none
+        part.begin(source)
+        bound = self._beyond(weights, 0)
+        part.collect(bound)
+        rounds, sent_bytes = 0, 0
+        while True:
+            rows = yield Tell(part.near, part.looks())
+            if not rows[:, 0].any():
+                least = int(rows[:, 1].min())
+                if least == none:
+                    break
+                bound = self._beyond(weights, least)
+                part.collect(bound)
+                continue
+            rounds += 1
+            part.relax()
+            sent = yield Tell(part.sent, part.looks())
+            mail, received = _mail(part, sent)
+            sent_bytes += part.candidate_bytes * int(sent.sum())
+            yield mail
+            part.absorb(received)
+            part.collect(bound)
+        spent = time.perf_counter() - begun
+        owned = share.owned
+        keys = part.best.read()[owned.first : owned.first + owned.count]
+        own = weights.lengths(keys)
+        tree = None
+        if self.with_predecessors:
+            tree = yield from _tree(share, own, weights, source)
+        if verify:
+            wide = np.float64 if weights.real else np.int64
+            unreached = np.inf if weights.real else np.int64(2**62)
+            known = np.where(own == weights.unreached, unreached, own.astype(wide))
+            exact = own.dtype.type if weights.real else wide
+            yield from verified_lengths(
+                share,
+                known.astype(exact),
+                tree,
+                np.asarray(weights.values, exact),
+                source,
+                unreached=exact(unreached),
+                limit=np.inf,
+            )
+        return own, tree, rounds, sent_bytes, spent
+
+    def _beyond(self, weights: Weights, key: int) -> int:
+        """Give the key up to which vertices are near, if this is the least."""
+        length = weights.length(key) if weights.real else key
+        most = weights.keys.none - 1
+        if not weights.real:
+            return min(int(length) + int(self.delta), most)
+        with np.errstate(over="ignore"):
+            return min(max(weights.key(length + self.delta), key), most)
+
+
+def _weights(share: Share) -> Weights:
+    """Check the weights of a rank's edges."""
+    facts = share.facts
+    stand_in = SimpleNamespace(
+        weights=share.weights,
+        n=facts.n,
+        directed=True,
+        indptr=share.indptr,
+        indices=share.indices,
+    )
+    weights = Weights(cast("Any", stand_in))
+    if weights.negative:
+        raise InvalidArgumentError(
+            f"an edge weighs {weights.least}; ranks take weights that are not negative."
+        )
+    return weights
+
+
+def _agreed(share: Share, weights: Weights) -> Program:
+    """Have every rank know the largest weight of all, on which the form of keys depends."""
+    exact = weights.dtype if weights.real else np.dtype(np.int64)
+    told = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
+    weights.largest = weights.dtype.type(max(array[0] for array in told))
+
+
+def _mail(part: _Part, sent: NDArray[np.int64]) -> tuple[Mail, int]:
+    """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
+    rank, size, mail, place = part.share.rank, part.candidate_bytes, Mail(), 0
+    for peer in range(sent.shape[0]):
+        count = int(sent[peer, rank])
+        if count:
+            mail.receives.append(Piece(peer, part.inbox, place * size, count * size))
+            place += count
+        count = int(sent[rank, peer])
+        if count:
+            first = int(part.begins[peer]) * size
+            mail.sends.append(Piece(peer, part.bins, first, count * size))
+    return mail, place
+
+
+def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Program:
+    """Give the owned vertices predecessors on shortest paths.
+
+    An edge is tight if it makes up the difference of its ends. A tight edge from a nearer vertex
+    may be anyone's; one between equals only counts if its tail has a predecessor already, or there
+    would be circles.
+    """
+    partition, rank, ranks = share.partition, share.rank, share.partition.ranks
+    tails = np.repeat(share.owned.names, np.diff(share.indptr))
+    heads = share.indices.astype(np.int64)
+    from_tail = own[partition.owned(tails, rank)]
+    to_head = yield from asked_of_owners(share, heads, own)
+    reached = from_tail != weights.unreached
+    with np.errstate(over="ignore"):
+        tight = reached & (from_tail + weights.values == to_head)
+    strict = from_tail[tight] < to_head[tight]
+    owners = partition.owner(heads[tight])
+    triples = np.stack([heads[tight], tails[tight], strict], axis=1)
+    told = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
+    met = np.concatenate(told).reshape(-1, 3)
+    numbers, strict = partition.owned(met[:, 0], rank), met[:, 2] == 1
+    tree = np.full(own.size, -1, np.int32)
+    tree[numbers[strict]] = met[strict, 1]
+    tree[share.owned.names == source] = source
+    level = met[~strict]
+    numbers = numbers[~strict]
+    while True:
+        waiting = tree[numbers] < 0
+        level, numbers = level[waiting], numbers[waiting]
+        settled = yield from asked_of_owners(share, level[:, 1], tree >= 0)
+        tree[numbers[settled]] = level[settled, 1]
+        sums = yield Tell.of(int(np.count_nonzero(settled)))
+        if not sums.any():
+            return tree

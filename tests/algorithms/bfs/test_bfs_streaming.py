@@ -1,0 +1,140 @@
+"""Searches of graphs whose rows stay in host memory or in a mapped file: memory="stream"."""
+
+import gc
+import logging
+
+import numpy as np
+import pytest
+from graphs import SHAPES
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    check_search,
+    expected_distances,
+)
+
+import clgraph as cg
+from clgraph.algorithms.bfs.streaming import GATHER_COST, Streamed
+
+ONE_RUNTIME = pytest.mark.runtimes("intel")
+LIMIT = "CLGRAPH_MEMORY_LIMIT"
+
+
+@pytest.fixture
+def copied(monkeypatch):
+    """Have rows copied although the device could read them in place, as those of a card are."""
+    prepare = Streamed._prepare
+
+    def other(self, chunk_bytes):
+        self.way = "copied"
+        prepare(self, chunk_bytes)
+
+    monkeypatch.setattr(Streamed, "_prepare", other)
+
+
+@pytest.mark.runtimes("intel", "pocl")
+def test_rows_are_read_in_place(device):
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        for tree in (True, False):
+            plan = cg.BFS(graph, tree, device=device, memory="stream")
+            for source in sources:
+                result = plan.run(source, verify=True)
+                check_search(graph, source, result)
+            assert result.stats.partition == "in place"
+            assert result.stats.per_level["sent_bytes"].sum() == 0
+
+
+@pytest.mark.usefixtures("copied")
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("chunk_bytes", [1, 2000, 20_000, None])
+def test_rows_are_copied(chunk_bytes, device):
+    """In chunks of any size: rows longer than a chunk are cut."""
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        for tree in (True, False):
+            plan = Streamed(graph, device, predecessors=tree, chunk_bytes=chunk_bytes)
+            for source in sources:
+                check_search(graph, source, plan.search(source, graph.n))
+    for name in ("star", "hub", "no-edges", "one-vertex", "self-loops", "one-way-path"):
+        plan = Streamed(SHAPES[name], device, predecessors=True, chunk_bytes=chunk_bytes)
+        for source in {0, SHAPES[name].n - 1}:
+            check_search(SHAPES[name], source, plan.search(source, SHAPES[name].n))
+
+
+@pytest.mark.usefixtures("copied")
+@ONE_RUNTIME
+def test_whole_ranges_or_rows_one_by_one(device):
+    """Whichever is less by bytes: a level of most vertices takes ranges, one of few its rows."""
+    n = 4000
+    step = 8 * GATHER_COST  # the frontier of level 1 is every so many-th vertex
+    few = np.arange(step, n - 1, step)
+    src = np.concatenate([np.zeros_like(few), np.arange(n - 1)])
+    dst = np.concatenate([few, np.arange(1, n)])
+    graph = cg.from_edges(src, dst, n=n)
+    plan = Streamed(graph, device, predecessors=False)
+    dense = plan._pieces(np.arange(n))
+    assert [piece[0] for piece in dense] == [0]
+    ((first, offsets, heads, _, names),) = plan._pieces(few)
+    assert first is None
+    assert heads.size == offsets[-1] == graph.degrees[few].sum()
+    np.testing.assert_array_equal(names, few)
+    check_search(graph, 0, plan.search(0, n))
+
+
+@ONE_RUNTIME
+def test_a_file_larger_than_the_memory(tmp_path, device, monkeypatch, caplog):
+    """Rows in a mapped file, in less memory than they would take; chosen where they do not fit."""
+    drawn = cg.generate.random(3000, 60, seed=2)
+    np.asarray(drawn.indices).tofile(tmp_path / "rows")
+    rows = np.memmap(tmp_path / "rows", drawn.indices.dtype, "r")
+    graph = cg.Graph(drawn.indptr, rows, directed=False)
+    gc.collect()
+    used = device.ledger.used_bytes
+    limit = rows.nbytes // 2
+    monkeypatch.setenv(LIMIT, str(used + limit))
+    with pytest.raises(cg.DeviceMemoryError, match="'indices' needs"):
+        cg.BFS(graph, device=device, memory="device")
+    with pytest.raises(cg.DeviceMemoryError, match="'indices' needs"):
+        cg.BFS(graph, device=device, config="enterprise")
+    with caplog.at_level(logging.WARNING, "clgraph"):
+        plan = cg.BFS(graph, True, device=device)
+    assert "Rows stay in host memory instead" in caplog.text
+    assert device.ledger.used_bytes - used < limit
+    for source in (0, 1234):
+        result = plan.run(source)
+        np.testing.assert_array_equal(result.distances, expected_distances(drawn, source))
+    monkeypatch.setenv(LIMIT, str(used + 1000))
+    with pytest.raises(cg.DeviceMemoryError, match="'state' needs"):  # nor what is kept beside
+        cg.BFS(graph, device=device)
+
+
+@pytest.mark.usefixtures("copied")
+@ONE_RUNTIME
+def test_copied_in_a_quarter_of_the_rows(device, monkeypatch):
+    """What is copied of a search of everything is about the rows once, in so little memory."""
+    graph = cg.generate.random(3000, 120, seed=2)
+    gc.collect()
+    used = device.ledger.used_bytes
+    monkeypatch.setenv(LIMIT, str(used + 4 * graph.m // 4))
+    plan = Streamed(graph, device, predecessors=False)
+    result = plan.search(7, graph.n)
+    check_search(graph, 7, result)
+    assert 4 * graph.m <= plan.streamed_bytes < 1.5 * 4 * graph.m
+    assert result.stats.per_level["sent_bytes"].sum() == plan.streamed_bytes
+
+
+@ONE_RUNTIME
+def test_results_and_refusals(device):
+    plan = cg.BFS(MIXED, device=device, memory="stream")
+    results = [plan.run(source) for source in MIXED_SOURCES]
+    for source, result in zip(MIXED_SOURCES, results, strict=True):
+        check_search(MIXED, source, result)
+    limited = plan.run(MIXED_SOURCES[3], max_depth=3)
+    check_search(MIXED, MIXED_SOURCES[3], limited, max_depth=3)
+    assert limited.stats.levels == 4
+    assert cg.bfs(MIXED, 0, device=device, memory="stream").reached > 0
+    with pytest.raises(cg.InvalidArgumentError, match="not one of device, stream"):
+        cg.BFS(MIXED, memory="disk")
+    with pytest.raises(cg.InvalidArgumentError, match="for rows on the device"):
+        cg.BFS(MIXED, config="enterprise", memory="stream")

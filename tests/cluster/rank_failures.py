@@ -1,0 +1,34 @@
+"""What a rank does that cannot go on, while the others wait for it."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import clgraph as cg
+from clgraph.cluster.comm import Tell, run
+
+HOW = sys.argv[1]
+comm = cg.cluster.world("pocl", timeout_s=2 if HOW == "silent" else 200)
+
+
+def program():
+    yield Tell(lambda: np.zeros(1, np.int64))
+    if comm.rank == 1:
+        if HOW == "raises":
+            raise cg.DeviceMemoryError("a part does not fit")
+        if HOW == "interrupted":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        if HOW == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if HOW == "silent":
+            time.sleep(30)
+    yield Tell(lambda: np.zeros(1, np.int64))
+
+
+if HOW == "outside" and comm.rank == 1:
+    raise ZeroDivisionError("of the caller's own")
+run(comm, [program()])

@@ -1,0 +1,118 @@
+"""Ranks that are processes: one job for all checks, and jobs that end because a rank does."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runtimes import POCL, ROOT, clean_environment, driver_library
+from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES
+
+import clgraph as cg
+
+HERE = Path(__file__).resolve().parent
+pytest.importorskip("mpi4py", reason="there is no mpi4py")
+
+
+def mpiexec(ranks, *command, timeout=200, **environment):
+    driver_library(*POCL)
+    beside = Path(sys.executable).with_name("mpiexec")
+    program = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if program is None:
+        pytest.skip("there is no mpiexec")
+    env = clean_environment(PYTHONPATH=str(ROOT), **environment)
+    return subprocess.run(
+        [program, "-n", str(ranks), sys.executable, *command],
+        env=env,
+        cwd=ROOT,
+        timeout=timeout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def files(folder):
+    for name in ("mixed.sg", "mixed.npz", "mixed.el"):
+        cg.write(MIXED, folder / name)
+
+
+def checked(ranks, folder, device):
+    folder.mkdir()
+    files(folder)
+    done = mpiexec(ranks, str(HERE / "rank_checks.py"), "pocl", str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "checked everything" in done.stdout
+    # Bytes are those of as many ranks in one process, whose tests have a model for them.
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        for partition in ("2d", "1.5d"):
+            plan = cg.DividedBFS(graph, [device] * ranks, predecessors=True, partition=partition)
+            for source in sources[:4]:
+                told = np.load(folder / f"1{partition}-{graph.directed}-{source}.npy")
+                expected = plan.run(source).stats.exchanged_bytes
+                np.testing.assert_array_equal(told, expected)
+    parts = [np.load(folder / f"kron-{rank}-of-{ranks}.npy") for rank in range(ranks)]
+    return sum(np.count_nonzero(part >= 0) for part in parts), sum(part.size for part in parts)
+
+
+def test_three_ranks(tmp_path, any_device):
+    """Distances, trees, paths, components of one device; slices; refusals; all in one job."""
+    reached, vertices = checked(3, tmp_path / "three", any_device)
+    plan = cg.cluster.BFS(
+        cg.cluster.Kronecker(8, 8, seed=3), cg.cluster.Together([any_device]), predecessors=True
+    )
+    assert vertices == 256
+    assert plan.run(5).reached == reached  # the same graph, however many draw it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_one_to_eight_ranks(ranks, tmp_path, any_device):
+    checked(ranks, tmp_path / "ranks", any_device)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("raises", "rank 1 of 2 ends the job: DeviceMemoryError: a part does not fit"),
+        ("outside", "ZeroDivisionError: of the caller's own"),
+        ("interrupted", "rank 1 of 2 ends the job: KeyboardInterrupt"),
+        ("killed", None),
+        ("silent", "the other ranks did not answer within 2 s"),
+    ],
+)
+def test_a_rank_that_fails_ends_the_job(how, message):
+    start = time.perf_counter()
+    done = mpiexec(2, str(HERE / "rank_failures.py"), how, timeout=60)
+    assert done.returncode != 0
+    assert time.perf_counter() - start < 25
+    if message:
+        assert message in done.stderr + done.stdout
+
+
+def test_the_command(tmp_path):
+    """``mpiexec clgraph bfs FILE --cluster``: gathered, or written by every rank."""
+    files(tmp_path)
+    source = str(MIXED_SOURCES[0])
+    expected = cg.bfs(MIXED, MIXED_SOURCES[0], device="cpu").distances
+    command = ("-m", "clgraph", "bfs", str(tmp_path / "mixed.sg"), "--source", source, "--cluster")
+    output = tmp_path / "found.npz"
+    done = mpiexec(2, *command, "--json", "--output", str(output), CLGRAPH_DEVICE="pocl")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["ranks"] == 2
+    assert record["reached"] == np.count_nonzero(expected >= 0)
+    np.testing.assert_array_equal(np.load(output)["distances"], expected)
+    done = mpiexec(2, *command, "--per-rank", "--output", str(output), CLGRAPH_DEVICE="pocl")
+    assert done.returncode == 0, done.stderr
+    assert "2, cyclic partition" in done.stdout
+    for rank in range(2):
+        part = np.load(tmp_path / f"found.{rank}.npz")
+        np.testing.assert_array_equal(part["distances"], expected[part["vertices"]])
+    done = mpiexec(2, *command, "--source", "-5", CLGRAPH_DEVICE="pocl")
+    assert done.returncode != 0
+    assert "not a vertex" in done.stderr

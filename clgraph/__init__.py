@@ -71,12 +71,12 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
-    from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
-    from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
-    from clgraph.algorithms.spanning_forest.result import SpanningForestResult
     from clgraph.algorithms.similarity.config import SimilarityConfig
     from clgraph.algorithms.similarity.plan import Similarity, jaccard, overlap
     from clgraph.algorithms.similarity.result import SimilarityResult
+    from clgraph.algorithms.spanning_forest.config import SpanningForestConfig
+    from clgraph.algorithms.spanning_forest.plan import SpanningForest, minimum_spanning_forest
+    from clgraph.algorithms.spanning_forest.result import SpanningForestResult
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
     from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
@@ -132,11 +132,11 @@ __all__ = [
     "BFSConfig",
     "BFSResult",
     "ClgraphError",
+    "ClusterError",
     "Coloring",
     "ColoringResult",
     "CommunitiesConfig",
     "CommunitiesResult",
-    "ClusterError",
     "ComponentsResult",
     "Condensation",
     "ConnectedComponents",

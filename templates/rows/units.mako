@@ -29,30 +29,32 @@ static inline uint unit_row(const __global offset_t *sums, uint low, uint high, 
 }
 </%def>
 
-<%def name="each_unit(sums, rows, total)">
-${tiles(sums, rows, total)}
-    for (offset_t unit = tile + lane_id(); unit < tile_end; unit += LANES) {
-        const uint row = unit_row(${sums}, tile_low, tile_high, unit);
-        ${caller.body()}
-    }
-}
-</%def>
+<%def name="each_unit(sums, rows, total)">${tiles(sums, rows, total, alone, caller.body)}</%def>
 
-<%def name="each_unit_together(sums, rows, total)">
-${tiles(sums, rows, total)}
-    for (offset_t unit_first = tile; unit_first < tile_end; unit_first += LANES) {
-        const int active = unit_first + lane_id() < tile_end;
-        const offset_t unit = active ? unit_first + lane_id() : unit_first;
-        const uint row = unit_row(${sums}, tile_low, tile_high, unit);
-        ${caller.body()}
-    }
-}
-</%def>
+<%def name="each_unit_together(sums, rows, total)">${tiles(sums, rows, total, together, caller.body)}</%def>
 
-<%def name="tiles(sums, rows, total)">\
+<%def name="tiles(sums, rows, total, lanes_take, body)">
 const offset_t unit_stride = (offset_t)(get_global_size(0) / LANES) * UNIT_TILE;
 for (offset_t tile = (offset_t)(get_global_id(0) / LANES) * UNIT_TILE; tile < (${total}); tile += unit_stride) {
     const offset_t tile_end = min((offset_t)(tile + UNIT_TILE), (offset_t)(${total}));
     const uint tile_low = unit_row(${sums}, 0u, ${rows}, tile);
     const uint tile_high = unit_row(${sums}, tile_low, ${rows}, tile_end - 1u) + 1u;
+    ${lanes_take(sums, body)}
+}
+</%def>
+
+<%def name="alone(sums, body)">
+    for (offset_t unit = tile + lane_id(); unit < tile_end; unit += LANES) {
+        const uint row = unit_row(${sums}, tile_low, tile_high, unit);
+        ${body()}
+    }
+</%def>
+
+<%def name="together(sums, body)">
+    for (offset_t unit_first = tile; unit_first < tile_end; unit_first += LANES) {
+        const int active = unit_first + lane_id() < tile_end;
+        const offset_t unit = active ? unit_first + lane_id() : unit_first;
+        const uint row = unit_row(${sums}, tile_low, tile_high, unit);
+        ${body()}
+    }
 </%def>

@@ -272,7 +272,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
     parser.add_argument("--balancers", nargs="+", default=list(BALANCERS))
     parser.add_argument(
-        "--record", type=Path, help="a record whose rows are metered, where it has no watts yet"
+        "--record", type=Path, help="a record to go on with: rows without watts, other workloads"
     )
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
@@ -300,9 +300,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     lists = {name: sizes_of(name, args.units) for name in args.workloads}
     if args.record is not None:
         record |= _resumed(args.record)
-    if args.record is None:
-        record["rows"] = _times(lists, args.balancers, device)
-        save()
+    known = {row["distribution"] for row in record["rows"]}
+    fresh = {name: sizes for name, sizes in lists.items() if name not in known}
+    record["rows"] += _times(fresh, args.balancers, device)
+    save()
     missing = [row for row in record["rows"] if row.get("mean_watts") is None]
     for row in missing:
         if time.monotonic() - began > args.seconds:

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from clgraph.device.discovery import Device, devices
     from clgraph.device.kernel import Kernel
     from clgraph.device.memory import Allocation, Memory
-    from clgraph.device.mirror import Mirror, Pinned
+    from clgraph.device.mirror import Mirror
     from clgraph.device.occupancy import resident_groups
+    from clgraph.device.pinned import Pinned
     from clgraph.device.program import Program, load
     from clgraph.device.report import DiscoveryReport, discovery_report
     from clgraph.device.traits import DeviceTraits
@@ -39,8 +40,9 @@ _HOMES = {
     "clgraph.device.discovery": ("Device", "devices"),
     "clgraph.device.kernel": ("Kernel",),
     "clgraph.device.memory": ("Allocation", "Memory"),
-    "clgraph.device.mirror": ("Mirror", "Pinned"),
+    "clgraph.device.mirror": ("Mirror",),
     "clgraph.device.occupancy": ("resident_groups",),
+    "clgraph.device.pinned": ("Pinned",),
     "clgraph.device.program": ("Program", "load"),
     "clgraph.device.report": ("DiscoveryReport", "discovery_report"),
     "clgraph.device.traits": ("DeviceTraits",),

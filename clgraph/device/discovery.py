@@ -13,8 +13,10 @@ from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.forks import check_process, watch_forks
 from clgraph.device.lazy import cl
 from clgraph.device.memory import Ledger
+from clgraph.device.pinned import HostArrays
 from clgraph.device.processor import name_unknown_processor
 from clgraph.device.selftest import build_trouble
+from clgraph.device.staging import Staging
 from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
@@ -114,6 +116,18 @@ class Device:
         if self._real is not None:
             return self._real.ledger
         return Ledger(self.traits.global_bytes, shared_with_host=self.traits.is_cpu)
+
+    @functools.cached_property
+    def host_arrays(self) -> HostArrays:
+        """Where arrays come from that are copied from the device."""
+        return HostArrays(self) if self._real is None else self._real.host_arrays
+
+    @functools.cached_property
+    def staging(self) -> Staging | None:
+        """What large arrays are copied through; None where the host's memory is the device's."""
+        if self._real is not None:
+            return self._real.staging
+        return Staging(self) if self.is_gpu and not self.cl.host_unified_memory else None
 
     def emulating(self, lanes: int, flavour: EmulatedOps = "local") -> Device:
         """Give the same hardware in a test mode that emulates lanes with local memory.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import math
 import operator
 import os
@@ -24,6 +25,7 @@ from clgraph.progress import Progress, tell
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from pyopencl.array import Array
 
     from clgraph.device.discovery import Device
 
@@ -189,18 +191,20 @@ class Allocation:
             raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
         return self._buffer
 
-    def read(self, count: int | None = None) -> NDArray[Any]:
+    def read(self, count: int | None = None, into: NDArray[Any] | None = None) -> NDArray[Any]:
         """Copy elements to the host, after everything that was enqueued before.
 
         Parameters
         ----------
         count : int, optional
             How many, from the first; default all.
+        into : numpy.ndarray, optional
+            Contiguous array of `count` elements of `dtype` to copy to; default a new one.
 
         Returns
         -------
         numpy.ndarray
-            A new array of `count` elements of `dtype`.
+            Of `count` elements of `dtype`.
 
         Raises
         ------
@@ -209,7 +213,7 @@ class Allocation:
         """
         count = self.count if count is None else operator.index(count)
         self._check(count, "read", "from")
-        array = np.empty(count, self.dtype)
+        array = self._device.host_arrays.empty(count, self.dtype) if into is None else into
         queue = self._device.queue
         step = max(PIECE_BYTES // self.dtype.itemsize, 1)
         for first in range(0, count, step):
@@ -217,6 +221,34 @@ class Allocation:
             offset = first * self.dtype.itemsize
             event = cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
+        return array
+
+    def duplicate(self) -> Array:
+        """Copy everything to an array of the device's that is the caller's own.
+
+        Returns
+        -------
+        pyopencl.array.Array
+            [count] of `dtype`, on the device's queue; not counted in the budget.
+
+        Raises
+        ------
+        DeviceMemoryError
+            If there is no room for it.
+        """
+        arrays = importlib.import_module("pyopencl.array")  # which takes long to import
+        queue = self._device.queue
+        try:
+            array: Array = arrays.empty(queue, self.count, self.dtype)
+            if self.count:
+                size = self.count * self.dtype.itemsize
+                buffer: Any = array.data
+                wait(cl.enqueue_copy(queue, buffer, self.buffer, byte_count=size))
+        except cl.Error as error:
+            raise DeviceMemoryError(
+                f"there is no room for a copy of {self.name!r} on {self._device.name} ({error}); "
+                "release plans and graphs, or copy it to the host."
+            ) from error
         return array
 
     def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
@@ -240,6 +272,15 @@ class Allocation:
         source = np.ascontiguousarray(given.astype(self.dtype, casting="same_kind", copy=False))
         source = source.reshape(-1)
         self._check(source.size, "write", "to")
+
+        def told(done: int) -> None:
+            tell(progress, done, source.nbytes, f"copying {self.name} to the device")
+
+        staging = self._device.staging
+        if staging is not None and source.nbytes >= PIECE_BYTES:
+            staging.write(self.buffer, source.view(np.uint8), told)
+            told(source.nbytes)
+            return
         queue = self._device.queue
         step = max(PIECE_BYTES // self.dtype.itemsize, 1)
         for first in range(0, source.size, step):
@@ -247,9 +288,7 @@ class Allocation:
             offset = first * self.dtype.itemsize
             event = cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
-            tell(
-                progress, offset + piece.nbytes, source.nbytes, f"copying {self.name} to the device"
-            )
+            told(offset + piece.nbytes)
 
     def clear(self) -> cl.Event:
         """Enqueue setting every byte to 0.

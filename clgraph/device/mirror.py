@@ -1,61 +1,23 @@
-"""Host memory that a device reads and writes by itself."""
+"""A look at a few words of device memory after every launch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clgraph.device.lazy import cl
 from clgraph.device.memory import finish_copy
 from clgraph.device.observing import copied
+from clgraph.device.pinned import Pinned
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
     from clgraph.device.discovery import Device
     from clgraph.device.memory import Allocation
 
-__all__ = ["Mirror", "Pinned"]
-
-
-class Pinned:
-    """An array in host memory that does not move, so that copies need nobody's help.
-
-    Parameters
-    ----------
-    device : Device
-        Whose copies it is for.
-    count : int
-        Elements, at least 1.
-    dtype : data type
-        Of the elements.
-
-    Attributes
-    ----------
-    array : numpy.ndarray
-        Of `dtype` [count].
-
-    Notes
-    -----
-    A driver reads into pinned memory behind a running kernel; into ordinary memory it makes the
-    caller wait, which cost some 25 us for each look on an H200.
-    """
-
-    def __init__(self, device: Device, count: int, dtype: DTypeLike) -> None:
-        element = np.dtype(dtype)
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-        self._buffer = cl.Buffer(device.context, flags, element.itemsize * count)
-        mapped = cl.enqueue_map_buffer(
-            device.queue,
-            self._buffer,
-            cl.map_flags.WRITE,
-            0,
-            (count,),
-            element,
-            is_blocking=True,
-        )
-        self.array: NDArray[Any] = mapped[0]
+__all__ = ["Mirror"]
 
 
 class Mirror:

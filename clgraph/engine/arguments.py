@@ -12,7 +12,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NO_LIMIT", "depth_limit", "vertex_number", "vertex_numbers"]
+__all__ = ["NO_LIMIT", "depth_limit", "output_array", "vertex_number", "vertex_numbers"]
 
 NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
 
@@ -74,3 +74,24 @@ def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple
     if not several:
         raise InvalidArgumentError("source is empty; pass at least one vertex.")
     return np.unique(np.array(several, np.uint32)), several
+
+
+def output_array(out: Any, n: int, dtype: Any) -> NDArray[Any] | None:
+    """Give `out` as an array that distances of `n` vertices can be copied into; None for None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not a contiguous, writeable array [n] of `dtype`.
+    """
+    if out is None:
+        return None
+    wanted = np.dtype(dtype)
+    good = isinstance(out, np.ndarray) and out.shape == (n,) and out.dtype == wanted
+    if not (good and out.flags.c_contiguous and out.flags.writeable):
+        raise InvalidArgumentError(
+            f"out must be a contiguous, writeable array of {n} {wanted.name}; make it by "
+            f"numpy.empty({n}, numpy.{wanted.name}), or leave it out."
+        )
+    array: NDArray[Any] = out
+    return array

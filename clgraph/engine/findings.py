@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.errors import DeviceMemoryError
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import DTypeLike, NDArray
+    from pyopencl.array import Array
 
     from clgraph.device import Allocation, Memory
     from clgraph.graph import Graph
@@ -184,6 +185,21 @@ class Findings:
         """As the search wrote them [n]."""
         found: NDArray[Any] = self._read("distances", lambda held: held.distances.read())
         return found
+
+    def read_into(self, out: NDArray[Any] | None) -> None:
+        """Copy the distances to an array of the caller's, which `distances` is from then on."""
+        if out is not None:
+            self._read("distances", lambda held: held.distances.read(into=out))
+
+    @property
+    def distances_device(self) -> Array:
+        """A copy of the distances that stays on the device [n]."""
+        with self._reading:
+            if self._buffers is None:
+                raise InvalidArgumentError(
+                    "the distances have left the device; take them from `distances`."
+                )
+            return self._buffers.distances.duplicate()
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:

@@ -89,7 +89,8 @@ def a_result(**changes):
 
 def test_one_definition_of_every_quantity():
     """Checklist: time, throughput, P, E, E_dyn, efficiency, nJ/op by the formulas of spec 3.6."""
-    power = energy.SteadyPower(mean_watts=300.0, peak_watts=320.0, source="nvml-counter")
+    busy = {"seconds": 2.0, "kernel_seconds": 1.98, "source": "nvml-counter"}
+    power = energy.SteadyPower(mean_watts=300.0, peak_watts=320.0, **busy)
     result = with_power(a_result(), power, idle_watts=80.0)
     assert result.throughput == pytest.approx(2.0e12 / 132 / 3.0e7)
     assert result.energy_j == pytest.approx(6.0)  # P t
@@ -99,6 +100,21 @@ def test_one_definition_of_every_quantity():
     assert result.nj_per_byte == pytest.approx(1.5)
     assert result.efficiency == pytest.approx(2.0e12 / 0.02 / 300.0 / 1e6)
     assert result.energy_per_unit_j == pytest.approx(6.0 / 132)
+
+
+def test_a_device_that_waits_for_its_host_has_no_watts():
+    power = energy.SteadyPower(
+        mean_watts=120.0,
+        peak_watts=122.0,
+        seconds=2.0,
+        kernel_seconds=0.4,
+        source="nvml-counter",
+        flags=("the device computed only 20% of the window",),
+    )
+    result = with_power(a_result(), power, idle_watts=80.0)
+    assert result.mean_watts is None
+    assert result.nj_per_operation is None
+    assert "the device computed only 20% of the window" in result.flags
 
 
 # Published: time in ms, mean watts, printed MIPS/W, and operations that its normalisation counts;

@@ -77,7 +77,8 @@ def test_operations_per_cycle_are_those_of_the_whole_launch(
     result = dataclasses.replace(result, cycles=cycles, throughput_spec=stated)
     judged = microbenchmarks.measuring.judged(result, offline_device())
     assert any("some were removed" in reason for reason in judged.invalid)
-    power = SteadyPower(mean_watts=156.0, sm_clock_mhz=(1965, 1980, 1980), source="nvml-counter")
+    busy = {"seconds": 2.0, "kernel_seconds": 1.98, "source": "nvml-counter"}
+    power = SteadyPower(mean_watts=156.0, sm_clock_mhz=(1965, 1980, 1980), **busy)
     metered = microbenchmarks.measuring.with_power(result, power, 80.0)
     assert metered.throughput == pytest.approx(reached, rel=0.002)
     assert microbenchmarks.measuring.judged(metered, offline_device()).invalid == ()

@@ -181,6 +181,16 @@ def test_all_lanes_search_for_one_chunk(intel: Device, name: str) -> None:
     assert stats.counts.get("PARTITION_PROBES", 0) <= most
 
 
+@pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
+def test_a_search_by_one_lane_comes_to_an_end(pocl: Device, name: str) -> None:
+    """Where all lanes are one, it bisects; it once went round for ever."""
+    assert pocl.traits.lanes == 1
+    small = {"balance": "two_phase", "unit_batch": 1}
+    binary, _ = checked(SIZES[name], pocl, search="binary", **small)
+    found, _ = checked(SIZES[name], pocl, search="lanes", **small)
+    np.testing.assert_array_equal(found.chunk_items(), binary.chunk_items())
+
+
 def test_the_hybrid_rule(intel: Device) -> None:
     """load-balancing searches 3: both thresholds are inclusive, and may be overridden."""
     sizes = np.array([1, 17] * 30)  # mean 9, deviation 8: the limits themselves

@@ -14,7 +14,7 @@ from clgraph.algorithms.bfs.stages import UNREACHED, kernel_parameters, stages_o
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.asked import asking
-from clgraph.engine.arguments import depth_limit, vertex_number
+from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import SearchPlan, Stages
@@ -23,6 +23,8 @@ from clgraph.errors import QueueOverflowError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device import Device
     from clgraph.device.memory import Progress
     from clgraph.graph import Graph
@@ -158,7 +160,14 @@ class BFS(SearchPlan):
         )
 
     @asking
-    def run(self, source: int, *, max_depth: int | None = None, verify: bool = False) -> BFSResult:
+    def run(
+        self,
+        source: int,
+        *,
+        max_depth: int | None = None,
+        verify: bool = False,
+        out: NDArray[np.int32] | None = None,
+    ) -> BFSResult:
         """Search from one vertex.
 
         Parameters
@@ -169,6 +178,8 @@ class BFS(SearchPlan):
             Vertices farther than this many hops stay unreached.
         verify : bool
             Whether to check the result on the device, outside the times in its stats.
+        out : numpy.ndarray, optional
+            Contiguous array [n] of the distances' type to copy them into; `distances` is it then.
 
         Returns
         -------
@@ -178,7 +189,7 @@ class BFS(SearchPlan):
         Raises
         ------
         InvalidArgumentError
-            If `source` is not a vertex or `max_depth` is negative.
+            If `source` is not a vertex, `max_depth` is negative, or `out` is no such array.
         KernelTimeoutError
             If the device does not finish.
         QueueOverflowError
@@ -189,6 +200,7 @@ class BFS(SearchPlan):
         with self._turn() as turn:
             source = vertex_number(source, self.graph.n)
             limit = depth_limit(max_depth)
+            out = output_array(out, self.graph.n, np.int32)
             buffers = self._pool.take()
             given = {"source": np.uint32(source), "max_level": limit}
             try:
@@ -197,10 +209,11 @@ class BFS(SearchPlan):
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
                 fallback = self._instead(self._exact_plan)
-                return fallback.run(source, max_depth=max_depth, verify=verify)
+                return fallback.run(source, max_depth=max_depth, verify=verify, out=out)
             status = self.config.frontier.name == "status"
             counted = read_tallies(self._stages.table) if status else {}
             found = HopFindings(self.graph, buffers, outcome.depth)
+            found.read_into(out)
         if verify:
             verify_search(
                 self.device,

@@ -10,6 +10,7 @@ from clgraph.interop.tables.results import NamedResult
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pyopencl.array import Array
 
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
@@ -58,6 +59,11 @@ class BFSResult(NamedResult):
     def distances(self) -> NDArray[np.int32]:
         """int32 [n] in hops; -1 where there is no path."""
         return self._found.distances
+
+    @property
+    def distances_device(self) -> Array:
+        """The same as a pyopencl array, copied on the device and not to the host."""
+        return self._found.distances_device
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:

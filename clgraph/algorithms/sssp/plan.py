@@ -30,7 +30,7 @@ from clgraph.algorithms.sssp.tuning import HostControl, Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.asked import asking
-from clgraph.engine.arguments import vertex_number, vertex_numbers
+from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
@@ -170,6 +170,7 @@ class SSSP(SearchPlan):
         target: int | None = None,
         max_distance: float | None = None,
         verify: bool = False,
+        out: NDArray[Any] | None = None,
     ) -> SSSPResult:
         """Search from one vertex, or from several at once.
 
@@ -185,6 +186,8 @@ class SSSP(SearchPlan):
             through those, so there is no tree then.
         verify : bool
             Whether to check the result on the device, outside the times in its stats.
+        out : numpy.ndarray, optional
+            Contiguous array [n] of the distances' type to copy them into; `distances` is it then.
 
         Returns
         -------
@@ -194,7 +197,7 @@ class SSSP(SearchPlan):
         Raises
         ------
         InvalidArgumentError
-            If a vertex or the distance is not one.
+            If a vertex or the distance is not one, or `out` is no such array.
         NegativeCycleError
             If a source leads to a cycle of negative weight; it names one.
         OverflowError
@@ -213,11 +216,13 @@ class SSSP(SearchPlan):
             last = self._weights.limit_key(max_distance)
             if self._weights.negative and max_distance is not None:
                 refuse_tree(max_distance, wanted=self.with_predecessors or verify)
+            out = output_array(out, self.graph.n, self._weights.dtype)
             buffers = self._pool.take()
             control = self._host_control()
             order = control.order(self._stages.places) if control else ()
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
+            found.read_into(out)
         # A limit above what the type holds does not tell what is beyond it from what is near.
         if outcome.status_flags & FLAG_BEYOND and (
             max_distance is None or max_distance >= self.unreached

@@ -16,6 +16,7 @@ from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pyopencl.array import Array
 
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.engine.driver import Outcome
@@ -157,6 +158,11 @@ class SSSPResult(NamedResult):
         Unreached vertices have infinity, or the largest integer of the type.
         """
         return self._found.distances
+
+    @property
+    def distances_device(self) -> Array:
+        """The same as a pyopencl array, copied on the device and not to the host."""
+        return self._found.distances_device
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:

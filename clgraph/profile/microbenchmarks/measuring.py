@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 MOST_ROUNDS = 1 << 24
+LEAST_DUTY = 0.5  # of a window whose watts are those of the work
 MOST_DOUBLINGS = 4  # of the rounds for the sake of purity: launches stay below some 0.2 s
 ABOVE_SPECIFICATION = 1.05
 LEAST_PURITY = 0.99  # of a looped body; straight lines of 4,096 reach 0.999
@@ -262,8 +263,12 @@ def with_power(result: Result, power: SteadyPower, idle_watts: float | None) -> 
     Returns
     -------
     Result
-        Watts None if there is no meter, or if it did not resolve the window.
+        Watts None if there is no meter, it did not resolve the window, or the device computed for
+        less than half of it, as with launches that do nothing.
     """
+    if power.source != "none" and power.duty < LEAST_DUTY:
+        # The watts are mostly those of a device that waits for its host.
+        power = replace(power, mean_watts=None, peak_watts=None)
     rests = [
         watts for watts in (power.idle_watts_before, power.idle_watts_after) if watts is not None
     ]

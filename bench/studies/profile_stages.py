@@ -17,9 +17,11 @@ import numpy as np
 
 import clgraph
 from clgraph import device as find_device
+from clgraph.device import resident_groups
 from clgraph.device.observing import observed_by
 from clgraph.profile import watching
 from clgraph.profile.instrument import Mask
+from clgraph.profile.timeline import Timeline
 from clgraph.profile.watching import Counting
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from clgraph import Device, Graph
 
-__all__ = ["MASKS", "RUNS", "main", "stage"]
+__all__ = ["MASKS", "RUNS", "main", "rooms", "stage"]
 
 SCALE, SEED = 12, 1
 ANSWER_S = 5.0
@@ -48,6 +50,7 @@ RUNS: dict[str, tuple[Callable[[Graph, Device], Any], str]] = {
     "sssp": (lambda graph, device: clgraph.SSSP(graph, device=device), "distances"),
 }
 STAGES = tuple(f"{run} {mask}" for mask in ("counters", "time", "sync") for run in RUNS)
+ROOMS = ("merrill-contract-expand", "bfs-4k", "helix", "merrill-two-phase")
 KINDS = ("div", "gmem", "lmem")
 
 
@@ -83,18 +86,51 @@ def stage(name: str, device: Device) -> str:
     return f"{same}, kernels {kernel_ms:.1f} ms, with building {took:.1f} s {told or ''}"
 
 
+def rooms(device: Device) -> list[dict[str, Any]]:
+    """Say how many work-groups of plain and instrumented kernels are resident at once."""
+    graph, rows = clgraph.generate.kron(SCALE, seed=SEED), []
+    for preset in ROOMS:
+        plan, watched = clgraph.BFS(graph, config=preset, device=device), Timeline(device)
+        with observed_by(watched):
+            plan.run(0)
+        place, kernel = next(iter(watched.kernels.items()))
+        size = watched.launches()[0].group_size
+        for mask in ("time", "counters"):
+            counting = Counting(MASKS[mask], device)
+            with observed_by(counting):
+                counting.has_room(kernel, resident_groups(device, kernel, size), size)
+                twin = counting.twin_of(kernel)
+            counting.release()
+            rows.append(
+                {
+                    "preset": preset,
+                    "mask": mask,
+                    "registers": (kernel.registers, twin.registers),
+                    "local_bytes": (kernel.local_bytes, twin.local_bytes),
+                    "resident": tuple(resident_groups(device, k, size) for k in (kernel, twin)),
+                    "told": counting.run_stepped.get(place, ""),
+                }
+            )
+    return rows
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stages, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", help="as 'clgraph devices' shows it")
     parser.add_argument("--seconds", type=float, default=30.0, help="begin nothing after these")
     parser.add_argument("--stage", help="one stage, in this process")
+    parser.add_argument("--rooms", action="store_true", help="only resident work-groups")
     args = parser.parse_args(argv)
     if args.stage:
         device = find_device(args.device)
         # Some drivers of processors build a kernel when it is launched.
         watching.ANSWER_S = CHILD_S if device.traits.is_cpu else ANSWER_S
         print(stage(args.stage, device), flush=True)
+        return ENDED
+    if args.rooms:
+        for row in rooms(find_device(args.device)):
+            print(row, flush=True)
         return ENDED
     began, failed = time.perf_counter(), 0
     waiting = list(STAGES)

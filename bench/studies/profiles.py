@@ -384,6 +384,7 @@ def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -
             "quality": report.quality,
             "criteria": {name: told.value for name, told in report.criteria.items()},
             "limiter": report.limiter,
+            "reasons": list(report.reasons),
             "overhead_time": report.overhead.get("time", 0.0),
         }
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from clgraph.device.kernel import Argument, Kernel
     from clgraph.device.lazy import cl
@@ -30,6 +30,9 @@ class Observer(Protocol):
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
         """Tell whether so many work-groups of what would be launched are resident at once."""
+
+    def stepping(self, kernels: Sequence[Kernel]) -> None:
+        """Learn that no work-group of what is launched next waits for another."""
 
     def gave_up(self, kernel: Kernel) -> None:
         """Forget what was seen of a kernel: its work-groups waited in vain, and it runs again."""

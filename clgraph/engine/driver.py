@@ -204,6 +204,8 @@ class Driver:
             if restart is not None:
                 restart()
             self._begin()
+        if watching is not None:
+            watching.stepping(self._kernels)
         return self._stepped(args, order, between)
 
     def _persistent(

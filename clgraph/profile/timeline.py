@@ -10,6 +10,8 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory import Allocation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clgraph.device import Device, Kernel
     from clgraph.device.kernel import Argument
 
@@ -96,6 +98,10 @@ class Timeline:
         """Tell whether they are resident at once: what is launched is what would be anyway."""
         del kernel, groups, group_size
         return True
+
+    def stepping(self, kernels: Sequence[Kernel]) -> None:
+        """Take no note: it shows in the launches."""
+        del kernels
 
     def gave_up(self, kernel: Kernel) -> None:
         """Keep what was seen: it took its time."""

@@ -27,6 +27,8 @@ from clgraph.profile.layout import Layout
 from clgraph.profile.timeline import place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clgraph.device import Device, Kernel
     from clgraph.device.kernel import Argument
     from clgraph.profile.instrument import Flavour
@@ -98,6 +100,7 @@ class Counting:
         self._twins: dict[tuple[str, str, int], _Twin] = {}
         self.left_plain: dict[Place, str] = {}
         self.run_stepped: dict[Place, str] = {}
+        self._stepping: set[Place] = set()
         self.found: dict[Place, Counted] = {}
 
     def launch(
@@ -109,7 +112,7 @@ class Counting:
         twin = self._twin(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
         groups = global_size // group_size
-        if twin.source.waits and place_of(kernel) not in self.run_stepped:
+        if twin.source.waits and place_of(kernel) not in self._stepping:
             resident = resident_groups(kernel.device, twin.kernel, group_size, dynamic)
             if resident < groups <= resident_groups(kernel.device, kernel, group_size, dynamic):
                 # Its work-groups may wait for one another, and not all of them would be there.
@@ -145,12 +148,17 @@ class Counting:
         resident = resident_groups(kernel.device, twin.kernel, group_size)
         plain = resident_groups(kernel.device, kernel, group_size)
         if not twin.source.waits or resident >= min(groups, plain):
+            self._stepping.discard(place_of(kernel))
             return True
         self.run_stepped[place_of(kernel)] = (
             f"an instrumented {kernel.name} has room for {resident} of {groups} work-groups, so it "
             "was launched stage by stage"
         )
         return False
+
+    def stepping(self, kernels: Sequence[Kernel]) -> None:
+        """Launch them instrumented however many are resident."""
+        self._stepping |= {place_of(kernel) for kernel in kernels}
 
     def gave_up(self, kernel: Kernel) -> None:
         """Forget what was counted of it, for its launches are run again stage by stage."""
@@ -167,6 +175,10 @@ class Counting:
             if twin.table is not None:
                 twin.table.release()
         self._twins.clear()
+
+    def twin_of(self, kernel: Kernel) -> Kernel:
+        """Give the instrumented kernel that stands for a plain one."""
+        return self._twin(kernel).kernel
 
     def _is_foreign(self, kernel: Kernel) -> bool:
         foreign = self._device is not None and kernel.device != self._device

@@ -66,6 +66,15 @@ def test_groups_that_would_wait_for_missing_ones_are_launched_stage_by_stage(pla
     assert report.kernels[0].totals.where("block")[:, 0].sum() > 0
 
 
+@pytest.mark.usefixtures("no_room")
+def test_what_is_launched_stage_by_stage_anyway_needs_no_room(pocl):
+    plan = cg.BFS(GRAPH, config=cg.BFSConfig(schedule="stepped"), device=pocl)
+    assert plan.run(0).stats.mode == "stepped"
+    report = cg.profile(plan, passes=("counters",), repeats=1)
+    assert report.kernels[0].totals is not None
+    assert not any("has room" in reason for reason in report.reasons)
+
+
 def test_a_kernel_that_waits_for_nobody_needs_no_room(pocl, no_room):  # noqa: ARG001
     components = cg.ConnectedComponents(GRAPH, device=pocl)
     report = cg.profile(components, passes=("counters",), repeats=1)

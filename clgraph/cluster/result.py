@@ -127,8 +127,9 @@ class DividedFindings:
 
     def read_into(self, out: NDArray[np.int32] | None) -> None:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""
-        if out is not None:
-            out[...] = self.distances
+        found: NDArray[np.int32] | None = self.distances
+        if out is not None and found is not None:
+            out[...] = found
             self.__dict__["distances"] = out
 
     @property

@@ -334,10 +334,10 @@ CASES = {
     "greedy_color": ((U, C, DISTINCT, T), NONE, None),
 }
 # Functions with tests of their own below.
-OWN = {"find_negative_cycle", "reconstruct_path", "maximal_independent_set"}
 OWN = {
     "find_negative_cycle",
     "reconstruct_path",
+    "maximal_independent_set",
     "leiden_communities",
     "louvain_communities",
 }

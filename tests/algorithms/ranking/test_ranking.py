@@ -174,6 +174,16 @@ def test_katz(device, name):
     np.testing.assert_allclose(found.ranks, listed(peer), atol=1e-5)
 
 
+def test_katz_of_a_hub_is_right(intel):
+    """A small last step of the hub is ten times as large in the next of its neighbours' sum."""
+    star = cg.generate.star(100_000, seed=3)
+    result = cg.katz_centrality(star, alpha=1e-4, device=intel, verify=True)
+    hub = (1 + 1e-4 * (star.n - 1)) / (1 - 1e-8 * (star.n - 1))
+    leaf = 1 + 1e-4 * hub
+    expected = np.where(star.degrees > 1, hub, leaf)
+    np.testing.assert_allclose(result.ranks, expected / np.linalg.norm(expected), rtol=1e-6)
+
+
 @on_both
 @pytest.mark.parametrize("name", ["kron", "directed"])
 def test_hits(device, name):

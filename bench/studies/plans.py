@@ -18,12 +18,15 @@ from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.algorithms.centrality.ordered import OrderedBetweenness
 from clgraph.algorithms.centrality.shared import SharedBetweenness
 from clgraph.algorithms.communities.config import CommunitiesConfig
+from clgraph.algorithms.communities.level import Levels
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
+from clgraph.algorithms.triangles.config import Merge
 from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
+from clgraph.cluster.comm import Together
 from clgraph.device import Memory
 from clgraph.engine.balance import BALANCERS
 from clgraph.engine.frontier import VertexQueue
@@ -95,6 +98,8 @@ def _weighted_as(graph: Graph, kind: str) -> Graph:
 
 
 def _divided(graph: Graph, preset: str, device: Device) -> object:
+    if preset == "paths":
+        return cg.cluster.SSSP(_weighted_as(graph, "int32"), Together([device, device]))
     config = cg.BFSConfig(frontier="status" if preset == "bits" else VertexQueue(visited="mask"))
     return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
 
@@ -104,6 +109,10 @@ def _communities(graph: Graph, preset: str, device: Device) -> object:
     cg.louvain(_weighted_as(both, "float32"), config=preset, device=device)
     found = cg.leiden(both, config=preset, device=device)
     cg.modularity(graph, found, device=device)
+    levels = Levels(device, preset if preset in {"local", "global"} else "dense", wide=True)
+    for name in ("move_choose", "refine_choose"):
+        for kind in range(len(levels.tallies.kinds)):
+            levels.kernel(name, kind)
     return cg.label_propagation(graph, 2, config=preset, device=device)
 
 
@@ -177,6 +186,15 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
     changing = cg.DynamicGraph(graph, device=device)
     if what == "insert":
         return changing.insert_edges(*ends)
+    if what == "supports":
+        supports = cg.dynamic.EdgeSupports(changing)
+        for name in ("supports_count", "batch_pack"):
+            supports._start(SweepLog(), name, graph.n)  # noqa: SLF001 (as after a batch)
+        return supports
+    if what == "trusses":
+        trusses = cg.dynamic.TrussNumbers(changing)
+        trusses._maintenance._compiled()  # noqa: SLF001
+        return trusses
     following = cg.dynamic.BFS(changing, 0)
     following.launch(SweepLog(), "follow_spread", graph.n)  # as after a batch
     return following
@@ -254,7 +272,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, name, device: cg.BFS(graph, config=cg.BFSConfig(balance=name), device=device),
         ("kron",),
     ),
-    Algorithm("bfs-divided", ("candidates", "bits"), _divided, ("kron",)),
+    Algorithm("bfs-divided", ("candidates", "bits", "paths"), _divided, ("kron",)),
     Algorithm(
         "sssp",
         cg.SSSPConfig.presets(),
@@ -299,9 +317,15 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "triangles-of",
-        ("vertex", "edge"),
+        ("vertex", "edge", "edge by tables"),
         lambda graph, per, device: cg.triangles(
-            graph, per="edge" if per == "edge" else "vertex", clean=True, device=device
+            graph,
+            per="edge" if per.startswith("edge") else "vertex",
+            clean=True,
+            config=cg.TrianglesConfig(intersect=Merge("row", tile=0, slots=32))
+            if per.endswith("tables")
+            else None,
+            device=device,
         ),
         ("kron", "grid"),
     ),
@@ -334,7 +358,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("walks", ("first", "second", "weighted"), _walks, ("kron", "arrows")),
     Algorithm("communities", (*CommunitiesConfig.presets()[:1], "local", "global"), _communities),
     Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
-    Algorithm("dynamic", ("edges", "insert", "distances"), _changing, ("kron",)),
+    Algorithm(
+        "dynamic", ("edges", "insert", "distances", "supports", "trusses"), _changing, ("kron",)
+    ),
     Algorithm(
         "matching",
         MatchingConfig.presets(),

@@ -297,6 +297,22 @@ class RadixSort(_Stage):
             run = Run(self.device, n, self._items)
             self.array("sort_state", STATE_HEAD + 2 * DIGITS * self._tiles(run), run.index)
 
+    def by_digit(
+        self, log: Log, keys: Allocation, n: int, values: Allocation
+    ) -> tuple[Allocation, Allocation]:
+        """Enqueue sorting n > 0 elements by the lowest 8 bits of their keys.
+
+        Returns
+        -------
+        tuple of Allocation
+            The values in order, valid until the next use, and at least [256]: elements of each
+            digit.
+        """
+        run = Run(self.device, n, self._items)
+        other = self.array("sorted_keys", keys.count, self.key)
+        moved = self.array("sorted_values", values.count, values.dtype)
+        return moved, self.one_pass(log, run, (keys, values), (other, moved), 0)
+
     def one_pass(
         self,
         log: Log,

@@ -8,6 +8,8 @@ import pytest
 import clgraph as cg
 from clgraph.device import Memory
 
+pytestmark = pytest.mark.gpu
+
 
 def test_results_come_in_pinned_memory_that_is_used_again(gpu):
     graph = cg.generate.kron(16, 8, seed=1)

@@ -32,6 +32,7 @@ NOT_REACHED = {
     *("is_forest", "is_branching", "is_arborescence"),
     *("minimum_spanning_edges", "minimum_spanning_tree"),
     *("bipartite_betweenness_centrality", "bipartite_closeness_centrality"),
+    *("leiden_communities", "louvain_communities", "modularity", "jaccard_coefficient"),
 }
 
 

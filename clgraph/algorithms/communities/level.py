@@ -26,7 +26,7 @@ CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ALONE = 2**31  # where a work-item is a whole SIMD group
 HUB_SLOTS = 1 << 27  # of all tables in global memory together
-ORDER_KEYS = 256
+ORDER_KEYS = 256  # classes by kinds of rows: a digit
 
 
 @dataclass(slots=True)
@@ -172,8 +172,7 @@ class Levels:
             vertices,
             longest,
         )
-        ordered = self._order.enqueue(log, keys, n, vertices, bits=8)[1]
-        totals = self._order.array("digit_totals", ORDER_KEYS, np.uint32)
+        ordered, totals = self._order.by_digit(log, keys, n, vertices)
         bins = len(self.tallies.kinds)
         level.counts = totals.read(CLASSES * bins).astype(np.int64).reshape(CLASSES, bins)
         level.vertices = ordered

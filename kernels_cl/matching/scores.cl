@@ -42,8 +42,8 @@ __kernel KERNEL void matching_accumulate(
         const uint query = row_query[row];
         const uint first = query_words[query], all = query_words[query + 1u] - first;
         const uint low = max(first, first_word), high = min(first + all, first_word + words);
-        uint sums[BLOCK / LANES];
-        for (uint i = 0u; i < BLOCK / LANES; ++i) sums[i] = 0u;
+        uint added[BLOCK / LANES];
+        for (uint i = 0u; i < BLOCK / LANES; ++i) added[i] = 0u;
         for (uint level = 0u; level < levels; ++level) {
             for (uint w = low; w < high; ++w) {
                 const uint mask = masks[mask_first[row] + (ulong)level * all + (w - first)];
@@ -52,14 +52,14 @@ __kernel KERNEL void matching_accumulate(
                 for (uint i = 0u; i < BLOCK / LANES; ++i) {
                     // Beyond the end the last one is read again, and its sum not used.
                     const uint t = min(begin + i * LANES, n - 1u);
-                    sums[i] += (level + 1u) * ones_of(mask & bits[t]);
+                    added[i] += (level + 1u) * ones_of(mask & bits[t]);
                 }
             }
         }
         for (uint i = 0u; i < BLOCK / LANES; ++i) {
             const uint t = begin + i * LANES;
             const ulong place = (ulong)row * n + t;
-            if (t < n) scores[place] = (first_word ? scores[place] : 0u) + sums[i];
+            if (t < n) scores[place] = (first_word ? scores[place] : 0u) + added[i];
         }
     }
 }

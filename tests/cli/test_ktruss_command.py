@@ -54,7 +54,7 @@ def test_one_truss_and_the_greatest(friends, capsys, tmp_path):
     greatest = run(capsys, path, "--max")
     assert (greatest["k"], greatest["max_k"]) == (5, 5)
     assert greatest["edges"] == nx.k_truss(network, 5).number_of_edges()
-    assert [5, True] in greatest["probes"]
+    assert greatest["probes"] == []  # of few triangles all numbers are found at once
 
 
 def test_energy_is_told(friends, capsys):

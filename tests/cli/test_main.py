@@ -194,7 +194,8 @@ def test_a_reader_that_goes_away_is_no_failure_to_report():
         "import sys, time\n"
         "from clgraph.cli import main as cli\n"
         "from clgraph.cli.command import Command\n"
-        "command = Command('act', '', lambda _: None, lambda _: {'x': 1}, lambda _: 'x\\n' * 10**6)\n"
+        "run, render = lambda _: {'x': 1}, lambda _: 'x\\n' * 10**6\n"
+        "command = Command('act', '', lambda _: None, run, render)\n"
         "cli.COMMANDS = (command,)\n"
         "sys.exit(cli.main(['act']))\n",
         closed_output=True,

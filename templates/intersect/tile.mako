@@ -2,7 +2,7 @@
 ##
 ## functions(size, offset_t)
 ##                  at file scope, after intersect.block_functions(offset_t), which loads the others
-## In scope         traits
+## In scope         the lane vocabulary
 ## Called by        any work-item, in any control flow; the elements of a list differ
 ## Barriers         none
 ## Local memory     none
@@ -13,12 +13,13 @@
 ##                  how many of the elements from place `begin` of a list of m elements to place `end`
 ##                  are in the tile; `at` gets the place of the element `bound`, if it is there. All
 ##                  are compared with all: no load waits for a comparison
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%!
     VECTORS = (4, 8, 16)
 %>
 
 <%def name="functions(size, offset_t)">
-<% vector = traits.lanes == 1 and size in VECTORS %>\
+<% vector = lanes.module.one_lane(context) and size in VECTORS %>\
 % if vector:
 typedef uint${size} tile_t;
 % else:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["LaunchStats"]
+__all__ = ["LaunchStats", "RoundStats"]
 
 
 class LaunchStats:
@@ -22,9 +22,7 @@ class LaunchStats:
     total_ms : float
         Host wall clock of ``run``.
     launches : int
-        Kernel launches, those of rounds that found nothing left to do among them.
-    rounds : list of int
-        In order, the items that each round had.
+        Kernel launches, those that found nothing left to do among them.
     edges_traversed : int
         Edges of the graph, or whatever the run walked along.
     mode : str
@@ -44,7 +42,6 @@ class LaunchStats:
         log: SweepLog,
         total_ms: float,
         *,
-        rounds: Sequence[int],
         edges: int,
         config: Mapping[str, Any],
         device_bytes: int,
@@ -52,11 +49,26 @@ class LaunchStats:
         self.kernel_ms = log.kernel_ms
         self.total_ms = total_ms
         self.launches = log.launches
-        self.rounds = [int(count) for count in rounds]
         self.edges_traversed = edges
         self.config = dict(config)
         self.device_bytes = device_bytes
         self.energy: Any = None
+
+
+class RoundStats(LaunchStats):
+    """Stats of a run that goes on in rounds.
+
+    Attributes
+    ----------
+    rounds : list of int
+        In order, the items that each round had.
+    """
+
+    def __init__(
+        self, log: SweepLog, total_ms: float, *, rounds: Sequence[int], **about: Any
+    ) -> None:
+        super().__init__(log, total_ms, **about)
+        self.rounds = [int(count) for count in rounds]
 
     @property
     def levels(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.coloring.result import ColoringResult
 from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
-from clgraph.engine.launch_stats import LaunchStats
+from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.engine.rounds import Rounds
@@ -174,7 +174,7 @@ class Coloring(Plan):
                 log.wait()
                 count = int(self._most.read()[0])
         tell(progress, 1, 1, "colouring")
-        stats = LaunchStats(
+        stats = RoundStats(
             log,
             turn.total_ms,
             rounds=rounds,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation
-    from clgraph.engine.launch_stats import LaunchStats
+    from clgraph.engine.launch_stats import RoundStats
 
 __all__ = ["ColoringResult"]
 
@@ -25,7 +25,7 @@ class ColoringResult(NamedResult):
     ----------
     count : int
         Colours: 0 .. count - 1.
-    stats : LaunchStats
+    stats : RoundStats
         Times and counts; ``rounds`` says how many vertices had no final colour before each.
     """
 
@@ -35,7 +35,7 @@ class ColoringResult(NamedResult):
         self,
         colors: Allocation | None,
         count: int,
-        stats: LaunchStats,
+        stats: RoundStats,
         *,
         names: NDArray[Any] | None = None,
     ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.launch_stats import LaunchStats
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
@@ -17,57 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["CommunitiesResult", "CommunityStats"]
 
 
-class CommunityStats:
+class CommunityStats(LaunchStats):
     """Times, counts and configuration of one run.
 
     Attributes
     ----------
-    total_ms : float
-        Host wall clock of ``run``.
-    edges : int
-        Stored edges of the graph.
     levels : list of dict
         In order: the ``iteration``, ``vertices`` and ``edges`` of the graph, ``passes`` over it,
         and ``moves``; of label propagation the ``moves`` of every round.
-    mode : str
-        "launches": a sequence of kernels, of which the host looks at some.
-    config : dict
-        What ran.
-    device_bytes : int
-        Device memory of the plan.
-    energy : object or None
-        Filled in by whoever measured the run.
     """
 
-    mode = "launches"
-
     def __init__(
-        self,
-        log: SweepLog,
-        total_ms: float,
-        *,
-        edges: int,
-        levels: list[dict[str, int]],
-        config: dict[str, Any],
-        device_bytes: int,
+        self, log: SweepLog, total_ms: float, *, levels: list[dict[str, int]], **about: Any
     ) -> None:
-        self.total_ms = total_ms
+        super().__init__(log, total_ms, **about)
         self._log = log
-        self.edges = edges
         self.levels = levels
-        self.config = config
-        self.device_bytes = device_bytes
-        self.energy: Any = None
-
-    @property
-    def kernel_ms(self) -> float:
-        """Device time from the first launch to the end of the last, with the host's looks."""
-        return self._log.kernel_ms
-
-    @property
-    def launches(self) -> int:
-        """Kernel launches."""
-        return self._log.launches
 
     @property
     def parts(self) -> dict[str, float]:
@@ -77,7 +43,7 @@ class CommunityStats:
     @property
     def edges_per_s(self) -> float:
         """Stored edges of the graph per second of kernel time."""
-        return self.edges / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
+        return self.edges_traversed / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
 
 
 class CommunitiesResult(NamedResult):

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.independent_set.result import IndependentSetResult
 from clgraph.device import load
-from clgraph.engine.launch_stats import LaunchStats
+from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.rounds import Rounds
@@ -145,7 +145,7 @@ class IndependentSet(Plan):
                 self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
         tell(progress, 1, 1, "deciding")
-        stats = LaunchStats(
+        stats = RoundStats(
             log,
             turn.total_ms,
             rounds=rounds,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation
-    from clgraph.engine.launch_stats import LaunchStats
+    from clgraph.engine.launch_stats import RoundStats
 
 __all__ = ["IndependentSetResult"]
 
@@ -22,7 +22,7 @@ class IndependentSetResult(NamedResult):
 
     Attributes
     ----------
-    stats : LaunchStats
+    stats : RoundStats
         Times and counts; ``rounds`` says how many vertices were undecided before each.
     """
 
@@ -32,7 +32,7 @@ class IndependentSetResult(NamedResult):
         self,
         statuses: Allocation | None,
         chosen: int,
-        stats: LaunchStats,
+        stats: RoundStats,
         *,
         names: NDArray[Any] | None = None,
     ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.engine.launch_stats import LaunchStats
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -12,51 +14,23 @@ if TYPE_CHECKING:
 __all__ = ["HitsResult", "RankResult", "RankStats"]
 
 
-class RankStats:
+class RankStats(LaunchStats):
     """Times, counts and configuration of one ranking.
 
     Attributes
     ----------
-    total_ms : float
-        Host wall clock of ``run``.
-    kernel_ms : float
-        Device time from the first launch's start to the last one's end.
-    launches : int
-        Kernel launches.
     iterations : int
         Most iterations of any column.
-    edges : int
-        Edges summed over, in all iterations.
-    mode : str
-        "launches": a sequence of kernels, of which the host looks at some.
-    config : dict
-        What ran.
-    device_bytes : int
-        Device memory of the plan.
-    energy : object or None
-        Filled in by whoever measured the run.
     """
 
-    mode = "launches"
-
-    def __init__(
-        self,
-        log: SweepLog,
-        total_ms: float,
-        *,
-        iterations: int,
-        edges: int,
-        config: dict[str, Any],
-        device_bytes: int,
-    ) -> None:
-        self.total_ms = total_ms
-        self.kernel_ms = log.kernel_ms
-        self.launches = log.launches
+    def __init__(self, log: SweepLog, total_ms: float, *, iterations: int, **about: Any) -> None:
+        super().__init__(log, total_ms, **about)
         self.iterations = iterations
-        self.edges = edges
-        self.config = config
-        self.device_bytes = device_bytes
-        self.energy: Any = None
+
+    @property
+    def edges(self) -> int:
+        """Edges summed over, in all iterations."""
+        return self.edges_traversed
 
 
 class RankResult:

@@ -14,7 +14,7 @@ from clgraph.algorithms.spanning_forest.result import SpanningForestResult
 from clgraph.algorithms.spanning_forest.verify import verify_spanning_forest
 from clgraph.device import load
 from clgraph.device.asked import asking
-from clgraph.engine.launch_stats import LaunchStats
+from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.rounds import Rounds
@@ -196,7 +196,7 @@ class SpanningForest(Plan):
                         f"{n} vertices; it has lost writes, or the graph changed meanwhile."
                     )
         tell(progress, 1, 1, "joining")
-        stats = LaunchStats(
+        stats = RoundStats(
             log,
             turn.total_ms,
             rounds=rounds,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation
-    from clgraph.engine.launch_stats import LaunchStats
+    from clgraph.engine.launch_stats import RoundStats
 
 __all__ = ["SpanningForestResult"]
 
@@ -26,7 +26,7 @@ class SpanningForestResult(NamedResult):
     ----------
     count : int
         Trees; vertices without edges are trees of their own.
-    stats : LaunchStats
+    stats : RoundStats
         Times and counts; ``rounds`` says how many edges each round had on its list.
     """
 
@@ -38,7 +38,7 @@ class SpanningForestResult(NamedResult):
         chosen: Allocation | None,
         labels: Allocation | None,
         count: int,
-        stats: LaunchStats,
+        stats: RoundStats,
     ) -> None:
         self._graph = graph
         self._held = (chosen, labels)

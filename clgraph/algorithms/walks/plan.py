@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
-from clgraph.engine.launch_stats import LaunchStats
+from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -168,7 +168,7 @@ class RandomWalks(Plan):
                 blocks.append(len(block))
                 self._walk(log, block, first, (seeds, shares), walks, progress)
         tell(progress, 1, 1, "walking")
-        stats = LaunchStats(
+        stats = RoundStats(
             log,
             turn.total_ms,
             rounds=blocks,

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.launch_stats import LaunchStats
+    from clgraph.engine.launch_stats import RoundStats
 
 __all__ = ["WalksResult"]
 
@@ -22,11 +22,11 @@ class WalksResult:
     walks : numpy.ndarray
         int32 [k, length + 1]: the vertices of each walk, its start first; -1 once it has come to a
         vertex that no edge leads away from.
-    stats : LaunchStats
+    stats : RoundStats
         Times and counts; ``rounds`` says how many walks were taken together.
     """
 
-    def __init__(self, walks: NDArray[np.int32], stats: LaunchStats) -> None:
+    def __init__(self, walks: NDArray[np.int32], stats: RoundStats) -> None:
         self.walks = walks
         self.stats = stats
 

@@ -8,26 +8,26 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
-from clgraph.cluster.comm import Communicator, Program, Together, run
 from clgraph.cluster.config import Division
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
-from clgraph.cluster.over_mpi import world
-from clgraph.cluster.partition import PARTITIONS, chosen, made
+from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
+from clgraph.cluster.parts.share import deal, facts_of, whole_share
+from clgraph.cluster.parts.slices import GraphSlices, slices_of
+from clgraph.cluster.ranks.comm import Communicator, Program, Together, run
+from clgraph.cluster.ranks.over_mpi import world
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
-from clgraph.cluster.share import deal, facts_of, whole_share
-from clgraph.cluster.slices import GraphSlices, slices_of
 from clgraph.cluster.verify import verified_search
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.cluster.part import Part
-    from clgraph.cluster.share import Facts, Share
-    from clgraph.cluster.slices import Slices
+    from clgraph.cluster.parts.part import Part
+    from clgraph.cluster.parts.share import Facts, Share
+    from clgraph.cluster.parts.slices import Slices
     from clgraph.device import Device
     from clgraph.graph import Graph
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.hubs import USUAL_CACHE
 from clgraph.engine.choose import Resolved, resolve
-from clgraph.engine.frontier import Frontier, StatusArray, VertexQueue
-from clgraph.engine.limits import Limits
-from clgraph.engine.pull import ByEdges, ByHubs, Never
-from clgraph.engine.schedule import Schedule, Stepped
+from clgraph.engine.strategies.frontier import Frontier, StatusArray, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never
+from clgraph.engine.strategies.schedule import Schedule, Stepped
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.bfs.config import BFSConfig
-    from clgraph.cluster.share import Facts
+    from clgraph.cluster.parts.share import Facts
     from clgraph.device import Device
     from clgraph.graph import Graph
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.config import Found
-from clgraph.cluster.part import BitPart, CandidatePart
+from clgraph.cluster.parts.part import BitPart, CandidatePart
+from clgraph.cluster.parts.spreading import SpreadingPart
+from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.result import Level
-from clgraph.cluster.spreading import SpreadingPart
-from clgraph.engine.pull import ByEdges
+from clgraph.engine.strategies.pull import ByEdges
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import Division
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
     from clgraph.engine.choose import Resolved
 

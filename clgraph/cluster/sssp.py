@@ -12,17 +12,16 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.cluster.bfs import communicator, shares_of
-from clgraph.cluster.comm import Mail, Piece, Program, Swap, Tell, run
 from clgraph.cluster.config import Division
-from clgraph.cluster.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
-from clgraph.cluster.partition import RANGE_GRAIN
+from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
+from clgraph.cluster.parts.partition import RANGE_GRAIN
+from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.slices import GraphSlices, slices_of
+from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.choose import QUEUE_SLACK
-from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.state import (
     QUEUE_PAYLOAD,
@@ -30,12 +29,13 @@ from clgraph.engine.state import (
     STATE_WORDS,
     stage_fields,
 )
+from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
     from clgraph.engine.choose import Resolved
 

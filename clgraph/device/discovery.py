@@ -11,13 +11,13 @@ from typing import Literal
 
 from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.forks import check_process, watch_forks
+from clgraph.device.hardware.processor import name_unknown_processor
+from clgraph.device.hardware.traits import DeviceTraits, is_simulator, probe_traits
 from clgraph.device.lazy import cl
-from clgraph.device.memory import Ledger
-from clgraph.device.pinned import HostArrays
-from clgraph.device.processor import name_unknown_processor
+from clgraph.device.memory.budget import Ledger
+from clgraph.device.memory.pinned import HostArrays
+from clgraph.device.memory.staging import Staging
 from clgraph.device.selftest import build_trouble
-from clgraph.device.staging import Staging
-from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
 __all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]

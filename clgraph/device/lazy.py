@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from mako import lookup as mako_lookup
 
-    from clgraph.device import checked, checks, discovery
+    from clgraph.device import discovery
+    from clgraph.device.programs import checks
+    from clgraph.device.rendering import checked
 else:
     NO_CACHE = "PYOPENCL_NO_CACHE"
 
@@ -41,6 +43,6 @@ else:
     cl = _OnFirstUse("pyopencl")
     mako_lookup = _OnFirstUse("mako.lookup")
     metadata = _OnFirstUse("importlib.metadata")
-    checked = _OnFirstUse("clgraph.device.checked")
-    checks = _OnFirstUse("clgraph.device.checks")
+    checked = _OnFirstUse("clgraph.device.rendering.checked")
+    checks = _OnFirstUse("clgraph.device.programs.checks")
     discovery = _OnFirstUse("clgraph.device.discovery")

@@ -11,8 +11,8 @@ from clgraph.errors import ClgraphError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from clgraph.device.kernel import Argument, Kernel
     from clgraph.device.lazy import cl
+    from clgraph.device.programs.kernel import Argument, Kernel
 
 __all__ = ["Observer", "copied", "observed_by", "observer"]
 

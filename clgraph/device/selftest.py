@@ -6,12 +6,12 @@ import functools
 import logging
 from typing import TYPE_CHECKING
 
-from clgraph.device import program
-from clgraph.device.builderror import first_error
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.device.folders import cache_root
 from clgraph.device.lazy import cl
-from clgraph.device.sources import source_folders
+from clgraph.device.programs import program
+from clgraph.device.programs.builderror import first_error
+from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import KernelBuildError
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from clgraph.device import Allocation
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, Edges, as_edges, as_fields, key_bits
 from clgraph.dynamic.contents import Contents
-from clgraph.dynamic.following import Change
+from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
 from clgraph.dynamic.regime import REGIMES, costs_of
 from clgraph.dynamic.result import UpdateResult
-from clgraph.dynamic.store import MOVED, Spare, Store, copied
+from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE, STAY
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph.arguments import whole

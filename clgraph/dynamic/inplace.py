@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Memory, load, resident_groups
-from clgraph.dynamic.freelists import WORDS
-from clgraph.dynamic.store import MOVED, Workspace
+from clgraph.dynamic.storage.freelists import WORDS
+from clgraph.dynamic.storage.store import MOVED, Workspace
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.device import Allocation, Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
     from clgraph.dynamic.current import InPlaceBatch
     from clgraph.dynamic.parts import Steps
-    from clgraph.dynamic.store import Field
+    from clgraph.dynamic.storage.store import Field
 
 __all__ = ["COMMIT", "InPlace", "Shape"]
 

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.balance import Balancer, Chunks, ItemThread, WarpSearch, WarpSearchLocal
-from clgraph.engine.frontier import EXACT, Frontier, Hubs, StatusArray, VertexQueue
-from clgraph.engine.limits import Limits
-from clgraph.engine.pull import ByEdges, ByHubs, Never, Pull
-from clgraph.engine.schedule import Persistent, Schedule, Stepped, check_group_size
 from clgraph.engine.state import MOST_BINS
+from clgraph.engine.strategies.balance import (
+    Balancer,
+    Chunks,
+    ItemThread,
+    WarpSearch,
+    WarpSearchLocal,
+)
+from clgraph.engine.strategies.frontier import EXACT, Frontier, Hubs, StatusArray, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never, Pull
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import DeviceTraits
-    from clgraph.engine.config import TraversalConfig
-    from clgraph.engine.strategy import Strategy
+    from clgraph.engine.strategies.config import TraversalConfig
+    from clgraph.engine.strategies.strategy import Strategy
 
 __all__ = [
     "QUEUE_SLACK",
@@ -100,7 +106,7 @@ class Resolved:
         How balancers of the whole grid cut a frontier.
     lanes, group_size, groups, synchronisation, membership, solo, distribution, kernels,
     group_resident
-        How it is launched; see `clgraph.engine.schedule`.
+        How it is launched; see `clgraph.engine.strategies.schedule`.
     entry, buffer, wide
         See `Mechanics`.
     word_bits : int
@@ -108,7 +114,8 @@ class Resolved:
     wide_offsets : bool
         Whether edges are numbered by 64 bits.
     hub_degree, hub_batch, hub_bins, hub_bits : int
-        Least degree of a vertex that is set apart, 0 for none; see `clgraph.engine.frontier.Hubs`.
+        Least degree of a vertex that is set apart, 0 for none; see
+        `clgraph.engine.strategies.frontier.Hubs`.
     leaf_degree : int
         Degree of vertices that are left out of what is shared out; 0 for none.
     pull_batch, wide_batch, scan_batch : int

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.choose import Resolved
 
 __all__ = ["Driver", "Outcome"]

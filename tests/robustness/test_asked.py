@@ -8,8 +8,8 @@ from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
 
 import clgraph as cg
 from clgraph.algorithms.invariants.config import MiningConfig
-from clgraph.device import program
-from clgraph.device.asked import asking, what_was_asked
+from clgraph.device.programs import program
+from clgraph.device.programs.asked import asking, what_was_asked
 from clgraph.errors import KernelBuildError
 
 HOPS = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from clgraph.device import program, selftest
+from clgraph.device import selftest
+from clgraph.device.programs import program
 from clgraph.device.selftest import build_trouble
 from clgraph.errors import KernelBuildError
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.frontier import StatusArray
 from clgraph.engine.state import (
     BIN_WORDS,
     BINS_AT,
@@ -19,6 +18,7 @@ from clgraph.engine.state import (
     stage_fields,
     stage_numbers,
 )
+from clgraph.engine.strategies.frontier import StatusArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

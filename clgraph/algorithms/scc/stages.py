@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from clgraph.engine.choose import Mechanics, resolve, usual_launch_work
-from clgraph.engine.config import TraversalConfig
-from clgraph.engine.frontier import VertexQueue
-from clgraph.engine.limits import Limits
 from clgraph.engine.plan import Stages
-from clgraph.engine.schedule import Schedule
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
+from clgraph.engine.strategies.config import TraversalConfig
+from clgraph.engine.strategies.frontier import VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.schedule import Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

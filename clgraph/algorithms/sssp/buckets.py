@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.config import SSSPConfig
     from clgraph.algorithms.sssp.method import Method
     from clgraph.device import DeviceTraits
-    from clgraph.engine.config import TraversalConfig
     from clgraph.engine.plan import Table
+    from clgraph.engine.strategies.config import TraversalConfig
     from clgraph.graph import Graph
 
 __all__ = [

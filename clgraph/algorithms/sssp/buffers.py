@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["in_place", "level_capacity", "table_of"]

@@ -16,7 +16,6 @@ from clgraph.algorithms.sssp.method import (
     NearFar,
     SelfTuning,
 )
-from clgraph.engine.balance import WarpSearch
 from clgraph.engine.choose import (
     USUAL,
     Mechanics,
@@ -27,11 +26,12 @@ from clgraph.engine.choose import (
     hub_degree_of,
     usual_launch_work,
 )
-from clgraph.engine.config import TraversalConfig
-from clgraph.engine.frontier import Buffer, Hubs, VertexQueue
-from clgraph.engine.limits import Limits
-from clgraph.engine.pull import Never
-from clgraph.engine.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.balance import WarpSearch
+from clgraph.engine.strategies.config import TraversalConfig
+from clgraph.engine.strategies.frontier import Buffer, Hubs, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import Never
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

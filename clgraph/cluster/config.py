@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.hubs import USUAL_CACHE
-from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.choose import resolve
 from clgraph.engine.strategies.frontier import Frontier, StatusArray, VertexQueue
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.bfs.config import BFSConfig
     from clgraph.cluster.parts.share import Facts
     from clgraph.device import Device
+    from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
 __all__ = ["Division", "Found"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.cluster.config import Division
     from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["BitExchange", "CandidateExchange", "Levels"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from clgraph.cluster.parts.part import Part
     from clgraph.cluster.ranks.comm import Program
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level"]
 

@@ -21,8 +21,8 @@ from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.arguments import vertex_number
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import (
     QUEUE_PAYLOAD,
     SLOT_WORDS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["SSSP"]
 

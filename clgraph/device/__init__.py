@@ -7,12 +7,12 @@ from clgraph.names import on_first_use
 if TYPE_CHECKING:
     from clgraph.device.choosing import device
     from clgraph.device.discovery import Device, devices
-    from clgraph.device.hardware.occupancy import resident_groups
     from clgraph.device.hardware.traits import DeviceTraits
     from clgraph.device.memory.allocation import Allocation, Memory
     from clgraph.device.memory.mirror import Mirror
     from clgraph.device.memory.pinned import Pinned
     from clgraph.device.programs.kernel import Kernel
+    from clgraph.device.programs.occupancy import resident_groups
     from clgraph.device.programs.program import Program, load
     from clgraph.device.report import DiscoveryReport, discovery_report
     from clgraph.device.waiting import wait
@@ -41,7 +41,7 @@ _HOMES = {
     "clgraph.device.programs.kernel": ("Kernel",),
     "clgraph.device.memory.allocation": ("Allocation", "Memory"),
     "clgraph.device.memory.mirror": ("Mirror",),
-    "clgraph.device.hardware.occupancy": ("resident_groups",),
+    "clgraph.device.programs.occupancy": ("resident_groups",),
     "clgraph.device.memory.pinned": ("Pinned",),
     "clgraph.device.programs.program": ("Program", "load"),
     "clgraph.device.report": ("DiscoveryReport", "discovery_report"),

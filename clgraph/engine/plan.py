@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
+    from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
 __all__ = ["Plan", "SearchPlan", "Stages", "Table"]

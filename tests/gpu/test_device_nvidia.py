@@ -9,8 +9,7 @@ from runtimes import clean_environment, run_python
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
-from clgraph.device.hardware.nvidia import unit_limits
-from clgraph.device.hardware.occupancy import groups_per_unit
+from clgraph.device.hardware.nvidia import groups_per_unit, unit_limits
 from clgraph.device.lazy import cl
 from clgraph.device.programs import program
 from clgraph.errors import ClgraphError, DeviceMemoryError, KernelBuildError

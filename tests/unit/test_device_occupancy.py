@@ -8,8 +8,13 @@ from runtimes import run_under_pocl_threads
 
 from clgraph.device import Device, discovery, resident_groups
 from clgraph.device.hardware import nvidia
-from clgraph.device.hardware.nvidia import KernelUse, parse_build_log, unit_limits
-from clgraph.device.hardware.occupancy import groups_per_unit, largest_group
+from clgraph.device.hardware.nvidia import (
+    KernelUse,
+    groups_per_unit,
+    largest_group,
+    parse_build_log,
+    unit_limits,
+)
 from clgraph.device.programs import program
 from clgraph.device.programs.program import build
 

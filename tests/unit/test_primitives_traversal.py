@@ -11,7 +11,8 @@ from graphs import SHAPES
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
-from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.choose import resolve
+from clgraph.engine.resolved import Resolved
 from clgraph.engine.state import (
     CHUNK_WORDS,
     QUEUE_PAYLOAD,

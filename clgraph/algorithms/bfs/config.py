@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.algorithms.bfs.presets.bfs_4k import Knobs, knobs_of
 from clgraph.algorithms.bfs.presets.helix import are_labels_random, helix_choice
-from clgraph.engine.choose import usual_group_size
 from clgraph.engine.strategies.balance import Cws
 from clgraph.engine.strategies.config import TraversalConfig
 from clgraph.engine.strategies.frontier import (
@@ -18,6 +17,7 @@ from clgraph.engine.strategies.frontier import (
 )
 from clgraph.engine.strategies.pull import ByHubs, Never
 from clgraph.engine.strategies.space import points
+from clgraph.engine.usual import usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from clgraph.engine.strategies.frontier import StatusArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
 

@@ -19,8 +19,9 @@ from clgraph.cluster.result import DividedFindings, DividedStats, Level
 from clgraph.device import Memory, Mirror, Pinned, load, resident_groups
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
-from clgraph.engine.choose import QUEUE_SLACK, resolve
+from clgraph.engine.choose import resolve
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, SLOT_WORDS, STATE_WORDS, stage_fields
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.strategies.pull import Never

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.algorithms.sssp.method import Asynchronous, NearFar
-from clgraph.engine.choose import Mechanics, most_items, usual_group_size
+from clgraph.engine.resolved import Mechanics
+from clgraph.engine.usual import most_items, usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

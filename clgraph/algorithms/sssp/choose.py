@@ -16,22 +16,15 @@ from clgraph.algorithms.sssp.method import (
     NearFar,
     SelfTuning,
 )
-from clgraph.engine.choose import (
-    USUAL,
-    Mechanics,
-    Resolved,
-    decisions,
-    distribution_of,
-    group_size_of,
-    hub_degree_of,
-    usual_launch_work,
-)
+from clgraph.engine.choose import decisions
+from clgraph.engine.resolved import USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.config import TraversalConfig
 from clgraph.engine.strategies.frontier import Buffer, Hubs, VertexQueue
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.usual import distribution_of, group_size_of, hub_degree_of, usual_launch_work
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

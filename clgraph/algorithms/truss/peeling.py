@@ -9,8 +9,8 @@ import numpy as np
 
 from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
 from clgraph.device.lazy import cl
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import Table
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.strategies.schedule import Persistent
 from clgraph.progress import tell
 

@@ -30,6 +30,8 @@ LANE_OPS = {
 
 def describe(device: Device) -> Record:
     """Facts about one device, for JSON."""
+    from clgraph.device.selftest import trouble_of
+
     traits = device.traits
     return {
         "index": f"{device.index[0]}:{device.index[1]}",
@@ -41,7 +43,7 @@ def describe(device: Device) -> Record:
         "is_gpu": device.is_gpu,
         "is_simulator": device.is_simulator,
         "built_for": device.built_for,
-        "trouble": device.trouble,
+        "trouble": trouble_of(device),
         "traits": {name: getattr(traits, name) for name in traits.__dataclass_fields__},
     }
 

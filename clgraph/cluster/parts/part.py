@@ -11,8 +11,8 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.device import Memory, Mirror, load, resident_groups
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype, unreachable_words
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import (
     QUEUE_PAYLOAD,
     SLOT_WORDS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clgraph.cluster.parts.share import Share
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["BitPart", "CandidatePart", "Part"]
 

@@ -12,8 +12,8 @@ from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.parts.part import SLOT_STRIDE, CandidatePart
 from clgraph.device import Mirror
 from clgraph.device.lazy import cl
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import STATE_WORDS
 
 if TYPE_CHECKING:

@@ -17,12 +17,19 @@ __all__ = [
     "UnitLimits",
     "cache_bytes",
     "compute_capability",
+    "group_limits",
+    "groups_per_unit",
+    "largest_group",
     "parse_build_log",
     "unit_limits",
     "unlike_any_other",
 ]
 
 QUERY = "cl_nv_device_attribute_query"
+LANES_PER_WARP = 32
+PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
+REGISTER_GRANULE = 256  # registers are handed to a warp in multiples of this
+LOCAL_GRANULE_BYTES = 128
 L2_CACHE_SIZE = 38  # CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE of the CUDA driver API
 
 
@@ -165,3 +172,79 @@ def parse_build_log(text: str) -> dict[str, KernelUse]:
             uses[name] = KernelUse(int(used[1]), stack, spill, local_bytes)
             name = None
     return uses
+
+
+def groups_per_unit(
+    capability: tuple[int, int], registers: int, group_size: int, local_bytes: int
+) -> int:
+    """Compute how many work-groups one NVIDIA multiprocessor holds.
+
+    Parameters
+    ----------
+    capability : tuple of int
+        Compute capability, (major, minor).
+    registers : int
+        Registers of a work-item.
+    group_size : int
+        Work-items per work-group.
+    local_bytes : int
+        Local memory per work-group.
+
+    Returns
+    -------
+    int
+        0 if not even one fits.
+    """
+    return min(group_limits(capability, registers, group_size, local_bytes).values())
+
+
+def group_limits(
+    capability: tuple[int, int], registers: int | None, group_size: int, local_bytes: int
+) -> dict[str, int]:
+    """Compute how many work-groups each resource of an NVIDIA multiprocessor would allow.
+
+    Parameters
+    ----------
+    capability, registers, group_size, local_bytes
+        As `groups_per_unit`; without `registers` these are left out.
+
+    Returns
+    -------
+    dict of str to int
+        By "slots", "threads", "registers" and "local memory", the last where groups take some.
+    """
+    unit = unit_limits(capability)
+    warps = -(-group_size // LANES_PER_WARP)
+    limits = {"slots": unit.groups, "threads": unit.threads // (warps * LANES_PER_WARP)}
+    if registers is not None:
+        # A warp lives in one partition, so each partition rounds down on its own.
+        per_warp = -(-max(registers, 1) * LANES_PER_WARP // REGISTER_GRANULE) * REGISTER_GRANULE
+        warps_that_fit = unit.registers // PARTITIONS_PER_UNIT // per_warp * PARTITIONS_PER_UNIT
+        limits["registers"] = warps_that_fit // warps
+    taken = -(-local_bytes // LOCAL_GRANULE_BYTES) * LOCAL_GRANULE_BYTES + unit.reserved_bytes
+    if taken:
+        limits["local memory"] = unit.local_bytes // taken
+    return limits
+
+
+def largest_group(capability: tuple[int, int], registers: int, limit: int) -> int:
+    """Compute the largest work-group, up to a limit, that one NVIDIA multiprocessor holds.
+
+    Parameters
+    ----------
+    capability : tuple of int
+        Compute capability, (major, minor).
+    registers : int
+        Registers of a work-item.
+    limit : int
+        Largest group of the device.
+
+    Returns
+    -------
+    int
+        A multiple of 32, at least 32.
+    """
+    size = limit // LANES_PER_WARP * LANES_PER_WARP
+    while size > LANES_PER_WARP and not groups_per_unit(capability, registers, size, 0):
+        size -= LANES_PER_WARP
+    return size

@@ -12,8 +12,7 @@ import numpy as np
 
 from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
-from clgraph.device.memory.copying import finish_copy
-from clgraph.device.observing import copied
+from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
 from clgraph.progress import Progress, tell

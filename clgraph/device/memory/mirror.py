@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device.lazy import cl
-from clgraph.device.memory.copying import finish_copy
+from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
-from clgraph.device.observing import copied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

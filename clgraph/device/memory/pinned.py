@@ -15,7 +15,7 @@ from clgraph.errors import ClgraphError
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from clgraph.device.discovery import Device
+    from clgraph.device.opened import Opened
 
 __all__ = ["HostArrays", "Pinned"]
 
@@ -32,7 +32,7 @@ class Pinned:
 
     Parameters
     ----------
-    device : Device
+    device : Opened
         Whose copies it is for.
     count : int
         Elements, at least 1.
@@ -50,7 +50,7 @@ class Pinned:
     caller wait, which cost some 25 us for each look on an H200.
     """
 
-    def __init__(self, device: Device, count: int, dtype: DTypeLike) -> None:
+    def __init__(self, device: Opened, count: int, dtype: DTypeLike) -> None:
         element = np.dtype(dtype)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         self._buffer = cl.Buffer(device.context, flags, element.itemsize * count)
@@ -91,7 +91,7 @@ class HostArrays:
 
     Parameters
     ----------
-    device : Device
+    device : Opened
         Whose copies they are for.
 
     Notes
@@ -99,7 +99,7 @@ class HostArrays:
     At most 1 GiB is kept for a device; arrays beyond it are ordinary ones.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Opened) -> None:
         self._device = device
         self._lock = threading.RLock()  # reentrant: a collection may end up here again
         self._asked: set[int] = set()

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device.lazy import cl
-from clgraph.device.memory.copying import finish_copy
+from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
-from clgraph.device.observing import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from clgraph.device.discovery import Device
+    from clgraph.device.opened import Opened
 
 __all__ = ["Staging"]
 
@@ -38,13 +37,13 @@ class Staging:
 
     Parameters
     ----------
-    device : Device
+    device : Opened
         Where to copy to.
     slot_bytes : int
         What goes at once.
     """
 
-    def __init__(self, device: Device, slot_bytes: int = SLOT_BYTES) -> None:
+    def __init__(self, device: Opened, slot_bytes: int = SLOT_BYTES) -> None:
         self._device = device
         self._slot_bytes = slot_bytes
         self._lock = threading.Lock()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from clgraph.device.cache import CachedBinary, named_cache
 from clgraph.device.forks import check_process
 from clgraph.device.hardware import amd, nvidia
-from clgraph.device.lazy import checked, checks, cl
+from clgraph.device.lazy import OnFirstUse, cl
 from clgraph.device.native import NativeError
 from clgraph.device.programs.asked import what_was_asked
 from clgraph.device.programs.builderror import build_error, first_error
@@ -30,7 +30,12 @@ from clgraph.errors import KernelBuildError
 
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
+    from clgraph.device.programs import checks
+    from clgraph.device.rendering import checked
     from clgraph.device.rendering.checked import CheckedSource
+else:
+    checked = OnFirstUse("clgraph.device.rendering.checked")
+    checks = OnFirstUse("clgraph.device.programs.checks")
 
 __all__ = ["Program", "build", "cache_key", "load", "try_building"]
 

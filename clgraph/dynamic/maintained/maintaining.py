@@ -11,8 +11,8 @@ import numpy as np
 from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
 from clgraph.device import Memory, load
 from clgraph.dynamic.storage.store import Workspace
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import Table
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives.stages import Scan
 

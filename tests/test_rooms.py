@@ -1,9 +1,12 @@
-"""The shape of the package: folders that can be looked over, and imports that go one way."""
+"""The shape of the package: folders and configurations that can be looked over, imports one way."""
 
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
+
+import clgraph as cg
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_FILES = 20
@@ -79,3 +82,17 @@ def test_a_circle_is_seen(tmp_path, how):
     assert "p.a" in circle(imports(tmp_path, "p"))
     (tmp_path / "b.py").write_text("")
     assert circle(imports(tmp_path, "p")) == []
+
+
+CONFIGS = [name for name in cg.__all__ if name.endswith("Config")]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_public_configuration_is_small(name):
+    """Issue 15: at most 14 parameters, and printed in at most 200 characters."""
+    kind = getattr(cg, name)
+    parameters = list(inspect.signature(kind).parameters)
+    assert 0 < len(parameters) <= 14
+    assert len(CONFIGS) > 10
+    presets = [kind.preset(each) for each in kind.presets()] if hasattr(kind, "presets") else []
+    assert all(len(repr(config)) <= 200 for config in [kind(), *presets])

@@ -13,9 +13,9 @@ from clgraph.engine.usual import most_items, usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.config import SSSPConfig
     from clgraph.algorithms.sssp.method import Method
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import DeviceTraits
     from clgraph.engine.plan import Table
     from clgraph.engine.strategies.config import TraversalConfig

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from clgraph import SSSP, Graph, SSSPResult
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import Device
 
 __all__ = ["COMMAND"]

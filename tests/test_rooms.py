@@ -13,7 +13,7 @@ MOST_FILES = 20
 KINDS = (".py", ".cl", ".mako", ".json", ".md")
 
 
-def crowded(folder: Path) -> list[str]:
+def overfull(folder: Path) -> list[str]:
     """Folders below one with more files in them than a reader looks over."""
     folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
     counts = {
@@ -25,15 +25,15 @@ def crowded(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("folder", ["clgraph", "kernels_cl", "bench/runner", "bench/problems"])
 def test_no_folder_has_more_than_twenty_files(folder):
-    assert crowded(ROOT / folder) == []
+    assert overfull(ROOT / folder) == []
 
 
 def test_a_folder_with_too_many_files_is_seen(tmp_path):
     (tmp_path / "room").mkdir()
     for number in range(MOST_FILES + 1):
-        assert crowded(tmp_path) == []
+        assert overfull(tmp_path) == []
         (tmp_path / "room" / f"{number}.py").touch()
-    assert crowded(tmp_path) == [f"room: {MOST_FILES + 1}"]
+    assert overfull(tmp_path) == [f"room: {MOST_FILES + 1}"]
 
 
 def imports(package: Path, name: str) -> dict[str, set[str]]:

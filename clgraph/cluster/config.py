@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["Division", "Found"]
+__all__ = ["Found", "PartitionPlan"]
 
 # Pulling is what bits are for: it pays where a level reaches much of the graph.
 BITS_DEGREE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class PartitionPlan:
     """A configuration as several devices share it.
 
     Attributes
@@ -61,7 +61,7 @@ class Division:
     hubs: int
 
     @classmethod
-    def of(cls, facts: Facts, wanted: BFSConfig) -> Division:
+    def of(cls, facts: Facts, wanted: BFSConfig) -> PartitionPlan:
         """Decide what devices must agree on.
 
         Parameters
@@ -96,7 +96,7 @@ class Division:
             hubs=facts.hubs_above(floor) if hubs else 0,
         )
 
-    def exchanging(self, exchange: str) -> Division:
+    def exchanging(self, exchange: str) -> PartitionPlan:
         """Give the same with another exchange, which a partition asks for.
 
         Raises

@@ -12,7 +12,7 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.cluster.bfs import communicator, shares_of
-from clgraph.cluster.config import Division
+from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
@@ -225,13 +225,15 @@ class SSSP:
             self.delta = delta or max(largest / max(self.facts.mean_degree, 1.0), 0.0) or 1.0
             if not weights[0].real:
                 self.delta = max(int(self.delta), 1)
-            division = Division.of(self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap")))
+            partition_plan = PartitionPlan.of(
+                self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap"))
+            )
             self._parts = [
                 _Part(
                     share,
                     w,
                     device,
-                    division.resolved(share.sample, self.facts, device, predecessors=True),
+                    partition_plan.resolved(share.sample, self.facts, device, predecessors=True),
                 )
                 for share, w, device in zip(self._shares, weights, self.comm.devices, strict=True)
             ]

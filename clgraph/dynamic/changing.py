@@ -111,8 +111,8 @@ class Changing(Contents):
             return False
         if regime == "rows":
             return True
-        crowded = count >= held.updater.in_place.crowded_from
-        return not crowded and costs_of(self.device).in_place(count, store.m, store.n)
+        too_many = count >= held.updater.in_place.too_many_from
+        return not too_many and costs_of(self.device).in_place(count, store.m, store.n)
 
     def _placed(
         self, steps: Steps, edges: Edges, values: dict[str, Any], way: int

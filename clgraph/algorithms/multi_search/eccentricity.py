@@ -170,8 +170,8 @@ def diameter(
         return float(eccentricity(graph, **options, progress=progress).max())
     count, labels = _components(graph)
     if count > 1 and disconnected == "raise":
-        lone = int(np.flatnonzero(labels != labels[0])[0])
-        _raise_disconnected(0, 0, graph.n, other=lone)
+        other = int(np.flatnonzero(labels != labels[0])[0])
+        _raise_disconnected(0, 0, graph.n, other=other)
     found = find_device(device)
     # The triangle inequality holds both ways where all vertices reach one another.
     if count > 1 and graph.directed:

@@ -33,7 +33,7 @@ __all__ = ["DRIFT_DEGREE", "ROW_BALANCERS", "Known", "MethodPlan", "plan_of"]
 
 # Edges per step that are worth the step, where nothing is known of the device.
 FEWEST_EDGES = 1 << 14
-RINGS = 4.0
+FRONTIER_ROOTS = 4.0
 # Edges per vertex that a rise of the bound should take in. Processor cores want little work done in
 # vain: 4 were best on geometric and Kronecker graphs, 8 to 16 on roads and grids, whose frontiers
 # are small. An H200 wants many vertices at once: where groups drift, 48 to 96 were best on a mesh
@@ -243,9 +243,9 @@ def _tuned(
         )
     unit = weights.unit
     resident = traits.compute_units * traits.threads_per_unit
-    # A ring around the source has some square roots of n vertices where distances are long; what no
+    # A frontier has some square roots of n vertices where distances are long; what no
     # step can have makes the bound useless: 270,000 on a road network took 55 relaxations an edge.
-    sustained = RINGS * graph.mean_degree * math.sqrt(graph.n)
+    sustained = FRONTIER_ROOTS * graph.mean_degree * math.sqrt(graph.n)
     usual = max(min(resident, sustained), FEWEST_EDGES)
     return MethodPlan(
         replace(

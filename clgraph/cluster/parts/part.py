@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
-    from clgraph.cluster.config import Division
+    from clgraph.cluster.config import PartitionPlan
     from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
     from clgraph.device import Allocation, Device, Kernel
@@ -50,7 +50,7 @@ class Part:
     ----------
     share : Share
         What this rank holds of the graph.
-    division : Division
+    partition_plan : PartitionPlan
         What devices share.
     device : Device
         Where, with a queue of its own.
@@ -86,7 +86,7 @@ class Part:
     def __init__(
         self,
         share: Share,
-        division: Division,
+        partition_plan: PartitionPlan,
         device: Device,
         config: Resolved,
         *,
@@ -96,7 +96,7 @@ class Part:
         self.device, self.config, self.owned, self.rows = device, config, owned, rows
         self.rank = share.rank
         self.owners = share.partition.shares
-        self._division = division
+        self._partition_plan = partition_plan
         self._parts = parts = share.partition.ranks
         self._problem = SimpleNamespace(predecessors=predecessors, named=rows.others.size > 0)
         self._memory = Memory(device)
@@ -150,7 +150,7 @@ class Part:
             problem=problem or self._problem,
             exchange=self.EXCHANGE,
             UNREACHED=UNREACHED,
-            counts_hubs=self._division.gamma is not None,
+            counts_hubs=self._partition_plan.gamma is not None,
             state_words=STATE_WORDS | PART_WORDS,
             slot_words=SLOT_WORDS,
             stage_fields=stage_fields(QUEUE_PAYLOAD),
@@ -250,8 +250,10 @@ class CandidatePart(Part):
 
     EXCHANGE = "candidates"
 
-    def __init__(self, share: Share, division: Division, *where: Any, **common: Any) -> None:
-        super().__init__(share, division, *where, **common)
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
         self.candidate_bytes = 8 if self._problem.predecessors else 4
         self.bin_begins = np.zeros(self._parts + 1, np.int64)
         np.cumsum(self._room(share), out=self.bin_begins[1:])
@@ -331,8 +333,10 @@ class BitPart(Part):
     EXCHANGE = "bits"
     WHOLE_TREE = True
 
-    def __init__(self, share: Share, division: Division, *where: Any, **common: Any) -> None:
-        super().__init__(share, division, *where, **common)
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
         self._reached = self._memory.allocate("reached", self._words, self._word)
         peers = self._parts - 1
         self.inbox = self._memory.allocate("inbox", peers * self._words, self._word)
@@ -345,7 +349,7 @@ class BitPart(Part):
         self._mark = self._kernel("bfs/parts_bits.cl", "bfs_parts_mark", self.config)
         self._lists = False
         self._all_words = np.uint32(self._words)
-        self._floor = np.uint32(division.hub_floor)
+        self._floor = np.uint32(partition_plan.hub_floor)
         self._peers = tuple(np.uint32(count) for count in range(self._parts))
         if self.config.pull:
             self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)

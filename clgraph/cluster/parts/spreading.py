@@ -19,7 +19,7 @@ from clgraph.engine.state import STATE_WORDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.config import Division
+    from clgraph.cluster.config import PartitionPlan
     from clgraph.cluster.parts.share import Share
 
 __all__ = ["SpreadingPart"]
@@ -32,8 +32,10 @@ class SpreadingPart(CandidatePart):
     named, and sent to whoever has rows of them, where they enter the frontier by another claim.
     """
 
-    def __init__(self, share: Share, division: Division, *where: Any, **common: Any) -> None:
-        super().__init__(share, division, *where, **common)
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
         self._partition = share.partition
         memory, rows, owned = self._memory, share.rows, share.owned.count
         self._new = 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from clgraph.cluster.ranks.transport import Letter, Transport
+from clgraph.cluster.ranks.transport import Message, Transport
 from clgraph.device.memory.copying import finish_copy
 from clgraph.errors import ClusterError, InvalidArgumentError
 
@@ -205,7 +205,7 @@ class Together(Communicator):
 
     def mail(self, requests: Sequence[Mail]) -> list[None]:
         """Match what is sent and what is received, and move it."""
-        self.transport.deliver(letters_of(requests))
+        self.transport.deliver(messages_of(requests))
         return [None] * self.size
 
     def swap(self, requests: Sequence[Swap]) -> list[list[NDArray[Any]]]:
@@ -219,7 +219,7 @@ class Together(Communicator):
             device.queue.finish()
 
 
-def letters_of(requests: Sequence[Mail]) -> list[Letter]:
+def messages_of(requests: Sequence[Mail]) -> list[Message]:
     """Match the pieces that ranks of a process send and receive.
 
     Raises
@@ -231,7 +231,7 @@ def letters_of(requests: Sequence[Mail]) -> list[Letter]:
     for rank, request in enumerate(requests):
         for piece in request.receives:
             expected.setdefault((piece.peer, rank), []).append(piece)
-    letters = []
+    messages = []
     for rank, request in enumerate(requests):
         for piece in request.sends:
             waiting = expected.get((rank, piece.peer), [])
@@ -241,15 +241,15 @@ def letters_of(requests: Sequence[Mail]) -> list[Letter]:
                     "expects something else; please report this."
                 )
             target = waiting.pop(0)
-            letters.append(
-                Letter(
+            messages.append(
+                Message(
                     *(rank, piece.peer, piece.array, piece.first_byte),
                     *(target.array, target.first_byte, piece.size_bytes),
                 )
             )
     if any(expected.values()):
         raise ClusterError("a rank waits for what nobody sends; please report this.")
-    return letters
+    return messages
 
 
 def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device
 
-__all__ = ["Letter", "Transport"]
+__all__ = ["Message", "Transport"]
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Message:
     """A piece of one device's memory that another is to have.
 
     Attributes
@@ -80,12 +80,12 @@ class Transport:
         # Copies out of host memory; letting go of one would wait for it.
         self._under_way: list[cl.Event] = []
 
-    def _direct(self, letter: Letter) -> bool:
-        sender, receiver = self.devices[letter.sender], self.devices[letter.receiver]
+    def _direct(self, message: Message) -> bool:
+        sender, receiver = self.devices[message.sender], self.devices[message.receiver]
         return not self._through_host and sender.context.int_ptr == receiver.context.int_ptr
 
-    def deliver(self, letters: Sequence[Letter]) -> None:
-        """Have all letters copied after what was enqueued on their senders' queues before.
+    def deliver(self, messages: Sequence[Message]) -> None:
+        """Have all messages copied after what was enqueued on their senders' queues before.
 
         What is enqueued on the receivers' queues after this finds them there. Targets may be in no
         use by anything that was enqueued before; nor may anything that is enqueued later on other
@@ -98,38 +98,38 @@ class Transport:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
-        direct = [letter for letter in letters if self._direct(letter)]
-        staged = [letter for letter in letters if not self._direct(letter)]
+        direct = [message for message in messages if self._direct(message)]
+        staged = [message for message in messages if not self._direct(message)]
         self._copy(direct)
         self._carry(staged)
 
-    def _copy(self, letters: Sequence[Letter]) -> None:
+    def _copy(self, messages: Sequence[Message]) -> None:
         awaited: dict[int, list[cl.Event]] = {}
-        for letter in letters:
-            queue = self.devices[letter.sender].queue
+        for message in messages:
+            queue = self.devices[message.sender].queue
             event = cl.enqueue_copy(
                 queue,
-                letter.target.buffer,
-                letter.source.buffer,
-                byte_count=letter.size_bytes,
-                src_offset=letter.source_byte,
-                dst_offset=letter.target_byte,
+                message.target.buffer,
+                message.source.buffer,
+                byte_count=message.size_bytes,
+                src_offset=message.source_byte,
+                dst_offset=message.target_byte,
             )
-            awaited.setdefault(letter.receiver, []).append(event)
-        for letter in letters:
-            self.devices[letter.sender].queue.flush()
+            awaited.setdefault(message.receiver, []).append(event)
+        for message in messages:
+            self.devices[message.sender].queue.flush()
         for receiver, events in awaited.items():
             cl.enqueue_barrier(self.devices[receiver].queue, wait_for=events)
 
-    def _carry(self, letters: Sequence[Letter]) -> None:
+    def _carry(self, messages: Sequence[Message]) -> None:
         # What goes to several receivers is read once.
         places: dict[tuple[int, Allocation, int, int], int] = {}
         ends: dict[int, int] = {}
-        for letter in letters:
-            key = (letter.sender, letter.source, letter.source_byte, letter.size_bytes)
+        for message in messages:
+            key = (message.sender, message.source, message.source_byte, message.size_bytes)
             if key not in places:
-                places[key] = ends.get(letter.sender, 0)
-                ends[letter.sender] = places[key] + -(-letter.size_bytes // 8) * 8
+                places[key] = ends.get(message.sender, 0)
+                ends[message.sender] = places[key] + -(-message.size_bytes // 8) * 8
         self.settle()
         for sender, end in ends.items():
             self._reserve(sender, end)
@@ -141,16 +141,16 @@ class Transport:
                 cl.enqueue_copy(queue, piece, source.buffer, src_offset=first, is_blocking=False)
             )
         finish_copy(*reads)
-        for letter in letters:
-            key = (letter.sender, letter.source, letter.source_byte, letter.size_bytes)
-            piece = self._staging[letter.sender].array[places[key] :][: letter.size_bytes]
-            queue = self.devices[letter.receiver].queue
+        for message in messages:
+            key = (message.sender, message.source, message.source_byte, message.size_bytes)
+            piece = self._staging[message.sender].array[places[key] :][: message.size_bytes]
+            queue = self.devices[message.receiver].queue
             self._under_way.append(
                 cl.enqueue_copy(
                     queue,
-                    letter.target.buffer,
+                    message.target.buffer,
                     piece,
-                    dst_offset=letter.target_byte,
+                    dst_offset=message.target_byte,
                     is_blocking=False,
                 )
             )

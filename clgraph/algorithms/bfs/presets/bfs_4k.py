@@ -141,12 +141,12 @@ def usual_knobs(mean_degree: float, deviation: float, max_degree: int) -> Knobs:
     web-Google 1; where mean and deviation are high edges are not looked for.
     """
     wide = max(mean_degree, deviation)
-    crowded = mean_degree >= 32
+    dense = mean_degree >= 32
     return Knobs(
         k1=min(max(1 << int(np.log2(max(wide, 1))), 4), 32),
         k2=SHARE if max_degree > TILES_PAY else 0.0,
-        k4=0 if crowded or (mean_degree >= 12 and deviation >= 32) else 2 if deviation >= 32 else 1,
-        k5=0 if crowded else 1,
+        k4=0 if dense or (mean_degree >= 12 and deviation >= 32) else 2 if deviation >= 32 else 1,
+        k5=0 if dense else 1,
     )
 
 

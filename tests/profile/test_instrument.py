@@ -5,10 +5,10 @@ import re
 import pytest
 
 import clgraph as cg
-from clgraph.device import program as programs
 from clgraph.device.observing import observed_by
-from clgraph.device.program import try_building
-from clgraph.device.sources import render
+from clgraph.device.programs import program as programs
+from clgraph.device.programs.program import try_building
+from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.timeline import Timeline
 

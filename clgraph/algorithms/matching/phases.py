@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.matching.config import MatchingConfig
     from clgraph.algorithms.matching.queries import QueryBatch
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.kernel import Argument, Kernel
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument, Kernel
     from clgraph.graph import Graph
 
 __all__ = ["PHASES", "Drawn", "Matches", "Phases", "Request"]

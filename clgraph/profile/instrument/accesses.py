@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from clgraph.device.source_text import WORD
+from clgraph.device.rendering.source_text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from clgraph.device.source_text import Edits, Function, Text
+    from clgraph.device.rendering.source_text import Edits, Function, Text
     from clgraph.profile.instrument.sites import SiteKind, Sites
 
 __all__ = ["ACCESS", "Accesses", "access_kind"]

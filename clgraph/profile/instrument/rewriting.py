@@ -13,8 +13,8 @@ import re
 from enum import IntFlag
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from clgraph.device.source_text import Edits, Function, Text
-from clgraph.device.sources import render
+from clgraph.device.rendering.source_text import Edits, Function, Text
+from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
 from clgraph.profile.instrument.blocks import Blocks
 from clgraph.profile.instrument.sites import Site, SiteKind, Sites

@@ -57,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for line in (
         "runtimes(*specs): restrict the fixture 'device' to these runtimes",
+        "slow_on(*specs): on these of them the test is slow, or finds little that others do not",
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)
@@ -142,7 +143,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("runtimes")
     if marker is not None:
         specs = [spec for spec in specs if spec in marker.args]
-    metafunc.parametrize("device", specs, indirect=True, scope="session")
+    slow = set(runtimes.SLOW_RUNTIMES)
+    for marker in metafunc.definition.iter_markers("slow_on"):
+        slow |= set(marker.args)
+    known = [pytest.param(spec, marks=[pytest.mark.slow] * (spec in slow)) for spec in specs]
+    metafunc.parametrize("device", known, indirect=True, scope="session")
 
 
 @pytest.fixture(autouse=True)

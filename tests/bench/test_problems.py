@@ -11,7 +11,7 @@ from bench.runner.suites import SUITES, Case
 from clgraph.errors import VerificationError
 
 KINDS = tuple(dict.fromkeys(case.algorithm for cases in SUITES.values() for case in cases))
-SLOW_TO_BUILD = {"bfs", "sssp", "scc"}  # many seconds for each preset
+SLOW_TO_BUILD = {"bfs", "sssp", "scc", "leiden", "louvain"}  # many seconds for each preset
 GRAPHS = {"tiny-web": Pinned("rmat", (7, 5)), "tiny-road": Pinned("road", (12, 9))}
 
 

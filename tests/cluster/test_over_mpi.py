@@ -59,9 +59,9 @@ def checked(ranks, folder, device):
     return sum(np.count_nonzero(part >= 0) for part in parts), sum(part.size for part in parts)
 
 
-def test_three_ranks(tmp_path, any_device):
+def test_two_ranks(tmp_path, any_device):
     """Distances, trees, paths, components of one device; slices; refusals; all in one job."""
-    reached, vertices = checked(3, tmp_path / "three", any_device)
+    reached, vertices = checked(2, tmp_path / "two", any_device)
     plan = cg.cluster.BFS(
         cg.cluster.Kronecker(8, 8, seed=3), cg.cluster.Together([any_device]), predecessors=True
     )
@@ -70,7 +70,7 @@ def test_three_ranks(tmp_path, any_device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@pytest.mark.parametrize("ranks", [1, 3, 4, 8])
 def test_one_to_eight_ranks(ranks, tmp_path, any_device):
     checked(ranks, tmp_path / "ranks", any_device)
 

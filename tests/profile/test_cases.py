@@ -10,6 +10,7 @@ SCALE = 12
 
 @pytest.mark.parametrize("name", cases.STUDIES)
 @pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.slow_on("intel")
 def test_every_version_gives_the_same_plain_and_profiled(name, device):
     rows = cases.studied(name, device, SCALE, repeats=2)
     assert len(rows) == (4 if name in {"vector_reduction", "matrix_transpose"} else 3)

@@ -194,7 +194,9 @@ def test_effects_of_other_graphs_count_by_their_differences():
 
 
 @pytest.mark.parametrize("algorithm", PROBLEMS)
-@pytest.mark.parametrize("spec", ["pocl", "pocl+lanes32", "intel"])
+@pytest.mark.parametrize(
+    "spec", ["pocl", pytest.param("pocl+lanes32", marks=pytest.mark.slow), "intel"]
+)
 def test_every_algorithm_is_tuned_on_every_runtime(algorithm, spec):
     """API: bfs, sssp, scc, triangles; time only, energies None."""
     device = device_or_skip(spec)

@@ -89,7 +89,7 @@ def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, la
 
 
 @pytest.mark.parametrize("way", ["ordered", "unordered"])
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 def test_ranks_in_order_and_in_any(way, device):
     """bfs-helix 20 (its dimension D9): ordered, unordered and binary scans of a work-group.
 

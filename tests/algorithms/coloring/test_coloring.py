@@ -56,7 +56,7 @@ def test_emulated_lanes(name, device):
     assert cg.greedy_color(SHAPES[name], device=device).colors.tolist() == expected(SHAPES[name])
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 def test_more_colours_than_lanes_have_bits(device):
     """Cliques in which vertices have words of bits, and whoever comes last walks all of them."""
     graph = cg.generate.complete(700)

@@ -98,6 +98,7 @@ def test_thirty_two_lanes_find_the_same(device):
 
 
 @on_both
+@pytest.mark.slow_on("pocl")
 @pytest.mark.parametrize("preset", ["dense", "local", "global"])
 def test_a_configuration_changes_no_result(device, preset):
     if preset == "dense" and device.traits.lanes > 1:

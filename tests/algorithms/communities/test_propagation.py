@@ -9,7 +9,7 @@ import clgraph as cg
 from clgraph.algorithms.communities.propagation import host_round
 from clgraph.errors import InvalidArgumentError, VerificationError
 
-everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+everywhere = pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 
 
 def by_dictionaries(graph, rounds):

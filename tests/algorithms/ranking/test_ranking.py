@@ -62,7 +62,7 @@ def by_matrix(graph, *, alpha=0.85, p=None, to=None, vanish=False, iterations=30
     return x
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.parametrize("name", ["kron", "star", "drains"])
 def test_a_few_iterations(device, name):
     graph = named_graphs()[name]
@@ -198,7 +198,7 @@ def test_hits(device, name):
     np.testing.assert_allclose(result.authorities, listed(peer_authorities), atol=1e-6)
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.parametrize("columns", [1, 4])
 def test_rows_in_pieces(device, columns):
     """Long rows are cut, and their pieces put together: every row is summed once."""
@@ -228,7 +228,7 @@ def test_rows_in_pieces(device, columns):
         np.testing.assert_allclose(columns_found.errors, changed, rtol=1e-12)
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 def test_classes_of_rows(device):
     """Every row is in one class, and its team is as wide as its length asks for."""
     degrees = np.array([0, 1, 4, 5, 9, 40, 70, 3000, 200_000, 2, 70_000])

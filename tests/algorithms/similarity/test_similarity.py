@@ -11,7 +11,7 @@ import clgraph as cg
 from clgraph.algorithms.similarity import plan as plans
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
-everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+everywhere = pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 
 
 @cache

@@ -305,6 +305,7 @@ def test_pauses_between_rounds(device, monkeypatch):
 
 
 @on_both
+@pytest.mark.slow_on("pocl")  # compiles work-groups of several for long
 @pytest.mark.parametrize("way", WAYS)
 def test_rounds_of_one_group(way, device, monkeypatch):
     """Where a group has several SIMD groups, narrow rounds are its own, paused or not."""

@@ -70,7 +70,7 @@ def weighted_graph(kind):
     return cg.from_edges(src, dst, weights.astype(kind), n=43, dedup=True)
 
 
-@pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (0.25, 4), (3, 0.5)])
 def test_every_step_is_the_one_that_the_numbers_say(p, q, device):
     seed = 7 << 33 | 5

@@ -121,6 +121,19 @@ def _limit_bytes() -> int | None:
     return int(text)
 
 
+def _poison() -> np.uint32 | None:
+    """Give the word that fresh memory is filled with, if that is asked for."""
+    text = os.environ.get("CLGRAPH_POISON")
+    if not text:
+        return None
+    try:
+        return np.uint32(int(text, 0))
+    except (ValueError, OverflowError):
+        raise InvalidArgumentError(
+            f"CLGRAPH_POISON is {text!r}; it must be a number below 2**32, such as 0xA5A5A5A5."
+        ) from None
+
+
 def _host_available_bytes() -> int | None:
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
@@ -352,7 +365,8 @@ class Memory:
     -----
     The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
     this process holds already. ``CLGRAPH_MEMORY_LIMIT``, a number of bytes, lowers it. A device
-    that shares the host's memory also stops at what the host has available.
+    that shares the host's memory also stops at what the host has available. ``CLGRAPH_POISON``, a
+    number of 32 bits, is what fresh memory is full of; without it, whatever was there.
     """
 
     def __init__(self, device: Device) -> None:
@@ -447,8 +461,12 @@ class Memory:
 
     def _commit(self, size_bytes: int) -> cl.Buffer:
         device = self.device
+        poison = _poison()
         buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
         try:
+            if poison is not None:
+                # A system gives fresh pages as zeros, which hides a use of what nobody has written.
+                wait(cl.enqueue_fill_buffer(device.queue, buffer, poison, 0, size_bytes))
             if device.is_simulator:
                 # It never fails late, but takes a buffer of which the host wrote a part for one
                 # that kernels never initialise.

@@ -54,6 +54,11 @@ WAYS: dict[str, tuple[dict[str, Any], Any, dict[str, Any], bool]] = {
 }
 
 
+def _stored(graph: Graph) -> tuple[Any, Any]:
+    """Give both ends of each stored edge."""
+    return np.repeat(np.arange(graph.n), graph.degrees), np.asarray(graph.indices, np.int64)
+
+
 def wrong_orders(graph: DynamicGraph, follower: TrussNumbers) -> str:
     """Say what is wrong with the keys that are kept; nothing if they are what batches rely on.
 
@@ -64,8 +69,7 @@ def wrong_orders(graph: DynamicGraph, follower: TrussNumbers) -> str:
     if state is None:
         return "no state"
     held = graph.to_graph()
-    tails = np.repeat(np.arange(held.n), held.degrees)
-    heads = np.asarray(held.indices, np.int64)
+    tails, heads = _stored(held)
     nth = np.arange(held.m) - np.repeat(held.indptr[:-1], held.degrees)
     keys = state.values.read()[store.pointer.read(store.n).astype(np.int64)[tails] + nth]
     if (keys & CANDIDATE).any():
@@ -125,9 +129,10 @@ def examined(name: str, simple: Graph, device: Device) -> str:
         known = known | _edges_of(src, dst) if what == "insert" else known - _edges_of(src, dst)
         at = f"batch {number}, {what} {len(src)} ({result.regime}): {before}"
         now = graph.to_graph()
-        tails, heads, _ = now.listed_edges()
-        if _edges_of(tails, heads) != known:
-            return f"{at}edges differ by {len(_edges_of(tails, heads) ^ known)}"
+        tails, heads = _stored(now)
+        there = _edges_of(tails, heads)
+        if there != known:
+            return f"{at}edges differ by {len(there ^ known)}"
         fresh = _anew(now, device, None)
         other = _anew(now, device, TrussConfig(triangles="rows", schedule="stepped"))
         if not np.array_equal(fresh, other):

@@ -127,11 +127,14 @@ def _poison() -> np.uint32 | None:
     if not text:
         return None
     try:
-        return np.uint32(int(text, 0))
-    except (ValueError, OverflowError):
+        word = int(text, 0)
+    except ValueError:
+        word = -1
+    if not 0 <= word < 1 << 32:
         raise InvalidArgumentError(
             f"CLGRAPH_POISON is {text!r}; it must be a number below 2**32, such as 0xA5A5A5A5."
-        ) from None
+        )
+    return np.uint32(word)
 
 
 def _host_available_bytes() -> int | None:
@@ -404,7 +407,7 @@ class Memory:
         count, element = operator.index(count), np.dtype(dtype)
         if count < 0:
             raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")
-        size_bytes = allocated_bytes(count, element)
+        size_bytes, poison = allocated_bytes(count, element), _poison()
         largest = self.device.traits.max_alloc_bytes
         if size_bytes > largest:
             self._refuse(
@@ -422,7 +425,7 @@ class Memory:
             if booking is None:
                 self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
         try:
-            buffer = self._commit(size_bytes)
+            buffer = self._commit(size_bytes, poison)
         except BaseException as error:
             booking = None  # which the traceback would keep
             if isinstance(error, (cl.Error, ClgraphError)):
@@ -459,9 +462,8 @@ class Memory:
         allocation.write(source, progress=progress)
         return allocation
 
-    def _commit(self, size_bytes: int) -> cl.Buffer:
+    def _commit(self, size_bytes: int, poison: np.uint32 | None) -> cl.Buffer:
         device = self.device
-        poison = _poison()
         buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
         try:
             if poison is not None:

@@ -425,7 +425,11 @@ class Memory:
             if booking is None:
                 self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
         try:
-            buffer = self._commit(size_bytes, poison)
+            buffer = self._commit(size_bytes)
+            if poison is not None and size_bytes > WORD_BYTES:
+                # A system gives fresh pages as zeros, which hides a use of what nobody has written.
+                rest, queue = size_bytes - WORD_BYTES, self.device.queue
+                wait(cl.enqueue_fill_buffer(queue, buffer, poison, WORD_BYTES, rest))
         except BaseException as error:
             booking = None  # which the traceback would keep
             if isinstance(error, (cl.Error, ClgraphError)):
@@ -462,13 +466,10 @@ class Memory:
         allocation.write(source, progress=progress)
         return allocation
 
-    def _commit(self, size_bytes: int, poison: np.uint32 | None) -> cl.Buffer:
+    def _commit(self, size_bytes: int) -> cl.Buffer:
         device = self.device
         buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
         try:
-            if poison is not None:
-                # A system gives fresh pages as zeros, which hides a use of what nobody has written.
-                wait(cl.enqueue_fill_buffer(device.queue, buffer, poison, 0, size_bytes))
             if device.is_simulator:
                 # It never fails late, but takes a buffer of which the host wrote a part for one
                 # that kernels never initialise.

@@ -97,3 +97,19 @@ def tube(length, around=5):
         (place(i, j)[inner], place(i + 1, j + 1)[inner]),
     ]
     return undirected(*np.concatenate(pairs, axis=1))
+
+
+def tube_with_cliques(length, around=5):
+    """A tube, each row of which shares a triangle with a clique of six, by an edge that goes first.
+
+    That edge is in no other triangle, and goes in the first round of all. Rounds later the row's
+    edge follows, when the clique's edge has long lost the triangle, and no more than it needs left.
+    """
+    whole = tube(length, around)
+    tails = np.repeat(np.arange(whole.n), whole.degrees)
+    pairs = [*zip(tails.tolist(), whole.indices.tolist(), strict=True)]
+    for row in range(length):
+        first = whole.n + 5 * row
+        clique = [row * around + 1, *range(first, first + 5)]
+        pairs += [*combinations(clique, 2), (row * around, first)]
+    return undirected(*np.array(pairs).T)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,19 +88,29 @@ def wrong(device: Device) -> list[str]:
 
 
 def times(
-    kind: str, simple: Graph, scale: int, count: int, device: Device, repeats: int
+    kind: str, simple: Graph, scale: int, count: int, device: Device, repeats: int, until: float
 ) -> dict[str, Any]:
-    """Time batches of one kind that join and leave, and compare numbers after the last."""
+    """Time batches of one kind that join and leave, and compare numbers after the last.
+
+    Two turns are made in any case, others only before `until`. What each batch took is told at
+    once, so that a run that is stopped says where it was.
+    """
     graph = DynamicGraph(simple, device=device)
     follower = TrussNumbers(graph)
     rng = np.random.default_rng(3)
     ends = drawn(kind, simple, scale, count, rng)
     told: dict[str, Any] = {"changes": count}
     for turn in range(repeats + 1):
+        if turn > 1 and time.perf_counter() > until:
+            break
         for name in ("delete", "insert") if kind == "existing" else ("insert", "delete"):
+            start = time.perf_counter()
             _ = follower.state  # found anew, where the last batch changed too much
+            found_ms = 1e3 * (time.perf_counter() - start)
             result = getattr(graph, f"{name}_edges")(*ends)
             last = follower.last
+            spent = f"state {found_ms:.0f} ms, batch {result.total_ms:.0f} ms"
+            print(f"{kind} {turn} {name}: {spent}, {last}", file=sys.stderr, flush=True)
             if not turn or last is None:
                 continue
             each = told.setdefault(name, {"kernel_ms": [], "host_ms": [], "update_ms": []})
@@ -164,7 +175,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if time.perf_counter() - began > args.seconds:
             record["kinds_left_out"] = [*record.get("kinds_left_out", []), kind]
             continue
-        found = times(kind, simple, args.scale, args.changes, device, args.repeats)
+        until = began + args.seconds
+        found = times(kind, simple, args.scale, args.changes, device, args.repeats, until)
         record["kinds"][kind] = found
         for name in ("insert", "delete"):
             one = found[name]

@@ -39,11 +39,11 @@ void scan_totals(
 __kernel LANES_KERNEL_ATTRIBUTE
 __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void scan_apply(
-    __global const ${type} *restrict values,    // [n]
+    __global const ${type} *values,             // [n]; perhaps what `scanned` is
     const ${index} n,
     const ${index} chunk,
     __global const ${type} *restrict totals,    // [groups], scanned
-    __global ${type} *restrict scanned)         // [n] out
+    __global ${type} *scanned)                  // [n] out
 {
     ${lanes.setup()}\
     ${group.setup()}\

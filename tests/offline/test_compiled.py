@@ -12,6 +12,7 @@ from local_memory import entry_points
 from bench.studies.plans import ALGORITHMS, plans
 from bench.studies.recorded import RECORDED
 from bench.studies.renderings import on_device, rendered
+from clgraph.device.rendering.sources import render
 
 # Plans are made on a device that is there, whose traits are replaced.
 pytestmark = pytest.mark.usefixtures("pocl")
@@ -163,3 +164,15 @@ def test_a_missing_word_is_a_complaint(tmp_path):
     _, source = one_of_each_file("gfx942")[WORDS]
     wrong = source.replace("__builtin_amdgcn_readlane(", "lane_of_nothing(")
     assert "lane_of_nothing" in build(wrong, tmp_path, "gfx942").complaints
+
+
+def test_what_is_scanned_in_place_is_not_read_as_if_nobody_wrote_it(tmp_path):
+    """A GPU's loads of constant data may be moved beyond stores, and do not see them."""
+    params = {"type": "uint", "operator": "add", "index": "uint", "group_size": 256, "items": 4}
+    source = render("primitives/scan.cl", {"traits": RECORDED["h200"], **params})
+    built = build(source, tmp_path, "h200")
+    assert not built.complaints
+    entries = {part.split("(")[0].strip(): part for part in built.text.split(".entry")[1:]}
+    constant = {name: len(re.findall(r"ld\.global\.nc", text)) for name, text in entries.items()}
+    assert constant["scan_apply"] == 1  # where the chunks' totals are
+    assert constant["scan_fold"] == params["items"]  # so that this can tell

@@ -13,6 +13,10 @@ WIDE_ATOMIC(min, __atomic_fetch_min)
 WIDE_ATOMIC(max, __atomic_fetch_max)
 WIDE_ATOMIC(xchg, __atomic_exchange_n)
 
+OVERLOADABLE ulong atom_add(volatile __local ulong *p, ulong x) {
+    return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
+}
+
 OVERLOADABLE ulong atom_cmpxchg(volatile __global ulong *p, ulong expected, ulong x) {
     __atomic_compare_exchange_n(p, &expected, x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;

@@ -253,3 +253,18 @@ def test_available_host_memory_is_known_here():
     available = budget._host_available_bytes()
     assert available is not None
     assert available > 1 << 20
+
+
+def test_fresh_memory_is_poisoned_but_for_its_first_word(memory, monkeypatch):
+    monkeypatch.setenv("CLGRAPH_POISON", "0xA5A5A5A5")
+    there = memory.allocate("array", 1001, np.uint32).read()
+    assert there[0] == 0
+    assert (there[1:] == 0xA5A5A5A5).all()
+    assert memory.upload("array", [1, 2, 3]).read().tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("text", ["poison", "-1", str(2**32), "0x"])
+def test_poison_is_a_number_of_32_bits(memory, monkeypatch, text):
+    monkeypatch.setenv("CLGRAPH_POISON", text)
+    with pytest.raises(InvalidArgumentError, match=f"CLGRAPH_POISON is '{text}'"):
+        memory.allocate("array", 1, np.uint32)

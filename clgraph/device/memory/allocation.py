@@ -6,6 +6,7 @@ import gc
 import importlib
 import math
 import operator
+import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -29,6 +30,22 @@ __all__ = ["Allocation", "Memory", "Progress"]
 WORD_BYTES = 4
 # A copy longer than this goes in pieces, between which Ctrl-C is answered.
 PIECE_BYTES = 64 << 20
+
+
+def _poison() -> NDArray[np.uint32] | None:
+    """Give the word that fresh memory is filled with, if that is asked for."""
+    text = os.environ.get("CLGRAPH_POISON")
+    if not text:
+        return None
+    try:
+        word = int(text, 0)
+    except ValueError:
+        word = -1
+    if not 0 <= word < 1 << 32:
+        raise InvalidArgumentError(
+            f"CLGRAPH_POISON is {text!r}; it must be a number below 2**32, such as 0xA5A5A5A5."
+        )
+    return np.array([word], np.uint32)
 
 
 class Allocation:
@@ -233,7 +250,8 @@ class Memory:
     -----
     The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
     this process holds already. ``CLGRAPH_MEMORY_LIMIT``, a number of bytes, lowers it. A device
-    that shares the host's memory also stops at what the host has available.
+    that shares the host's memory also stops at what the host has available. ``CLGRAPH_POISON``, a
+    number of 32 bits, is what fresh memory is full of; without it, whatever was there.
     """
 
     def __init__(self, device: Device) -> None:
@@ -271,7 +289,7 @@ class Memory:
         count, element = operator.index(count), np.dtype(dtype)
         if count < 0:
             raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")
-        size_bytes = allocated_bytes(count, element)
+        size_bytes, poison = allocated_bytes(count, element), _poison()
         largest = self.device.traits.max_alloc_bytes
         if size_bytes > largest:
             self._refuse(
@@ -290,6 +308,10 @@ class Memory:
                 self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
         try:
             buffer = self._commit(size_bytes)
+            if poison is not None and size_bytes > WORD_BYTES:
+                # A system gives fresh pages as zeros, which hides a use of what nobody has written.
+                rest, queue = size_bytes - WORD_BYTES, self.device.queue
+                wait(cl.enqueue_fill_buffer(queue, buffer, poison, WORD_BYTES, rest))
         except BaseException as error:
             booking = None  # which the traceback would keep
             if isinstance(error, (cl.Error, ClgraphError)):

@@ -16,6 +16,7 @@ from peeling import (
     truss_numbers_of,
     truss_rounds_of,
     tube,
+    tube_with_cliques,
     undirected,
 )
 
@@ -287,6 +288,17 @@ def test_more_rounds_than_stamps(way, device):
     found = cg.truss_numbers(graph, config=way, device=device)
     assert len(found.stats.rounds) == 500
     assert (found == 3).all()
+
+
+@on_both
+@pytest.mark.parametrize("way", WAYS)
+def test_edges_that_went_long_ago_stay_gone(way, device):
+    """A stamp that has come round tells who goes now, not who had it 250 rounds before."""
+    rows = 280
+    found = cg.truss_numbers(tube_with_cliques(rows), config=way, device=device)
+    assert len(found.stats.rounds) > 251
+    assert (found == 6).sum() == 2 * 15 * rows
+    assert ((found == 6) | (found == 3)).all()
 
 
 @on_both

@@ -126,7 +126,7 @@ def overlap(device: cg.Device, length: int, repeat: int) -> Row:
     copies, totals, kernels = [], [], []
     plan.run(trace)
     for _ in range(repeat):
-        chunks = Chunks(device, [trace], "numeric", config.chunk_bytes, Staging(device))
+        chunks = Chunks(device, [trace], "numeric", config, Staging(device))
         everything = np.ones(chunks.variables, bool)
         began = time.perf_counter()
         for _ in chunks.parts(lambda: everything):  # noqa: B023 (used within the turn)

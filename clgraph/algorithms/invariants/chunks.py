@@ -194,9 +194,9 @@ class Chunks:
         chunk_bytes = min(config.chunk_bytes, limit, device.traits.max_alloc_bytes)
         self._chunk = chunk_bytes // (self.variables * ELEMENT_BYTES) // MULTIPLE * MULTIPLE
         if self._chunk < MULTIPLE:
+            least = 2 * self._slot_count * self.variables * MULTIPLE * ELEMENT_BYTES
             raise DeviceMemoryError(
-                f"the rows of {self.variables} variables need "
-                f"{2 * self._slot_count * self.variables * MULTIPLE * ELEMENT_BYTES} bytes on {device.name} "
+                f"the rows of {self.variables} variables need {least} bytes on {device.name} "
                 f"for {MULTIPLE} instants at a time, where {free} are free; mine fewer variables."
             )
         self._direct = self._wrap() if self.kept else None

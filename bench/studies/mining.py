@@ -185,7 +185,7 @@ def random_lengths(device: cg.Device, repeat: int, longest: int) -> list[Row]:
             for length, trace in traces.items():
                 turns[length].append(timed(plan, trace, 1))
         for length, found in turns.items():
-            row = {"case": "random", "length": length, "set": templates, "variant": "auto"}
+            row: Row = {"case": "random", "length": length, "set": templates, "variant": "auto"}
             row |= found[-1]
             for name in ("kernel_ms", "total_ms"):
                 row[name] = [one[name][0] for one in found]

@@ -453,9 +453,9 @@ def test_memory_does_not_depend_on_the_number_of_labels(any_device, monkeypatch)
         return allocate(self, name, count, dtype)
 
     monkeypatch.setattr(Memory, "allocate", counted)
-    rng = np.random.default_rng(6)
-    target, query = random_graph(50, 120, rng), random_graph(8, 12, rng)
     for labels in (2, 50):
+        rng = np.random.default_rng(6)  # the same graphs, which are uploaded anew
+        target, query = random_graph(50, 120, rng), random_graph(8, 12, rng)
         codes = np.arange(50) % labels
         for config in ("auto", "thesis-bfs"):
             plan = SubgraphMatching(target, labels=codes, config=config, device=any_device)

@@ -5,9 +5,11 @@ Test modules say ``from runtimes import ...``; conftest.py puts this folder on t
 
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 import pynvml
@@ -169,6 +171,32 @@ def run_under_oclgrind(
         found = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         assert not found.strip(), f"Oclgrind ({check}) found:\n{found[:6000]}"
     return runs
+
+
+def calls_under_oclgrind(script: Script, *arguments: str, device: str = "oclgrind") -> Counter[str]:
+    """Run a script on Oclgrind, one work-group at a time, and count what its kernels called.
+
+    Returns
+    -------
+    Counter
+        Built-in functions by name, of all kernels and all their work-items together.
+    """
+    env = clean_environment(
+        OCL_ICD_VENDORS=str(driver_library(*OCLGRIND)),
+        CLGRAPH_DEVICE=device,
+        OCLGRIND_BUILD_OPTIONS="-cl-opt-disable",
+        OCLGRIND_INST_COUNTS="1",
+        OCLGRIND_NUM_THREADS="1",
+    )
+    calls: Counter[str] = Counter()
+    # Names are those of C++: _Z, the length of the name, the name, the types.
+    for count, length, name in re.findall(
+        r"^ *([\d,]+) - call _Z(\d+)(\w+)\(\)$",
+        run_python(script, *arguments, env=env).stdout,
+        re.M,
+    ):
+        calls[name[: int(length)]] += int(count.replace(",", ""))
+    return calls
 
 
 def _as_command(script: Script) -> list[str]:

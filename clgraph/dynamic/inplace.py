@@ -10,7 +10,8 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups
 from clgraph.dynamic.storage.freelists import WORDS
-from clgraph.dynamic.storage.store import MOVED, Workspace
+from clgraph.dynamic.storage.store import MOVED
+from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class InPlace:
             "box": box,
             "words": WORDS,
         }
-        self.work = Workspace(device)
+        self.work = Workspace(device, growing=True)
         self._filled: Allocation | None = None
         self._kernel: Kernel | None = None
         self._groups = 0

@@ -12,7 +12,8 @@ from clgraph.dynamic.inplace import InPlace
 from clgraph.dynamic.parts import Batch, Rows, Steps
 from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError, size_classes
 from clgraph.dynamic.storage.freelists import FreeLists
-from clgraph.dynamic.storage.store import Kernels, Spare, Store, Workspace, copied, read_range
+from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
+from clgraph.engine.workspace import Workspace
 from clgraph.primitives.launches import Run
 from clgraph.primitives.stages import Compaction, RadixSort, Scan
 
@@ -58,7 +59,7 @@ class Updater:
         self.least = least
         self.kernels = Kernels(device, fields, ordered=ordered, wide=wide)
         self.offset = self.kernels.offset
-        self.work = Workspace(device)
+        self.work = Workspace(device, growing=True)
         self.compaction = Compaction(device)
         self.scan = Scan(device, self.offset)
         carried = np.uint32 if fields else None

@@ -26,8 +26,9 @@ def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device
             assert case["total_ms_median"] > case["kernel_ms_median"]
             assert case["asked_gb_s"] > 0
     (overlap,) = (case for case in cases if case["case"] == "overlap")
-    assert overlap["copy_ms"]
-    assert overlap["kernel_ms"]
+    for name in ("copy", "kernel", "in_turn", "overlapping"):
+        assert min(overlap[f"{name}_ms"]) > 0
+    assert [case["length"] for case in cases if case["case"] == "random"] == [3000, 6000] * 2
     printed = capsys.readouterr().out
     assert "GB/s" in printed
     assert "energy" in printed or "skipped" in str(cases)

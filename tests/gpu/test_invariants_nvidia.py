@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from traces import broken_at_the_end
 
 from clgraph.algorithms.invariants import (
     InvariantMiner,
@@ -35,9 +36,23 @@ def mixed(length):
 @pytest.mark.parametrize("templates", ["I", "II", EXPRESSIONS])
 def test_equals_the_reference_at_every_length(templates, gpu):
     plan = InvariantMiner(templates, device=gpu)
-    for length in [*range(1, 70), 127, 128, 129, 255, 256, 257, 299, 300, 5000, 70_001]:
-        trace = mixed(length)
-        assert mined(plan, trace) == mine_sequentially([trace], plan.families), length
+    for length in [*range(1, 301), 5000, 70_001]:
+        modes = ("random", "constant") if length <= 300 else ()
+        made = [generate_trace(4, 4, length, mode=mode, seed=length) for mode in modes]
+        for trace in (mixed(length), *made):
+            assert mined(plan, trace) == mine_sequentially([trace], plan.families), length
+
+
+@pytest.mark.parametrize("templates", ["I", "II"])
+def test_counterexample_at_the_last_instant_at_all_lengths_to_300(templates, gpu):
+    """For every template: found without that instant, and not with it."""
+    plan = InvariantMiner(templates, device=gpu, tolerance=4)
+    for length in range(2, 301):
+        for template in plan.templates:
+            values = broken_at_the_end(template, length)
+            wanted = (template, tuple(range(template.arity)))
+            assert wanted not in mined(plan, Trace.of(values)), (str(template), length)
+            assert wanted in mined(plan, Trace.of(values[:, :-1])), (str(template), length)
 
 
 @pytest.mark.parametrize("inference", [True, False])

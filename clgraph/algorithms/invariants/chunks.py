@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.invariants.config import MiningConfig
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
 
@@ -32,8 +33,6 @@ ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
-LOOKAHEAD = 2  # chunks on their way while another is mined
-SLOTS = LOOKAHEAD + 1
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
 MOST_STAGING_THREADS = 8
 STAGED = 1 << 19  # elements that are staged at a time: 2 MiB, which copy at nearly full speed
@@ -147,8 +146,8 @@ class Chunks:
         Of the same variables.
     kind : {"numeric", "boolean"}
         Which rows.
-    chunk_bytes : int
-        Roughly, of a chunk.
+    config : MiningConfig
+        How long a chunk is, and how many are on their way while another is mined.
     staging : Staging
         For rows that are not pinned.
 
@@ -174,7 +173,7 @@ class Chunks:
         device: Device,
         traces: Sequence[Trace],
         kind: Kind,
-        chunk_bytes: int,
+        config: MiningConfig,
         staging: Staging,
     ) -> None:
         self.device = device
@@ -188,13 +187,15 @@ class Chunks:
         total = sum(t.elements(kind) for t in traces) * self.variables * ELEMENT_BYTES
         free = self._memory.free_bytes
         self.kept = total <= KEPT_SHARE * free
-        limit = free if self.kept else free // (2 * SLOTS)
-        chunk_bytes = min(chunk_bytes, limit, device.traits.max_alloc_bytes)
+        self._ahead = config.ahead
+        self._slot_count = config.ahead + 1
+        limit = free if self.kept else free // (2 * self._slot_count)
+        chunk_bytes = min(config.chunk_bytes, limit, device.traits.max_alloc_bytes)
         self._chunk = chunk_bytes // (self.variables * ELEMENT_BYTES) // MULTIPLE * MULTIPLE
         if self._chunk < MULTIPLE:
+            least = 2 * self._slot_count * self.variables * MULTIPLE * ELEMENT_BYTES
             raise DeviceMemoryError(
-                f"the rows of {self.variables} variables need "
-                f"{2 * SLOTS * self.variables * MULTIPLE * ELEMENT_BYTES} bytes on {device.name} "
+                f"the rows of {self.variables} variables need {least} bytes on {device.name} "
                 f"for {MULTIPLE} instants at a time, where {free} are free; mine fewer variables."
             )
         self._direct = self._wrap() if self.kept else None
@@ -255,7 +256,7 @@ class Chunks:
             for number, span in enumerate(self._spans):
                 rows = needed()
                 # Nothing is sent ahead of the first look: it may be the last.
-                ahead = number + (LOOKAHEAD if number else 0)
+                ahead = number + (self._ahead if number else 0)
                 for other in range(number, min(ahead + 1, len(self._spans))):
                     if other not in coming:
                         coming[other] = self._send(other, rows, fillers)
@@ -338,11 +339,11 @@ class Chunks:
                 self._held[number] = self._memory.allocate(name, count, self._dtype)
                 self._here[number] = np.zeros(self.variables, bool)
             return self._held[number]
-        while len(self._slots) < SLOTS:
+        while len(self._slots) < self._slot_count:
             self._slots.append(
                 self._memory.allocate(name, self.variables * self._chunk, self._dtype)
             )
-        return self._slots[number % SLOTS]
+        return self._slots[number % self._slot_count]
 
     def close(self) -> None:
         """Free the device memory."""

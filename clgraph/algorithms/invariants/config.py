@@ -8,6 +8,8 @@ from clgraph.errors import InvalidArgumentError
 
 __all__ = ["MiningConfig", "PerEntry", "SplitTrace", "Sweep", "Tiled"]
 
+MOST_AHEAD = 16
+
 
 def _at_least_one(name: str, value: object) -> None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
@@ -79,6 +81,8 @@ class MiningConfig:
         Instants of the first, short look that rids the dictionary of most tuples.
     chunk_bytes : int
         Bytes of a part of the trace that is copied while another is mined.
+    ahead : int
+        Parts on their way to the device while another is mined; with 0 nothing overlaps.
 
     Notes
     -----
@@ -90,11 +94,16 @@ class MiningConfig:
     sweep: Sweep | None = None
     probe: int = 4096
     chunk_bytes: int = 256 << 20
+    ahead: int = 2
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         _at_least_one("probe", self.probe)
         _at_least_one("chunk_bytes", self.chunk_bytes)
+        if not isinstance(self.ahead, int) or not 0 <= self.ahead <= MOST_AHEAD:
+            raise InvalidArgumentError(
+                f"ahead={self.ahead!r} must be a whole number, 0 to {MOST_AHEAD}."
+            )
 
     @classmethod
     def of(cls, given: MiningConfig | str | None) -> MiningConfig:

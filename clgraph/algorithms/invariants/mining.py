@@ -168,7 +168,7 @@ class InvariantMiner(Plan):
         chosen = [i for i, f in enumerate(self.families) if f.kind == kind and f.arity <= n]
         if not chosen:
             return
-        chunks = Chunks(self.device, traces, kind, self.config.chunk_bytes, self._staging)
+        chunks = Chunks(self.device, traces, kind, self.config, self._staging)
         instants = sum(trace.length for trace in traces)
         known = None
         if kind == NUMERIC and self._finder is not None:

@@ -82,14 +82,14 @@ def exact_matches(
     complete : bool
         Whether there are no others.
     """
-    query, memory, device = held.batch.queries[0].graph, phases.memory, phases.device
+    query, work, device = held.batch.queries[0].graph, phases.work, phases.device
     log, n = held.logs["extension"], phases.graph.n
     candidates = phases.candidates(held, log, exact=True)
     log.wait()
     words = candidates.read(held.batch.node_words * n).reshape(-1, n)
     sizes = np.array([(words[u // 32] >> np.uint32(u % 32) & 1).sum() for u in range(query.n)])
     plan = [
-        memory.upload(name, array)
+        work.upload(name, array)
         for name, array in zip(
             ("search_order", "parents", "check_indptr", "checks"),
             search_order(query, sizes.astype(np.int64)),
@@ -100,12 +100,12 @@ def exact_matches(
     lanes, unit = traits.lanes, CPU_ITEMS_PER_UNIT if traits.is_cpu else ITEMS_PER_UNIT
     groups = max(min(traits.compute_units * unit // lanes, -(-n // lanes)), 1)
     items = groups * lanes
-    positions = memory.allocate("search_positions", query.n * items, np.uint64)
-    images = memory.allocate("search_images", query.n * items, np.uint32)
-    depths = memory.upload("search_depths", np.full(items, IDLE, np.uint32))
-    counters = memory.upload("search_counters", np.zeros(3, np.uint32))
+    positions = work.array("search_positions", query.n * items, np.uint64)
+    images = work.array("search_images", query.n * items, np.uint32)
+    depths = work.upload("search_depths", np.full(items, IDLE, np.uint32))
+    counters = work.upload("search_counters", np.zeros(3, np.uint32))
     listed = min(listed, limit)
-    mapping = memory.allocate("exact_mapping", listed * query.n, np.int32)
+    mapping = work.array("exact_mapping", listed * query.n, np.int32)
     kernel = phases.kernel("exact", "matching_exact")
     steps, found, going = STEPS, 0, True
     while going and found <= limit and sizes.min() > 0:
@@ -127,7 +127,7 @@ def exact_matches(
         )
         log.add(event, event)
         log.wait()
-        root, found, active = (int(word) for word in counters.read())
+        root, found, active = (int(word) for word in counters.read(3))
         going = active > 0 or root < n
         counters.write(np.array([min(root, n), found, 0], np.uint32))
         steps = min(2 * steps, MOST_STEPS)

@@ -13,6 +13,7 @@ from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
+from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
 from clgraph.progress import tell
 
@@ -141,6 +142,7 @@ class Phases:
         # A processor's cache holds counts over the target, and a search costs it branches.
         self._lost_edges_by = "counts" if traits.is_cpu else "searches"
         self._likeness = "stored" if traits.is_cpu else "computed"
+        self.work = Workspace(self.device)  # arrays of a batch, for the next one to use again
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._queues: tuple[Allocation, Allocation, int] | None = None
         self._tables: tuple[Allocation, ...] | None = None
@@ -186,15 +188,15 @@ class Phases:
     def hold(self, batch: QueryBatch) -> Held:
         """Bring a batch onto the device."""
         arrays = {
-            name: self.memory.upload(name, array.astype(np.uint32))
+            name: self.work.upload(name, array.astype(np.uint32))
             for name, array in batch.arrays.items()
         }
         first = batch.queries[0]
         if first.similarities is not None:
             matrix = np.concatenate([query.similarities for query in batch.queries])
-            return Held(batch, arrays, (self.memory.upload("similarities", matrix),), False)
+            return Held(batch, arrays, (self.work.upload("similarities", matrix),), False)
         codes = np.concatenate([query.codes for query in batch.queries])
-        return Held(batch, arrays, (self.memory.upload("labels", codes), self._codes), True)
+        return Held(batch, arrays, (self.work.upload("labels", codes), self._codes), True)
 
     def items(self, log: SweepLog, count: int, kernel: Kernel, *args: Argument) -> None:
         """Launch over so many items, in work-groups of the usual size."""
@@ -214,7 +216,7 @@ class Phases:
         """Which vertices can stand for which: uint32 [2, node_words, n], the second half open."""
         batch, arrays = held.batch, held.arrays
         count = batch.node_words * self.graph.n
-        found = self.memory.allocate("candidates", 2 * count, np.uint32)
+        found = self.work.array("candidates", 2 * count, np.uint32)
         kernel = self.kernel(
             "candidates", "matching_candidates", exact=exact, by_labels=held.by_labels
         )
@@ -238,13 +240,13 @@ class Phases:
         batch, log, arrays = held.batch, held.logs["probabilities"], held.arrays
         n = self.graph.n
         first, size = batch.mask_first(levels)
-        masks = self.memory.allocate("arc_masks", max(size, 1), np.uint32)
-        mask_first = self.memory.upload("mask_first", first)
-        weighted_arcs = self.memory.allocate("weighted_arcs", batch.rows, np.uint32)
-        scores = self.memory.allocate("scores", batch.rows * n, np.uint32)
+        masks = self.work.array("arc_masks", max(size, 1), np.uint32)
+        mask_first = self.work.upload("mask_first", first)
+        weighted_arcs = self.work.array("weighted_arcs", batch.rows, np.uint32)
+        scores = self.work.array("scores", batch.rows * n, np.uint32)
         candidates = self.candidates(held, log)
         groups = min(batch.rows, self.groups, max(SCRATCH_BYTES // (4 * batch.largest), 1))
-        scratch = self.memory.allocate("query_levels", groups * batch.largest, np.uint32)
+        scratch = self.work.array("query_levels", groups * batch.largest, np.uint32)
         self.each(
             log,
             groups,
@@ -264,7 +266,7 @@ class Phases:
         )
         room = min(self.device.traits.max_alloc_bytes, self.memory.free_bytes // 2)
         tile = max(min(batch.words, room // (4 * levels * n)), 1)
-        found = self.memory.allocate("found_arcs", levels * tile * n, np.uint32)
+        found = self.work.array("found_arcs", levels * tile * n, np.uint32)
         by_vertices = self.config.similarities == "bitset"
         if by_vertices:
             self._gather(log, batch.node_words, candidates)
@@ -384,7 +386,7 @@ class Phases:
         batch, log = held.batch, held.logs["probabilities"]
         rows, blocks = np.uint32(batch.rows), np.uint32(self.blocks)
         parts = batch.rows * self.blocks
-        row_sums = self.memory.allocate("row_sums", parts, np.uint64)
+        row_sums = self.work.array("row_sums", parts, np.uint64)
         self.each(
             log,
             parts,
@@ -400,7 +402,7 @@ class Phases:
             scores,
             row_sums,
         )
-        every_row = self.memory.upload("every_row", np.arange(batch.rows + 1, dtype=np.uint32))
+        every_row = self.work.upload("every_row", np.arange(batch.rows + 1, dtype=np.uint32))
         scan = self.kernel("scores", "matching_scan")
         self.each(log, batch.rows, scan, every_row, rows, blocks, row_sums)
         return Drawn(scores, row_sums)
@@ -417,13 +419,13 @@ class Phases:
         queries = len(batch.queries)
         sums: tuple[Allocation, ...] = ()
         if self.config.seeds == "flat":
-            flat = self.memory.allocate("normalised_sums", parts, np.uint64)
+            flat = self.work.array("normalised_sums", parts, np.uint64)
             normalise = self.kernel("scores", "matching_normalise")
             self.each(log, parts, normalise, self.n, scores, rows, blocks, row_sums, flat)
             first = arrays["query_first"]
             self.each(log, queries, scan, first, np.uint32(queries), blocks, flat)
             sums = (flat,)
-        drawn.seeds = self.memory.allocate("seeds", 2 * queries * request.k, np.uint32)
+        drawn.seeds = self.work.array("seeds", 2 * queries * request.k, np.uint32)
         draws = queries * request.k
         share = self.groups * SEEDS_PER_GROUP
         for begin in range(0, draws, share):
@@ -456,10 +458,10 @@ class Phases:
         assert drawn.seeds is not None  # noqa: S101 - the second phase has run
         queries, k = len(batch.queries), request.k
         solutions = queries * k
-        mapping = self.memory.allocate("mapping", k * batch.rows, np.int32)
-        label_losses = self.memory.allocate("label_losses", solutions, np.uint64)
-        edge_losses = self.memory.allocate("edge_losses", solutions, np.uint32)
-        node_losses = self.memory.allocate("node_losses", solutions, np.uint32)
+        mapping = self.work.array("mapping", k * batch.rows, np.int32)
+        label_losses = self.work.array("label_losses", solutions, np.uint64)
+        edge_losses = self.work.array("edge_losses", solutions, np.uint32)
+        node_losses = self.work.array("node_losses", solutions, np.uint32)
         words = 3 * batch.largest + -(-self.graph.n // 32)
         state = batch.largest + -(-words // 2)  # in elements of 8 bytes
         in_local = 8 * state <= min(STATE_BYTES, self.device.traits.local_bytes // 2)
@@ -475,7 +477,7 @@ class Phases:
         states: Any = cl.LocalMemory(8 * state)
         if not in_local:
             groups = max(min(groups, SCRATCH_BYTES // (8 * state)), 1)
-            states = self.memory.allocate("states", groups * state, np.uint64)
+            states = self.work.array("states", groups * state, np.uint64)
         kernel = self.kernel(
             "extend",
             "matching_extend",
@@ -511,7 +513,12 @@ class Phases:
             log.add(event, event)
             log.wait()
             tell(progress, end, solutions, "extending matches")
-        return Matches(mapping.read(), label_losses.read(), edge_losses.read(), node_losses.read())
+        return Matches(
+            mapping.read(k * batch.rows),
+            label_losses.read(solutions),
+            edge_losses.read(solutions),
+            node_losses.read(solutions),
+        )
 
     def _profile_tables(self) -> tuple[Allocation, ...]:
         """Give counts and frontiers of work-groups, by target vertex; all counts are 0."""

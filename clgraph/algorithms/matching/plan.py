@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +18,11 @@ from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
 from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SubgraphMatching", "subgraph_matching"]
 
+T = TypeVar("T")
+
 MOST_LEVELS = 32
 MOST_MATCHES = 2**31 - 1
 PAIRS_BITS = 43  # so that sums of products of similarities and profiles fit 64 bits
+MOST_KEPT_BYTES = 1 << 28  # of a batch's arrays, from one run to the next
 BATCH_SHARE = 1 / 2  # of the free memory, for one batch of queries
 
 
@@ -66,8 +70,9 @@ class SubgraphMatching(Plan):
 
     Notes
     -----
-    The target is uploaded once and kept; `run` compiles on first use what its options need. A plan
-    serves one thread at a time; others wait.
+    The target is uploaded once and kept; `run` compiles on first use what its options need. Arrays
+    of a run, up to 256 MiB, are kept for the next one. A plan serves one thread at a time; others
+    wait.
 
     References
     ----------
@@ -192,7 +197,8 @@ class SubgraphMatching(Plan):
                 results = [self._unmatched(query, request.k, stats) for query in queries]
             elif exact:
                 results = [
-                    self._exact(query, request.k, stop, stats, progress) for query in queries
+                    self._with_room(partial(self._exact, query, request.k, stop, stats, progress))
+                    for query in queries
                 ]
             else:
                 results = self._approximate(queries, request, stats, progress)
@@ -263,11 +269,35 @@ class SubgraphMatching(Plan):
             empty = np.zeros(shape, np.uint32)
             return empty, empty, np.zeros(one.graph.n, np.uint32)
         with self._lock:
-            held = self._phases.hold(QueryBatch([one]))
-            matched, arcs = self._phases.similarities(held, levels)
-            found = matched.read().reshape(shape)
-            drawn = self._phases.weigh(held, matched, arcs, floor)
-            return drawn.scores.read().reshape(shape), found, arcs.read()
+            return self._with_room(partial(self._scores_of, self._phases, one, levels, floor))
+
+    def _scores_of(
+        self, phases: Phases, query: Query, levels: int, floor: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+        rows, n = query.graph.n, self.target.n
+        held = phases.hold(QueryBatch([query]))
+        matched, arcs = phases.similarities(held, levels)
+        found = matched.read(rows * n).reshape(rows, n)
+        drawn = phases.weigh(held, matched, arcs, floor)
+        return drawn.scores.read(rows * n).reshape(rows, n), found, arcs.read(rows)
+
+    def _with_room(self, run: Callable[[], T]) -> T:
+        """Run; where there is no room, once more without the arrays that earlier runs left."""
+        assert self._phases is not None  # noqa: S101 - the caller looked
+        work = self._phases.work
+        try:
+            if work.size_bytes:
+                try:
+                    return run()
+                except DeviceMemoryError:
+                    work.release()
+            return run()
+        except DeviceMemoryError:
+            work.release()
+            raise
+        finally:
+            if work.size_bytes > MOST_KEPT_BYTES:
+                work.release()
 
     def _floor(self, label_floor: float | None) -> int:
         value = self.config.label_floor if label_floor is None else real("label_floor", label_floor)
@@ -319,17 +349,29 @@ class SubgraphMatching(Plan):
         phases = self._phases
         assert phases is not None  # noqa: S101 - the caller looked
         results: list[MatchingResult] = []
-        budget = int(self._memory.free_bytes * BATCH_SHARE)
+        free = self._memory.free_bytes + phases.work.size_bytes
+        budget = int(free * BATCH_SHARE)
         largest = self.device.traits.max_alloc_bytes
         cuts = batches(queries, self.target.n, request.k, request.levels, budget, largest)
         for begin, end in list(cuts):
             batch = QueryBatch(queries[begin:end])
-            held = phases.hold(batch)
-            drawn = phases.draw(held, request)
-            matches = phases.extend(held, request, drawn, progress)
-            self._note(stats, held)
-            results.extend(self._split(batch, matches, request.k, stats))
+            run = partial(self._matches, phases, batch, request, stats, progress)
+            results.extend(self._split(batch, self._with_room(run), request.k, stats))
         return results
+
+    def _matches(
+        self,
+        phases: Phases,
+        batch: QueryBatch,
+        request: Request,
+        stats: MatchingStats,
+        progress: Progress | None,
+    ) -> Matches:
+        held = phases.hold(batch)
+        drawn = phases.draw(held, request)
+        matches = phases.extend(held, request, drawn, progress)
+        self._note(stats, held)
+        return matches
 
     def _split(
         self, batch: QueryBatch, matches: Matches, k: int, stats: MatchingStats

@@ -10,10 +10,10 @@ import numpy as np
 
 from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
 from clgraph.device import Memory, load
-from clgraph.dynamic.storage.store import Workspace
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.workspace import Workspace
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Maintenance:
     def __init__(self, device: Device, config: PeelingConfig) -> None:
         self._device, self._config = device, config
         self._memory = Memory(device)
-        self._work = Workspace(device)
+        self._work = Workspace(device, growing=True)
         self._scan = Scan(device, np.uint32)
         sizes = Sweeper(device, 1)
         self._plain = SimpleNamespace(

@@ -12,8 +12,8 @@ import numpy as np
 from clgraph.algorithms.truss.plan import truss_order
 from clgraph.device import Memory, load
 from clgraph.dynamic.maintained.following import Follower, check_rows
-from clgraph.dynamic.storage.store import Workspace
 from clgraph.engine.sweeps import Sweeper, SweepLog
+from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.primitives.stages import Scan
 from clgraph.progress import tell
@@ -83,7 +83,7 @@ class EdgeSupports(Follower):
             raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
         self.method = method
         self._memory = Memory(graph.device)
-        self._work = Workspace(graph.device)
+        self._work = Workspace(graph.device, growing=True)
         self._scan = Scan(graph.device, np.uint32)
         self._named: dict[str, Kernel] = {}
         super().__init__(graph, verify=verify)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, load
+from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.dynamic.storage.blocks import CLASSES
 from clgraph.engine.sweeps import Sweeper
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.dynamic.storage.blocks import Blocks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.dynamic.updating import Updater
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "Workspace", "copied", "read_range"]
+__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "copied", "read_range"]
 
 MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
@@ -116,41 +116,6 @@ class Held:
     def changed(self, store: Store, spare: Spare, **others: Any) -> Held:
         """Give what follows this one."""
         return replace(self, store=store, spare=spare, version=self.version + 1, **others)
-
-
-class Workspace:
-    """Scratch arrays by name, each as large as it was ever asked for."""
-
-    def __init__(self, device: Device) -> None:
-        self._memory = Memory(device)
-        self._arrays: dict[str, Allocation] = {}
-
-    def array(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
-        """Give an array of at least so many elements, with undefined contents."""
-        held = self._arrays.get(name)
-        if held is None or held.count < count or held.dtype != dtype:
-            self._arrays.pop(name, None)
-            held = None  # free before the next one is taken
-            # Room for half as much again spares most allocations while batches grow.
-            room = count if count < 1024 else count + count // 2
-            held = self._memory.allocate(name, room, dtype)
-            self._arrays[name] = held
-        return held
-
-    def upload(self, name: str, values: NDArray[Any]) -> Allocation:
-        """Give an array that begins with these values."""
-        held = self.array(name, values.size, values.dtype)
-        held.write(values)
-        return held
-
-    def release(self) -> None:
-        """Let go of all."""
-        self._arrays = {}
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all."""
-        return sum(array.size_bytes for array in self._arrays.values())
 
 
 class Kernels:

@@ -1,5 +1,6 @@
 """What mining leaves out, and when: inference, votes, copies ahead and their places, Ctrl-C."""
 
+import itertools
 import signal
 import threading
 import time
@@ -9,7 +10,7 @@ import pytest
 
 import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
-from clgraph.algorithms.invariants.chunks import LOOKAHEAD, STAGED, Chunks, Staging
+from clgraph.algorithms.invariants.chunks import STAGED, Chunks, Staging
 from clgraph.algorithms.invariants.inference import (
     ALWAYS,
     EQUAL,
@@ -91,6 +92,52 @@ def test_the_published_examples_of_inference(any_device):
     assert decisions(XOR, some, (UNRELATED, UNRELATED, UNRELATED)) == NEVER
 
 
+def test_pairs_and_triples_that_facts_decide_are_not_in_the_dictionary(any_device, monkeypatch):
+    """Checklist 16: no pair with a constant, and of each class the pairs with its first only."""
+    random = np.random.default_rng(11)
+    a, b, c = random.random((3, 50_000)) < 0.5
+    columns = {"on": np.ones_like(a), "off": np.zeros_like(a), "a": a, "a2": a, "a3": ~a, "a4": a}
+    columns |= {"b": b, "b2": ~b, "c": c}
+    looks, failed = [], Sweeper.failed
+
+    def spy(self, chunk, begin, end, tuples, *rest):
+        looks.append((self.family.arity, end - begin, {tuple(row) for row in tuples.tolist()}))
+        return failed(self, chunk, begin, end, tuples, *rest)
+
+    monkeypatch.setattr(Sweeper, "failed", spy)
+    InvariantMiner("II", device=any_device).run(columns)
+    asked = {
+        arity: set().union(*(rows for k, _, rows in looks if k == arity)) for arity in (1, 2, 3)
+    }
+    # After a first, short look at all pairs of what varies, one pair for each member of a class.
+    assert asked[2] == set(itertools.combinations(range(2, 9), 2))
+    longest = set().union(*(rows for k, words, rows in looks if k == 2 and words > 1000))
+    assert longest == {(2, 3), (2, 4), (2, 5), (6, 7)}
+    values = list(columns.values())
+    constants = [TRUE, FALSE] + [VARIES] * 7
+
+    def relation(i, j):
+        same = values[i] == values[j]
+        return EQUAL if same.all() else UNRELATED if same.any() else OPPOSITE
+
+    expected = {
+        row
+        for row in itertools.permutations(range(9), 3)
+        if row[1] < row[2]
+        and any(
+            by_the_table(
+                operator,
+                *(constants[i] for i in row),
+                *(relation(i, j) for i, j in itertools.combinations(row, 2)),
+            )
+            == MINE
+            for operator in (AND, OR, XOR)
+        )
+    }
+    assert asked[3] == expected
+    assert len(expected) < 9 * 28 // 2
+
+
 def test_a_group_for_each_entry_and_four_words_a_load(any_device):
     """Checklist 11."""
     plan = InvariantMiner("II", config="per-entry", device=any_device)
@@ -137,21 +184,22 @@ def test_what_failed_is_not_tried_again(config, device, monkeypatch):
 def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
     """Checklist 20: nothing ahead of the first look; then the next parts, and needed rows only."""
     trace = Trace.of(generate_trace(3, 0, 500_000).numeric.values[:, :500_000])
-    chunks = Chunks(any_device, [trace], "numeric", 1 << 18, Staging(any_device))
+    config = MiningConfig(chunk_bytes=1 << 18)
+    chunks = Chunks(any_device, [trace], "numeric", config, Staging(any_device))
     needed = np.array([True, True, True])
-    assert LOOKAHEAD > 0
+    assert config.ahead > 0
     try:
         for number, chunk in enumerate(chunks.parts(lambda: needed)):  # noqa: B023 (it is to change)
             if number == 0:
                 assert chunks.copied_bytes == 4 * 3 * chunk.elements
                 first, needed = chunks.copied_bytes, np.array([False, True, False])
             elif number == 1:
-                assert chunks.copied_bytes == first + 4 * (1 + LOOKAHEAD) * chunk.elements
+                assert chunks.copied_bytes == first + 4 * (1 + config.ahead) * chunk.elements
             rows = chunk.buffer.read().reshape(3, -1)
             begin = sum(s.padded for s in chunks._spans[:number])
             expected = trace.numeric.values[1, begin : begin + chunk.elements]
             assert (rows[1, : len(expected)] == expected).all()
-        assert number > LOOKAHEAD
+        assert number > config.ahead
         total = chunks.copied_bytes
         # Another pass takes what is there, and copies the rest of it only.
         for _ in chunks.parts(lambda: np.array([True, True, False])):
@@ -159,6 +207,66 @@ def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
         assert chunks.copied_bytes == total + (total - first)
     finally:
         chunks.close()
+
+
+@pytest.mark.parametrize("kind", ["staged", "pinned"])
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_device, monkeypatch):
+    """Checklist 20: copies of part 2 are held up; part 1 is mined all the same, and then the rest.
+
+    Where nothing is to be copied ahead, no copy of part 2 has begun while part 1 is mined.
+    """
+    values = generate_trace(3, 0, 400_000, mode="interval").numeric.values[:, :400_000]
+    trace = Trace.of(values.astype(np.float64))
+    trace = trace.pinned(any_device) if kind == "pinned" else trace
+    # What a processor could read in place is copied here, as to a GPU.
+    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
+    if limited:
+        limit = any_device.ledger.used_bytes + values.nbytes // 2
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    gate = cl.UserEvent(any_device.context)
+    send, failed = Chunks._send, Sweeper.failed
+    sent, mined, copies = [], [], {}
+
+    def open_late():
+        gate.set_status(cl.command_execution_status.COMPLETE)
+
+    timer = threading.Timer(20, open_late)
+
+    def held_up(self, number, *rest):
+        if number == 2 and self._ahead:
+            for future in copies[1].staged:
+                future.result()  # those of part 1 are before the barrier
+            cl.enqueue_barrier(self._copies.queue, wait_for=[gate])
+            timer.start()
+        sent.append(number)
+        copies[number] = send(self, number, *rest)
+        return copies[number]
+
+    def spy(self, chunk, *rest):
+        result = failed(self, chunk, *rest)
+        if chunk.number == 1:
+            mined.append((max(sent), gate.command_execution_status))
+            if timer.is_alive():
+                timer.cancel()
+                open_late()
+        return result
+
+    monkeypatch.setattr(Chunks, "_send", held_up)
+    monkeypatch.setattr(Sweeper, "failed", spy)
+    found = {}
+    for ahead in (0, 2):
+        config = MiningConfig(chunk_bytes=1 << 18, ahead=ahead)
+        plan = InvariantMiner(["a <= b"], inference=False, config=config, device=any_device)
+        sent.clear()
+        result = plan.run(trace)
+        assert result.stats.kept != limited
+        found[ahead] = result.text()
+    assert found[0] == found[2] != ""
+    closed = cl.command_execution_status.SUBMITTED
+    assert mined[0] == (1, closed)
+    assert mined[1] == (3, closed)
+    assert len(mined) == 2
 
 
 def test_rows_of_which_nothing_is_left_are_not_copied(device):

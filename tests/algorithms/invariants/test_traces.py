@@ -1,6 +1,7 @@
 """Traces in all their forms, on the host and on their way to a device."""
 
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -202,6 +203,30 @@ def test_a_trace_four_times_the_device_memory(source, device, monkeypatch, tmp_p
     assert not result.stats.kept
     assert result.stats.copied_bytes > size // 2
     assert device.ledger.used_bytes == held
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, bool])
+def test_a_file_larger_than_the_host_memory(dtype, any_device, monkeypatch, tmp_path):
+    """Of a memory-mapped file the host holds what is on its way, and of Booleans an eighth."""
+    values = np.empty((8, 1 << 19), dtype)
+    values[:] = 1 if dtype is bool else np.arange(8)[:, None]
+    values[3:, -1] = 0
+    np.save(tmp_path / "t.npy", values)
+    nbytes = values.nbytes
+    del values
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(any_device.ledger.used_bytes + (1 << 20)))
+    plan = InvariantMiner("I", device=any_device, config=MiningConfig(chunk_bytes=1 << 16))
+    tracemalloc.start()
+    try:
+        trace = Trace.of(tmp_path / "t.npy")
+        result = plan.run(trace)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert result.counts["v1 == True" if dtype is bool else "v1 < v2"] == 3
+    if dtype is not bool:
+        assert isinstance(trace.numeric.values, np.memmap)
+    assert peak < nbytes // 4 + (1 << 20)
 
 
 def test_too_little_memory_for_a_few_instants(any_device, monkeypatch):

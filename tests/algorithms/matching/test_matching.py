@@ -1,6 +1,10 @@
 """Approximate subgraph matching against its equations and a sequential form of it."""
 
+import functools
+
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
@@ -10,6 +14,7 @@ from bench.studies import matching_sequential as sequential
 from clgraph import SubgraphMatching
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.result import kept_edges
+from clgraph.device import Memory
 
 QUERY = cg.from_edges([0, 0, 1, 2], [1, 2, 2, 3], symmetrize=True)
 TARGET = cg.from_edges([0, 0, 0, 1, 2, 2, 4], [1, 2, 3, 2, 3, 4, 5], symmetrize=True)
@@ -102,6 +107,7 @@ def test_probabilities_of_rows_without_weight(any_device):
     assert sums[3] == 0
 
 
+SEED, SOLUTIONS = 2**40 + 5, 40
 CASES = [
     ("auto", None),
     ("product", None),
@@ -113,39 +119,55 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("config", "iterations"), CASES)
-def test_equals_the_sequential_form(config, iterations, device):
-    """Checklist 13 to 19, 22, 25: seeds and maps, pair by pair, on every runtime."""
+def case_of_the_sequential_form():
+    """A target, a query, and the labels of both."""
     rng = np.random.default_rng(11)
     target, query = random_graph(40, 90, rng), random_graph(9, 13, rng)
-    labels = rng.integers(0, 3, 40), rng.integers(0, 3, 9)
-    plan = SubgraphMatching(target, labels=labels[0], config=config, device=device)
-    result = plan.run(
-        query,
-        labels=labels[1],
-        k=40,
-        seed=2**40 + 5,
-        sort=False,
-        iterations=iterations,
-        verify=True,
-    )
-    weights = plan._scores(query, labels[1], None, {})[0]
+    return target, query, (rng.integers(0, 3, 40), rng.integers(0, 3, 9))
+
+
+@functools.cache
+def solutions(config, iterations, label_floor, scores):
+    """What the sequential form finds; once for all runtimes, whose scores are the same bytes."""
+    target, query, labels = case_of_the_sequential_form()
     similarity = (alike(*labels) * ONE).astype(np.uint32)
-    pairs = sequential.draw_seeds(weights, 40, 2**40 + 5)
-    for solution, pair in enumerate(pairs):
-        images, parts = sequential.extend(
+    weights = np.frombuffer(scores, np.uint32).reshape(similarity.shape)
+    return [
+        sequential.extend(
             query,
             target,
             similarity,
             pair,
             solution,
-            seed=2**40 + 5,
-            profile=plan.config.profile,
-            order=plan.config.order,
-            label_floor=round(plan.config.label_floor * ONE),
+            seed=SEED,
+            profile=config.profile,
+            order=config.order,
+            label_floor=label_floor,
             scores=weights,
             iterations=iterations or 0,
         )
+        for solution, pair in enumerate(sequential.draw_seeds(weights, SOLUTIONS, SEED))
+    ]
+
+
+@pytest.mark.parametrize(("config", "iterations"), CASES)
+def test_equals_the_sequential_form(config, iterations, device):
+    """Checklist 13 to 19, 22, 25: seeds and maps, pair by pair, on every runtime."""
+    target, query, labels = case_of_the_sequential_form()
+    plan = SubgraphMatching(target, labels=labels[0], config=config, device=device)
+    result = plan.run(
+        query,
+        labels=labels[1],
+        k=SOLUTIONS,
+        seed=SEED,
+        sort=False,
+        iterations=iterations,
+        verify=True,
+    )
+    weights = plan._scores(query, labels[1], None, {})[0]
+    floor = round(plan.config.label_floor * ONE)
+    wanted = solutions(plan.config, iterations, floor, weights.tobytes())
+    for solution, (images, parts) in enumerate(wanted):
         assert result.mapping[solution].tolist() == images
         found = [result.cost_parts[part][solution] for part in ("labels", "edges", "nodes")]
         assert found == [parts[0] / ONE, parts[1], parts[2]]
@@ -385,6 +407,61 @@ def test_bad_graphs(any_device):
     assert (result.cost == 0).all()
     with pytest.raises(cg.InvalidArgumentError, match="needs scoring='product'"):
         cg.MatchingConfig(scoring="thesis")
+
+
+@pytest.mark.parametrize("form", ["scipy", "networkx", "pandas"])
+def test_graphs_in_other_forms(form, any_device):
+    """Checklist 1: what other libraries hold is matched as the same edges are."""
+
+    def converted(graph):
+        if form == "scipy":
+            return graph.to_scipy()
+        src, dst = graph.to_scipy().nonzero()
+        if form == "networkx":
+            made = nx.Graph()
+            made.add_nodes_from(range(graph.n))
+            made.add_edges_from(zip(src.tolist(), dst.tolist(), strict=True))
+            return cg.from_networkx(made)
+        return cg.from_pandas(pd.DataFrame({"src": src, "dst": dst}), "src", "dst")
+
+    given = {"labels": LABELS, "k": 25, "device": any_device}
+    wanted = cg.subgraph_matching(TARGET, QUERY, **given)
+    found = cg.subgraph_matching(converted(TARGET), converted(QUERY), **given)
+    np.testing.assert_array_equal(found.mapping, wanted.mapping)
+
+
+def test_more_than_65536_vertices(any_device):
+    """Checklist 3: images beyond 16 bits, in either half of the published limit."""
+    n = 70_000
+    codes = np.zeros(n, int)
+    codes[n - 3 :] = 1, 2, 3
+    query = cg.generate.path(3).symmetrized()
+    target = cg.generate.path(n).symmetrized()
+    result = cg.subgraph_matching(
+        target, query, labels=(codes, [1, 2, 3]), k=20, device=any_device, verify=True
+    )
+    assert result.best.tolist() == [n - 3, n - 2, n - 1]
+    assert result.cost[0] == 0
+
+
+def test_memory_does_not_depend_on_the_number_of_labels(any_device, monkeypatch):
+    """Checklist 29."""
+    taken, allocate = {}, Memory.allocate
+
+    def counted(self, name, count, dtype):
+        taken[labels] = taken.get(labels, 0) + np.dtype(dtype).itemsize * count
+        return allocate(self, name, count, dtype)
+
+    monkeypatch.setattr(Memory, "allocate", counted)
+    for labels in (2, 50):
+        rng = np.random.default_rng(6)  # the same graphs, which are uploaded anew
+        target, query = random_graph(50, 120, rng), random_graph(8, 12, rng)
+        codes = np.arange(50) % labels
+        for config in ("auto", "thesis-bfs"):
+            plan = SubgraphMatching(target, labels=codes, config=config, device=any_device)
+            result = plan.run(query, labels=codes[:8], k=5)
+            assert result.stats.device_bytes > 0
+    assert taken[2] == taken[50]
 
 
 def test_labels_of_any_kind(any_device):

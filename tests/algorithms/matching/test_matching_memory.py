@@ -8,6 +8,7 @@ import pytest
 from runtimes import device_or_skip, run_under_oclgrind
 
 import clgraph as cg
+from clgraph.device import Memory
 from clgraph.device.hardware.traits import QUIET
 from clgraph.device.programs import program
 from clgraph.errors import DeviceMemoryError
@@ -70,8 +71,8 @@ def test_under_a_simulator(tmp_path):
 def test_the_budget_is_respected(any_device, monkeypatch):
     """What does not fit is refused in a sentence, and everything taken is given back."""
     graph = cg.generate.grid2d(30, 30)
+    wanted = cg.subgraph_matching(graph, graph, k=2, max_level=1, device=any_device).mapping
     plan = cg.SubgraphMatching(graph, device=any_device)
-    wanted = plan.run(graph, k=2, max_level=1).mapping
     ledger = any_device.ledger
     gc.collect()
     before = ledger.used_bytes
@@ -83,3 +84,35 @@ def test_the_budget_is_respected(any_device, monkeypatch):
         assert ledger.used_bytes == before
     monkeypatch.undo()
     np.testing.assert_array_equal(plan.run(graph, k=2, max_level=1).mapping, wanted)
+
+
+def test_arrays_are_taken_once_and_make_way(any_device, monkeypatch):
+    """A second run takes none; one that does not fit beside what is kept runs all the same."""
+    graph = cg.generate.grid2d(20, 20)
+    plan = cg.SubgraphMatching(graph, device=any_device)
+    first = plan.run(graph, k=2, max_level=1)
+    taken = []
+    allocate = Memory.allocate
+
+    def counted(self, name, count, dtype):
+        taken.append(name)
+        return allocate(self, name, count, dtype)
+
+    monkeypatch.setattr(Memory, "allocate", counted)
+    query = cg.generate.path(5).symmetrized()
+    small = plan.run(query, k=2, max_level=1)
+    again = plan.run(graph, k=2, max_level=1)
+    assert taken == []
+    np.testing.assert_array_equal(again.mapping, first.mapping)
+    gc.collect()
+    kept = plan._phases.work.size_bytes
+    limit = any_device.ledger.used_bytes + 1000
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    plan.run(query, k=3000, max_level=1)  # whose arrays of solutions are larger
+    assert "mapping" in taken
+    assert plan._phases.work.size_bytes < kept
+    np.testing.assert_array_equal(plan.run(query, k=2, max_level=1).mapping, small.mapping)
+    monkeypatch.undo()
+    monkeypatch.setattr("clgraph.algorithms.matching.plan.MOST_KEPT_BYTES", kept - 1)
+    plan.run(graph, k=2, max_level=1)
+    assert plan._phases.work.size_bytes == 0

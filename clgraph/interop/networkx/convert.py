@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from itertools import chain, islice
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -164,7 +164,7 @@ def edge_values(
 
 
 def _values(rows: dict[Any, dict[Any, Any]], attribute: Hashable, default: Any) -> list[Any]:
-    data = chain.from_iterable(map(dict.values, rows.values()))
+    data = chain.from_iterable(map(methodcaller("values"), rows.values()))
     try:
         return list(map(itemgetter(attribute), data))
     except KeyError:  # some edge lacks it

@@ -1,12 +1,13 @@
 """What the networkx backend gains, call by call, and cuRnet's sweep against igraph.
 
 ``python -m bench.studies.networkx_backend --device pocl --json F`` prints, for each function,
-networkx's seconds, those of the first call on the backend (conversion, compiling and all) and of
-the second. Where networkx would take minutes it computes for a sample of the sources; its time is
-that of the sample, times all over the sample. ``--what sweep`` measures searches from ever more
-sources of a network of proteins' size, in turn with igraph, which searches from a sample where
-sources are many: it takes them one after the other. ``--what conversion`` measures conversions of
-a million edges in seconds of the processor. Results are compared.
+networkx's seconds, those of the first call on the backend (conversion, compiling and all), of one
+on a graph that is not converted yet where kernels are built, and of a second on the same graph.
+Where networkx would take minutes it computes for a sample of the sources; its time is that of the
+sample, times all over the sample. ``--what sweep`` measures searches from ever more sources of a
+network of proteins' size, in turn with igraph, which searches from a sample where sources are
+many: it takes them one after the other. ``--what conversion`` measures conversions of a million
+edges in seconds of the processor. Results are compared.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ __all__ = ["CALLS", "conversions", "measure", "sweep"]
 
 SCHEMA = "clgraph-networkx/1"
 SAMPLE = 40  # sources that networkx or igraph search from where all would take minutes
+BUILDING_COUNTS = 10.0  # seconds; a first call that takes less is made again, kernels built
 PARTS = ("functions", "sweep", "conversion")
 # Functions with a bar: 20 times networkx on two cores with PoCL.
 BARS = (
@@ -128,6 +130,10 @@ def measure(name: str, scale: int) -> dict[str, Any]:
         nx.config.backend_priority.algos = ["clgraph"]
         conversion_s, _ = timed(lambda: NetworkxGraph.of_networkx(graph).plain)
         first_s, ours = timed(lambda: call(graph))
+        fresh_s = first_s
+        if first_s < BUILDING_COUNTS:
+            graph.__networkx_cache__.clear()
+            fresh_s, _ = timed(lambda: call(graph))
         second_s, _ = timed(lambda: call(graph))
     finally:
         nx.config.backend_priority.algos = before
@@ -142,6 +148,7 @@ def measure(name: str, scale: int) -> dict[str, Any]:
         "networkx_sampled": sampled > 1,
         "conversion_s": conversion_s,
         "first_s": first_s,
+        "fresh_s": fresh_s,
         "second_s": second_s,
     }
 
@@ -239,8 +246,8 @@ def main() -> None:
             about = "about" if row["networkx_sampled"] else ""
             print(
                 f"{name:32} {row['nodes']:7} {row['edges']:8}  networkx {about} "
-                f"{row['networkx_s']:8.3f} s, first {row['first_s']:7.3f} s "
-                f"({row['networkx_s'] / row['first_s']:.1f} times), "
+                f"{row['networkx_s']:8.3f} s, first {row['first_s']:7.3f} s, with kernels built "
+                f"{row['fresh_s']:7.3f} s ({row['networkx_s'] / row['fresh_s']:.1f} times), "
                 f"second {row['second_s']:7.3f} s, converting {row['conversion_s']:7.3f} s",
                 flush=True,
             )

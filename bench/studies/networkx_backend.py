@@ -196,11 +196,12 @@ def conversions(edges: int) -> Iterator[dict[str, Any]]:
     whole.add_edges_from(drawn)
     names = [f"n{node}" for node in whole]
     texts = nx.relabel_nodes(whole, dict(enumerate(names)))
-    for kind, graph, attributes in (
+    asked_for: tuple[tuple[str, Any, dict[Any, Any] | None], ...] = (
         ("integers", whole, None),
         ("texts", texts, None),
         ("integers, by weight", whole, {"weight": 1}),
-    ):
+    )
+    for kind, graph, attributes in asked_for:
         taken = []
         for _ in range(3):
             begin = time.process_time()

@@ -94,7 +94,7 @@ def _whole_numbers(given: Callable[[], Iterator[Any]], count: int) -> NDArray[An
     pack_into = struct.Struct(f"{PACKED}i").pack_into
     try:
         for place in range(0, 4 * whole, 4 * PACKED):
-            pack_into(found, place, *islice(numbers, PACKED))
+            pack_into(found.data, place, *islice(numbers, PACKED))
         found[whole:] = list(numbers)
     except (struct.error, OverflowError):  # larger, or equal to a whole number without being one
         return np.fromiter(given(), np.int64, count)

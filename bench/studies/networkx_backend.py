@@ -1,10 +1,13 @@
 """What the networkx backend gains, call by call, and cuRnet's sweep against igraph.
 
-``python -m bench.studies.networkx_backend --device pocl`` prints, for each function, networkx's
-seconds, those of the first call on the backend (conversion, compiling and all) and of the second.
+``python -m bench.studies.networkx_backend --device pocl --json F`` prints, for each function,
+networkx's seconds, those of the first call on the backend (conversion, compiling and all), of one
+on a graph that is not converted yet where kernels are built, and of a second on the same graph.
 Where networkx would take minutes it computes for a sample of the sources; its time is that of the
-sample, times all over the sample. ``--sweep`` measures searches from ever more sources of a network
-of proteins' size instead, in turn with igraph. Results are compared.
+sample, times all over the sample. ``--what sweep`` measures searches from ever more sources of a
+network of proteins' size, in turn with igraph, which searches from a sample where sources are
+many: it takes them one after the other. ``--what conversion`` measures conversions of a million
+edges in seconds of the processor. Results are compared.
 """
 
 from __future__ import annotations
@@ -22,13 +25,27 @@ import numpy as np
 
 import clgraph as cg
 from clgraph.graph.modules import module
+from clgraph.interop.networkx import NetworkxGraph
+
+from ..runner import machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["CALLS", "measure", "sweep"]
+__all__ = ["CALLS", "conversions", "measure", "sweep"]
 
-SAMPLE = 60  # sources that networkx searches from where all would take minutes
+SCHEMA = "clgraph-networkx/1"
+SAMPLE = 40  # sources that networkx or igraph search from where all would take minutes
+BUILDING_COUNTS = 10.0  # seconds of a second call; of less, a first is made again, kernels built
+PARTS = ("functions", "sweep", "conversion")
+# Functions with a bar: 20 times networkx on two cores with PoCL.
+BARS = (
+    "betweenness_centrality",
+    "closeness_centrality",
+    "diameter",
+    "all_pairs_shortest_path_length",
+    "strongly_connected_components",
+)
 SHARES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 VERTICES = 15_000
 EDGES = 175_000
@@ -76,7 +93,7 @@ CALLS: dict[str, Call] = {
 def graph_of(scale: int, *, directed: bool) -> Any:
     """Build a Kronecker graph in networkx, undirected its largest component."""
     kind = nx.DiGraph if directed else nx.Graph
-    drawn = cg.generate.kron(scale, 10, seed=1)
+    drawn = cg.generate.kron(scale, 8, seed=1)
     tails, heads, _ = drawn.listed_edges()
     made = kind()
     made.add_edges_from(zip(tails.tolist(), heads.tolist(), strict=True))
@@ -93,12 +110,10 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begin, found
 
 
-def measure(name: str, scale: int, device: str) -> dict[str, Any]:
+def measure(name: str, scale: int) -> dict[str, Any]:
     """Time a function on networkx and twice on the backend."""
     directed, call, part = CALLS[name]
     graph = graph_of(scale, directed=directed)
-    nx.config.backends.clgraph.device = device
-    nx.config.warnings_to_ignore.add("cache")
     rng = np.random.default_rng(0)
     if part is None:
         theirs_s, theirs = timed(lambda: call(graph))
@@ -113,8 +128,13 @@ def measure(name: str, scale: int, device: str) -> dict[str, Any]:
     ask, asked.should_run = asked.should_run, lambda *_: True
     try:
         nx.config.backend_priority.algos = ["clgraph"]
+        conversion_s, _ = timed(lambda: NetworkxGraph.of_networkx(graph).plain)
         first_s, ours = timed(lambda: call(graph))
         second_s, _ = timed(lambda: call(graph))
+        fresh_s = first_s
+        if second_s < BUILDING_COUNTS:
+            graph.__networkx_cache__.clear()
+            fresh_s, _ = timed(lambda: call(graph))
     finally:
         nx.config.backend_priority.algos = before
         asked.should_run = ask
@@ -126,7 +146,9 @@ def measure(name: str, scale: int, device: str) -> dict[str, Any]:
         "edges": graph.number_of_edges(),
         "networkx_s": theirs_s,
         "networkx_sampled": sampled > 1,
+        "conversion_s": conversion_s,
         "first_s": first_s,
+        "fresh_s": fresh_s,
         "second_s": second_s,
     }
 
@@ -147,55 +169,110 @@ def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
         for kind, weight in (("bfs", None), ("sssp", "weight")):
             method = ours.bfs if kind == "bfs" else ours.sssp_distances
             run = partial(method, sources, device=device, as_numpy=True)
-            peers = partial(peer.distances, sources, weights=weight)
+            sample = sources[:SAMPLE]
+            peers = partial(peer.distances, sample, weights=weight)
             times = []
-            for _ in range(3 if share < 0.05 else 1):
+            for _ in range(3 if len(sources) < 200 else 1):
                 peer_s, theirs = timed(peers)
                 own_s, found = timed(run)
-                times.append((peer_s, own_s))
-            if not np.allclose(np.array(theirs)[:5], found[:5]):
+                times.append((peer_s * len(sources) / len(sample), own_s))
+            if not np.allclose(np.array(theirs), found[: len(sample)]):
                 raise SystemExit(f"{kind}: distances differ")
             peer_s, own_s = (statistics.median(column) for column in zip(*times, strict=True))
-            row = {"kind": kind, "sources": len(sources), "igraph_s": peer_s, "clgraph_s": own_s}
-            yield row
+            yield {
+                "kind": kind,
+                "sources": len(sources),
+                "igraph_s": peer_s,
+                "igraph_sampled": len(sample) < len(sources),
+                "clgraph_s": own_s,
+            }
+
+
+def conversions(edges: int) -> Iterator[dict[str, Any]]:
+    """Time conversions in seconds of this process's processor time, which is of one core."""
+    drawn = np.random.default_rng(0).integers(0, edges // 10, (edges, 2)).tolist()
+    whole: Any = nx.Graph()
+    whole.add_nodes_from(range(edges // 10))
+    whole.add_edges_from(drawn)
+    names = [f"n{node}" for node in whole]
+    texts = nx.relabel_nodes(whole, dict(enumerate(names)))
+    asked_for: tuple[tuple[str, Any, dict[Any, Any] | None], ...] = (
+        ("integers", whole, None),
+        ("texts", texts, None),
+        ("integers, by weight", whole, {"weight": 1}),
+    )
+    for kind, graph, attributes in asked_for:
+        taken = []
+        for _ in range(3):
+            begin = time.process_time()
+            made = NetworkxGraph.of_networkx(graph, attributes)
+            _ = made.weighted("weight") if attributes else made.plain
+            taken.append(time.process_time() - begin)
+        nx.number_connected_components(graph, backend="clgraph")
+        begin = time.process_time()
+        asked = nx.number_connected_components(graph, backend="clgraph")
+        again = time.process_time() - begin
+        yield {
+            "nodes": kind,
+            "edges": graph.number_of_edges(),
+            "first_s": statistics.median(taken),
+            "least_s": min(taken),
+            "second_s": again,
+            "components": asked,
+        }
 
 
 def main() -> None:
     """Print a table, and write records if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="pocl")
-    parser.add_argument("--scale", type=int, default=13, help="of the Kronecker graphs")
-    parser.add_argument("--only", nargs="*", choices=CALLS, help="these functions")
-    parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--scale", type=int, default=14, help="of the Kronecker graphs")
+    parser.add_argument("--only", nargs="*", choices=CALLS, default=BARS, help="these functions")
+    parser.add_argument("--what", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--share", type=float, default=1.0, help="size of the sweep's network")
     parser.add_argument("--most", type=float, default=0.2, help="of the vertices as sources")
+    parser.add_argument("--edges", type=int, default=1_000_000, help="of what is converted")
+    parser.add_argument("--commit", help="of the code, where there is no checkout")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    if options.sweep:
-        rows = []
+    device = cg.device(options.device)
+    nx.config.backends.clgraph.device = options.device
+    nx.config.warnings_to_ignore.add("cache")
+    record: dict[str, Any] = {"schema": SCHEMA, "machine": machine.describe(device, options.commit)}
+    if "functions" in options.what:
+        record["functions"] = []
+        for name in options.only:
+            row = measure(name, options.scale)
+            record["functions"].append(row)
+            about = "about" if row["networkx_sampled"] else ""
+            print(
+                f"{name:32} {row['nodes']:7} {row['edges']:8}  networkx {about} "
+                f"{row['networkx_s']:8.3f} s, first {row['first_s']:7.3f} s, with kernels built "
+                f"{row['fresh_s']:7.3f} s ({row['networkx_s'] / row['fresh_s']:.1f} times), "
+                f"second {row['second_s']:7.3f} s, converting {row['conversion_s']:7.3f} s",
+                flush=True,
+            )
+    if "sweep" in options.what:
+        record["sweep"] = []
         for row in sweep(options.device, options.share, options.most):
-            rows.append(row)
+            record["sweep"].append(row)
             ratio = row["igraph_s"] / row["clgraph_s"]
             print(
                 f"{row['kind']:5} {row['sources']:6} sources: igraph {row['igraph_s']:8.3f} s, "
                 f"clgraph {row['clgraph_s']:8.3f} s, {ratio:6.1f} times",
                 flush=True,
             )
-    else:
-        rows = []
-        for name in options.only or CALLS:
-            row = measure(name, options.scale, options.device)
-            rows.append(row)
-            about = "about" if row["networkx_sampled"] else ""
+    if "conversion" in options.what:
+        record["conversion"] = []
+        for row in conversions(options.edges):
+            record["conversion"].append(row)
             print(
-                f"{name:36} {row['nodes']:7} {row['edges']:8}  networkx {about} "
-                f"{row['networkx_s']:8.3f} s, first {row['first_s']:7.3f} s, "
-                f"second {row['second_s']:7.3f} s, "
-                f"{row['networkx_s'] / row['first_s']:7.1f} times",
+                f"{row['nodes']:22} {row['edges']:9} edges: {row['first_s']:.3f} s, at least "
+                f"{row['least_s']:.3f} s; the second call {row['second_s']:.4f} s",
                 flush=True,
             )
     if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
+        options.json.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -87,10 +87,15 @@ def tournament():
     return nx.tournament.random_tournament(12, seed=3)
 
 
+def petersen():
+    """Distance regular."""
+    return weighted(nx.petersen_graph(), 9)
+
+
 KINDS = {
     make.__name__: make
     for make in (
         *(undirected, connected, directed, strong, acyclic, multi, multi_directed),
-        *(negative, distinct, tree, tournament),
+        *(negative, distinct, tree, tournament, petersen),
     )
 }

@@ -34,9 +34,9 @@ def farthest(graph):
     return reached[-1]
 
 
-U, C, D, S, A, M, MD, N, T, DISTINCT = (
+U, C, D, S, A, M, MD, N, T, DISTINCT, P = (
     *("undirected", "connected", "directed", "strong", "acyclic", "multi", "multi_directed"),
-    *("negative", "tree", "distinct"),
+    *("negative", "tree", "distinct", "petersen"),
 )
 EVERY = (U, C, D, S, M, MD)
 UNDIRECTED, DIRECTED = (U, C, M), (D, S, A, MD)
@@ -331,6 +331,47 @@ CASES = {
         None,
     ),
     "minimum_spanning_tree": ((U, C, DISTINCT, T), [lambda _: {}], None),
+    "maximum_spanning_edges": (
+        (U, C, DISTINCT, T),
+        [lambda _: {}, lambda _: {"data": False}],
+        None,
+    ),
+    "maximum_spanning_tree": ((U, C, DISTINCT), [lambda _: {}], None),
+    "kruskal_mst_edges": (
+        (U, C, DISTINCT),
+        [lambda _: {"minimum": True}, lambda _: {"minimum": False, "data": False}],
+        None,
+    ),
+    "k_shell": ((C, DISTINCT, T), [lambda _: (), lambda _: (2,)], None),
+    "k_crust": ((C, DISTINCT, T), [lambda _: (), lambda _: (2,)], None),
+    "k_corona": (
+        (C, DISTINCT, T),
+        [lambda _: (2,), lambda _: (4,), lambda g: (1, dict.fromkeys(g, 1))],
+        None,
+    ),
+    "common_neighbor_centrality": (
+        (C, DISTINCT, T),
+        [
+            lambda _: (),
+            lambda _: {"alpha": 1},
+            lambda g: {"ebunch": list(zip(some(g, 5), some(g, 9)[4:], strict=True))[1:]},
+        ],
+        ANY,
+    ),
+    "astar_path": ((C, S, MD), TARGETED, PATHS),
+    "astar_path_length": ((C, S, MD), TARGETED, None),
+    "closeness_vitality": (
+        (C, S),
+        [lambda g: {"node": first(g)}, lambda g: {"node": first(g), "weight": "weight"}],
+        None,
+    ),
+    "flow_hierarchy": ((D, S, A), HOPS_OR_WEIGHT, None),
+    "is_aperiodic": ((S,), NONE, None),
+    "color": ((T,), NONE, None),
+    "sets": ((T,), [lambda _: (), lambda g: (some(g, 4),)], None),
+    "intersection_array": ((P,), NONE, None),
+    "is_distance_regular": ((P, C, T), NONE, None),
+    "is_strongly_regular": ((P, C), NONE, None),
     "greedy_color": ((U, C, DISTINCT, T), NONE, None),
 }
 # Functions with tests of their own below.
@@ -446,6 +487,9 @@ VIEWS = {
 
 
 HOMES = {
+    "kruskal_mst_edges": nx.algorithms.tree.mst.kruskal_mst_edges,
+    "color": nx.bipartite.color,
+    "sets": nx.bipartite.sets,
     "modularity": nx.community.modularity,
     "louvain_communities": nx.community.louvain_communities,
     "leiden_communities": nx.community.leiden_communities,
@@ -499,7 +543,28 @@ def test_communities_are_partitions_as_good_as_networkx_own():
 
 def test_every_function_is_among_the_cases():
     assert set(CASES) | OWN == set(backend.served())
-    assert len(backend.served()) >= 120
+    assert len(backend.served()) >= 150
+
+
+def test_cycles_of_equal_length_have_a_period_and_odd_ones_no_colours():
+    for nodes, period in (((0, 1, 2, 3), 4), ((0, 1, 2), 3)):
+        ring = nx.DiGraph()
+        nx.add_cycle(ring, nodes)
+        assert nx.is_aperiodic(ring, backend="clgraph") is False
+        nx.add_path(ring, (nodes[0], "x", "y", *nodes[1:2]))  # two longer than that edge
+        expected = math.gcd(period, 2) == 1
+        assert nx.is_aperiodic(ring, backend="clgraph") is expected
+        assert nx.is_aperiodic(ring, backend="networkx") is expected
+    mixed = nx.union(nx.cycle_graph(4), nx.path_graph(range(7, 10)))
+    mixed.add_node("alone")
+    assert nx.bipartite.color(mixed, backend="clgraph") == nx.bipartite.color(mixed)
+    arrows = nx.DiGraph([(3, 1), (2, 1)])
+    assert nx.bipartite.color(arrows, backend="clgraph") == nx.bipartite.color(arrows)
+
+
+def test_a_vertex_that_holds_the_graph_together_has_no_vitality():
+    line = nx.path_graph(5)
+    assert nx.closeness_vitality(line, backend="clgraph") == nx.closeness_vitality(line)
 
 
 def test_views_of_multigraphs_count_what_they_show():
@@ -617,6 +682,15 @@ ERRORS = [
     ("topological_generations", D, (), nx.NetworkXUnfeasible),
     ("transitive_closure_dag", D, (), nx.NetworkXUnfeasible),
     ("shortest_path", U, ("n0", "n99"), nx.NetworkXNoPath),
+    ("astar_path", U, ("n0", "n99"), nx.NetworkXNoPath),
+    ("astar_path_length", U, ("absent", "n0"), nx.NodeNotFound),
+    ("is_aperiodic", D, (), nx.NetworkXError),
+    ("is_aperiodic", U, (), nx.NetworkXError),
+    ("color", U, (), nx.NetworkXError),
+    ("sets", U, (), nx.AmbiguousSolution),
+    ("intersection_array", C, (), nx.NetworkXError),
+    ("common_neighbor_centrality", C, ([("absent", "n0")],), nx.NodeNotFound),
+    ("common_neighbor_centrality", C, ([(1, 1)],), nx.NetworkXAlgorithmError),
 ]
 
 

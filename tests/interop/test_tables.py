@@ -3,6 +3,7 @@
 import io
 import logging
 import pickle
+import signal
 from itertools import pairwise
 
 import igraph
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from clocks import Work
 from scipy.sparse import csgraph
 
 import clgraph as cg
@@ -210,6 +212,44 @@ def test_18_self_loops_parallel_edges_and_vertices_alone(any_device):
         cg.from_pandas(edges, "a", "b", vertices=["u", "v", "u"])
     with pytest.raises(cg.InvalidGraphError, match="'v' in column 'b'"):
         cg.from_pandas(edges, "a", "b", vertices=["u"])
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("sssp_distances", {}), ("bfs", {"batch": "per_source"})]
+)
+def test_18_ctrl_c_is_answered_and_the_next_call_is_right(name, more, any_device):
+    """In a notebook: between any two of many searches."""
+    graph = cg.from_pandas(random_table(n=1500, m=9000), "from", "to", "w")
+    search = getattr(graph, name)
+    few = list(graph.vertices[:3])
+    expected = search(few, device=any_device, **more)  # compiles
+    sent = []
+
+    def interrupt(*_):
+        sent.append(Work())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            search(list(graph.vertices) * 4, device=any_device, as_numpy=True, **more)
+        assert sent[0].seconds() < 0.5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert search(few, device=any_device, **more).equals(expected)
+
+
+def test_distances_stay_on_the_device_until_somebody_looks(any_device):
+    """As pyopencl arrays, which the next search does not write over."""
+    graph = cg.generate.grid2d(7, 5, weights=(1, 5))
+    for plan in (cg.BFS(graph, device=any_device), cg.SSSP(graph, device=any_device)):
+        found = plan.run(3)
+        there = found.distances_device
+        assert there.shape == (graph.n,)
+        plan.run(20)
+        np.testing.assert_array_equal(there.get(), found.distances)
 
 
 def test_results_into_given_memory(any_device):

@@ -15,6 +15,7 @@ from clgraph.interop.networkx.closeness import Closeness
 from clgraph.interop.networkx.clustering import Clustering
 from clgraph.interop.networkx.communities import Communities
 from clgraph.interop.networkx.components import Components
+from clgraph.interop.networkx.derived import Derived
 from clgraph.interop.networkx.distance_measures import DistanceMeasures
 from clgraph.interop.networkx.graph import NetworkxGraph
 from clgraph.interop.networkx.ranking import Ranking
@@ -41,6 +42,7 @@ class Backend(
     Ranking,
     Structure,
     Communities,
+    Derived,
 ):
     """What networkx calls: one method for each of its functions that is served."""
 

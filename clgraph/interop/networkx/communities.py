@@ -16,6 +16,8 @@ from clgraph.interop.networkx.serving import serves
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from clgraph.interop.networkx.graph import NetworkxGraph
 
 __all__ = ["Communities"]
@@ -99,17 +101,54 @@ class Communities:
     @serves(GROUP, WORK, directed=False, multigraph=False)
     def jaccard_coefficient(self, G: Any, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
         """Share of the neighbours of either node that both have."""
-        if ebunch is None:
-            ebunch = _not_joined(G)
-        else:
-            ebunch = list(ebunch)
-            for node in (node for pair in ebunch for node in pair):
-                if node not in G:
-                    raise nx.NodeNotFound(f"Node {node} not in G.")
+        ebunch = _pairs(G, ebunch)
         plan = Similarity(G.plain, device=Searches.of(G).device) if ebunch else None
         pairs = [[G.vertex(u), G.vertex(v)] for u, v in ebunch]
         values = plan.run(pairs).values.tolist() if plan is not None else []
         return iter([(u, v, p) for (u, v), p in zip(ebunch, values, strict=True)])
+
+    @serves(GROUP, "all pairs", directed=False, multigraph=False)
+    def common_neighbor_centrality(
+        self, G: Any, ebunch: Any = None, alpha: float = 0.8
+    ) -> Iterator[tuple[Any, Any, float]]:
+        """Neighbours that both nodes have, and how near they are, in shares of alpha."""
+        chosen = _pairs(G, ebunch)
+        if G.loops:
+            raise NotImplementedError("a node is no neighbour of itself here")
+        if any(u == v for u, v in chosen):
+            raise nx.NetworkXAlgorithmError("Self loops are not supported")
+        if not chosen:
+            return iter([])
+        pairs = np.array([[G.vertex(u), G.vertex(v)] for u, v in chosen])
+        searches = Searches.of(G)
+        common = Similarity(G.plain, device=searches.device).run(pairs).common.astype(np.int64)
+        values = common if alpha == 1 else alpha * common + (1 - alpha) * _near(G, pairs)
+        return iter([(u, v, p) for (u, v), p in zip(chosen, values.tolist(), strict=True)])
+
+
+def _near(graph: NetworkxGraph, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Nodes over the distance of each pair; 0 if there is no path."""
+    sources, row_of = np.unique(pairs[:, 0], return_inverse=True)
+    order = np.argsort(row_of, kind="stable")
+    away = np.empty(len(pairs))
+    done = 0
+    for block, rows in Searches.of(graph).hop_blocks(sources):
+        end = int(np.searchsorted(row_of[order], done + block.size))
+        these = order[int(np.searchsorted(row_of[order], done)) : end]
+        away[these] = rows[row_of[these] - done, pairs[these, 1]]
+        done += block.size
+    return np.divide(graph.n, away, out=np.zeros(len(pairs)), where=away > 0)
+
+
+def _pairs(graph: NetworkxGraph, given: Any) -> list[tuple[Any, Any]]:
+    """List the pairs that are given, or those that no edge joins."""
+    if given is None:
+        return _not_joined(graph)
+    listed = list(given)
+    for node in (node for pair in listed for node in pair):
+        if node not in graph:
+            raise nx.NodeNotFound(f"Node {node} not in G.")
+    return listed
 
 
 def _not_joined(graph: NetworkxGraph) -> list[tuple[Any, Any]]:

@@ -132,6 +132,11 @@ class NetworkxGraph:
     def _number(self) -> dict[Any, int]:
         return {name: vertex for vertex, name in enumerate(self.names)}
 
+    @cached_property
+    def objects(self) -> NDArray[np.object_]:
+        """The nodes as an array, out of which many are taken at once."""
+        return np.fromiter(self.names, object, len(self.names))
+
     def vertex(self, node: Any) -> int | None:
         """Tell the number of a node, or None if it is not one."""
         if self.counted and type(node) is int:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from clgraph.algorithms.components.plan import connected_components
-from clgraph.graph import from_edges
+from clgraph.interop.networkx.derived import double_cover
 from clgraph.interop.networkx.searching import Searches
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
 
@@ -152,16 +151,8 @@ class Reachability:
     @serves(GROUP, SWEEP)
     def is_bipartite(self, G: Any) -> bool:
         """Whether nodes can have two colours so that no edge joins two of one."""
-        # A graph of every vertex twice, with all edges between the two: an odd cycle joins both.
-        double = from_edges(
-            np.concatenate([G.tails, G.tails + G.n]),
-            np.concatenate([G.heads + G.n, G.heads]),
-            n=2 * G.n,
-        )
-        if not G.n:
-            return True
-        labels = connected_components(double, device=Searches.of(G).device).labels
-        return not bool((labels[: G.n] == labels[G.n :]).any())
+        here, there = double_cover(G)
+        return not bool((here == there).any())
 
 
 def _close(graph: NetworkxGraph, closure: Any, own: NDArray[np.bool_]) -> None:

@@ -253,11 +253,11 @@ def hops_by_name(
     graph: NetworkxGraph, row: NDArray[np.int32], cutoff: float | None
 ) -> dict[Any, int]:
     """Hop distances by the names of vertices, the nearest first."""
-    near = row >= 0 if cutoff is None else (row >= 0) & (row <= cutoff)
-    vertices = np.flatnonzero(near)
     # NumPy sorts small integers by counting.
     small = row.max(initial=0) < 2**15
-    vertices = by_distance(row.astype(np.int16) if small else row, vertices)
-    if graph.counted:
-        return dict(zip(vertices.tolist(), row[vertices].tolist(), strict=True))
-    return named(graph.names, vertices, row[vertices])
+    order = np.argsort(row.astype(np.int16) if small else row, kind="stable")
+    near = row[order]
+    begin = int(np.searchsorted(near, 0))
+    end = near.size if cutoff is None else int(np.searchsorted(near, cutoff, side="right"))
+    found = slice(begin, max(begin, end))
+    return dict(zip(graph.objects[order[found]].tolist(), near[found].tolist(), strict=True))

@@ -40,10 +40,11 @@ def _without_loops(graph: NetworkxGraph) -> None:
         raise nx.NetworkXNotImplemented(LOOPS)
 
 
-def _kruskal(graph: NetworkxGraph, weight: Any) -> NDArray[np.int64]:
+def _kruskal(graph: NetworkxGraph, weight: Any, *, least: bool) -> NDArray[np.int64]:
     """Places of the tree's edges, in the order in which Kruskal's algorithm takes them."""
     listed = graph.listed[graph.tails[graph.listed] != graph.heads[graph.listed]]
-    order = listed[np.argsort(graph.weights(weight)[listed], kind="stable")]
+    costs = graph.weights(weight)[listed]
+    order = listed[np.argsort(costs if least else -costs, kind="stable")]
     # No two ranks are the same, so there is one tree.
     ranks = np.arange(order.size, dtype=np.uint32)
     ends = (graph.tails[order], graph.heads[order])
@@ -52,6 +53,27 @@ def _kruskal(graph: NetworkxGraph, weight: Any) -> NDArray[np.int64]:
     assert ranked.weights is not None  # noqa: S101 (it was made of some)
     taken: NDArray[np.int64] = order[np.sort(ranked.weights[found.edges])]
     return taken
+
+
+def _taken(graph: NetworkxGraph, weight: Any, data: Any, *, least: bool) -> Iterator[Any]:
+    """Edges of the tree in Kruskal's order, with their attributes if those are wanted."""
+    if not graph.n:
+        return
+    rows = graph.to_networkx()._adj if data else None  # noqa: SLF001
+    places = _kruskal(graph, weight, least=least)
+    for u, v in zip(graph.tails[places].tolist(), graph.heads[places].tolist(), strict=True):
+        ends = (graph.names[u], graph.names[v])
+        yield ends if rows is None else (*ends, rows[ends[0]][ends[1]])
+
+
+def _tree(graph: NetworkxGraph, weight: Any, *, least: bool) -> Any:
+    """Graph of those edges, with everything that networkx copies."""
+    original = graph.to_networkx()
+    tree = original.__class__()
+    tree.graph.update(original.graph)
+    tree.add_nodes_from(original.nodes.items())
+    tree.add_edges_from(_taken(graph, weight, True, least=least))
+    return tree
 
 
 class Structure:
@@ -65,6 +87,17 @@ class Structure:
         return dict(zip(G.names, numbers.tolist(), strict=True))
 
     k_core = as_networkx_has_it("k_core", GROUP, SWEEP, directed=False, multigraph=False)
+    k_shell = as_networkx_has_it("k_shell", GROUP, SWEEP, directed=False, multigraph=False)
+    k_crust = as_networkx_has_it("k_crust", GROUP, SWEEP, directed=False, multigraph=False)
+
+    @serves(GROUP, SWEEP, directed=False, multigraph=False)
+    def k_corona(self, G: Any, k: int, core_number: Any = None) -> Any:
+        """Subgraph of the nodes of the core of k that have k neighbours in it."""
+        cores = self.core_number(G) if core_number is None else core_number
+        numbers = np.array([cores[node] for node in G.names], np.int64)
+        inside = np.bincount(G.tails[numbers[G.heads] >= k], minlength=G.n)
+        chosen = np.flatnonzero((numbers == k) & (inside == k))
+        return G.to_networkx().subgraph(G.names[v] for v in chosen.tolist()).copy()
 
     @serves(GROUP, "triangles", directed=False, multigraph=False)
     def k_truss(self, G: Any, k: int) -> Any:
@@ -98,13 +131,46 @@ class Structure:
         ignore_nan: bool = False,
     ) -> Iterator[Any]:
         """Lightest edges that join all nodes that are joined, by weight."""
-        if not G.n:
-            return
-        rows = G.to_networkx()._adj if data else None  # noqa: SLF001
-        places = _kruskal(G, weight)
-        for u, v in zip(G.tails[places].tolist(), G.heads[places].tolist(), strict=True):
-            ends = (G.names[u], G.names[v])
-            yield ends if rows is None else (*ends, rows[ends[0]][ends[1]])
+        yield from _taken(G, weight, data, least=True)
+
+    @serves(
+        GROUP,
+        SWEEP,
+        directed=False,
+        multigraph=False,
+        refuses={"algorithm": ONLY_KRUSKAL},
+    )
+    def maximum_spanning_edges(
+        self,
+        G: Any,
+        algorithm: str = "kruskal",
+        weight: Any = "weight",
+        keys: bool = True,
+        data: bool = True,
+        ignore_nan: bool = False,
+    ) -> Iterator[Any]:
+        """Heaviest edges that join all nodes that are joined, by weight."""
+        yield from _taken(G, weight, data, least=False)
+
+    @serves(
+        GROUP,
+        SWEEP,
+        directed=False,
+        multigraph=False,
+        refuses={"partition": "it says of edges whether the tree must have them"},
+    )
+    def kruskal_mst_edges(
+        self,
+        G: Any,
+        minimum: bool,
+        weight: Any = "weight",
+        keys: bool = True,
+        data: bool = True,
+        ignore_nan: bool = False,
+        partition: Any = None,
+    ) -> Iterator[Any]:
+        """Lightest, or heaviest, edges that join all nodes that are joined."""
+        yield from _taken(G, weight, data, least=minimum)
 
     @serves(
         GROUP,
@@ -117,12 +183,20 @@ class Structure:
         self, G: Any, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
     ) -> Any:
         """Graph of the lightest edges that join all nodes that are joined."""
-        original = G.to_networkx()
-        tree = original.__class__()
-        tree.graph.update(original.graph)
-        tree.add_nodes_from(original.nodes.items())
-        tree.add_edges_from(self.minimum_spanning_edges(G, weight=weight))
-        return tree
+        return _tree(G, weight, least=True)
+
+    @serves(
+        GROUP,
+        SWEEP,
+        directed=False,
+        multigraph=False,
+        refuses={"algorithm": ONLY_KRUSKAL},
+    )
+    def maximum_spanning_tree(
+        self, G: Any, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+    ) -> Any:
+        """Graph of the heaviest edges that join all nodes that are joined."""
+        return _tree(G, weight, least=False)
 
     @serves(
         GROUP,

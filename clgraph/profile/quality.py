@@ -95,7 +95,7 @@ class Weights:
             is_ours = told["schema"] == SCHEMA
             values = {str(name): float(x) for name, x in dict(told["weights"]).items()}
             origin, device = told["origin"], str(told["device"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.") from error
         if not is_ours:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.")

@@ -1,0 +1,85 @@
+"""Search for files that reach code of a reader which no file before has reached, with Atheris.
+
+``python tests/fuzz/guided.py mtx --seconds 600`` begins with what `corpus/mtx.txt` keeps, one file
+a line in hexadecimal, and leaves the fewest files there that reach as much. An input that a reader
+neither takes for a graph nor refuses in a sentence ends it and is shown. Needs ``pip install
+atheris``, which has wheels for Linux.
+"""
+
+import argparse
+import importlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LONGEST_BYTES = 600
+MOST_KEPT = 60
+STRUCTURED = 0.7  # of the changes know the format; the others are libFuzzer's
+
+
+def fuzz(name: str, words: list[str]) -> None:
+    """Run libFuzzer, which ends the process."""
+    import atheris  # noqa: PLC0415 - only here, and not for the tests
+
+    with atheris.instrument_imports(include=["clgraph.graph"]):
+        sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent), str(HERE)]
+        importlib.import_module(f"clgraph.graph.formats.{module_of(name)}")
+        from mutation import mutated, written  # noqa: PLC0415
+        from test_formats import read_or_refuse  # noqa: PLC0415
+    file = Path(f"/proc/self/fd/{os.memfd_create('graph')}")
+
+    def read(data: bytes) -> None:
+        file.write_bytes(data)
+        read_or_refuse(file, name, {})
+
+    def change(data: bytes, most: int, seed: int) -> bytes:
+        rng = random.Random(seed)  # noqa: S311 - not a secret
+        if rng.random() < STRUCTURED:
+            return mutated(name, data or written(name, rng), rng)[:most]
+        return atheris.Mutate(data, most)
+
+    atheris.Setup([sys.argv[0], *words], read, custom_mutator=change)
+    atheris.Fuzz()
+
+
+def module_of(name: str) -> str:
+    return name if name not in {"el", "wel", "sg", "wsg"} else "gap"
+
+
+def search(name: str, seconds: int) -> int:
+    """Fuzz for some time from what is kept, then keep what is worth it."""
+    corpus = HERE / "corpus" / f"{name}.txt"
+    with tempfile.TemporaryDirectory() as folder:
+        found, least = Path(folder, "found"), Path(folder, "least")
+        found.mkdir()
+        least.mkdir()
+        kept = corpus.read_text(encoding="ascii").split() if corpus.exists() else []
+        for place, line in enumerate(kept):
+            Path(found, str(place)).write_bytes(bytes.fromhex(line))
+        again = [sys.executable, __file__, name, "--fuzz", f"-artifact_prefix={folder}/"]
+        limit = f"-max_len={LONGEST_BYTES}"
+        done = subprocess.run(
+            [*again, limit, f"-max_total_time={seconds}", str(found)], check=False
+        )
+        if done.returncode:
+            return done.returncode
+        subprocess.run([*again, limit, "-merge=1", str(least), str(found)], check=True)
+        files = sorted(path.read_bytes() for path in least.iterdir())
+        chosen = sorted(files, key=len)[:MOST_KEPT]
+        corpus.write_text("".join(f"{data.hex()}\n" for data in chosen if data), encoding="ascii")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Coverage-guided fuzzing of a reader.")
+    parser.add_argument("format")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--fuzz", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.fuzz is not None:
+        fuzz(given.format, given.fuzz)
+    sys.exit(search(given.format, given.seconds))

@@ -193,7 +193,7 @@ ALGORITHMS = {
         lambda r: r.values,
     ),
     "dynamic": Algorithm(
-        plan(cg.DynamicGraph),
+        plan(cg.DynamicGraph, weights=False),
         changed,
         lambda graph: np.concatenate([graph.indptr, graph.indices]),
     ),
@@ -204,10 +204,12 @@ ALGORITHMS = {
         followed,
         itself,
     ),
-    "cluster-bfs": Algorithm(
-        lambda graph, device: cg.cluster.BFS(graph, cg.cluster.Together([device, device])),
-        from_one,
-        distances,
+    "cluster-components": Algorithm(
+        lambda graph, device: cg.cluster.ConnectedComponents(
+            graph, cg.cluster.Together([device, device])
+        ),
+        whole,
+        labels,
     ),
     "mining": Algorithm(
         lambda graph, device: cg.InvariantMiner("I", device=device),  # noqa: ARG005

@@ -7,6 +7,7 @@ it a file of its format. What a reader accepts must be a graph, what it refuses 
 import contextlib
 import io
 import random
+import re
 import struct
 import zipfile
 
@@ -25,6 +26,7 @@ HEADS = (
 )
 FIELDS = ("real", "integer", "pattern", "complex"), ("general", "symmetric", "skew-symmetric")
 LONGEST_BYTES = 2000
+NUMBER = re.compile("-?[0-9]{1,20}")
 SIDES = ("sym", "asym", "bip"), ("unweighted", "positive", "weighted", "posweighted")
 
 
@@ -126,7 +128,7 @@ def of_token(text, rng):
     words = lines[at].split(" ")
     place = rng.randrange(len(words))
     number = words[place]
-    if number.lstrip("-").isdigit() and rng.random() < 0.7:
+    if NUMBER.fullmatch(number) and rng.random() < 0.7:
         words[place] = str(int(number) + rng.choice([-1, 1, 2, -int(number)]))
     else:
         words[place] = rng.choice(NUMBERS)

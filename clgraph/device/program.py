@@ -13,6 +13,7 @@ import platform
 import re
 import secrets
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from clgraph.device.kernel import Kernel
 from clgraph.device.lazy import checked, checks, cl
 from clgraph.device.linker import POCL_PLATFORM, check_linker
 from clgraph.device.native import NativeError
+from clgraph.device.pocl_cache import remove_what_is_cut_off
 from clgraph.device.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -244,7 +246,10 @@ def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -
             program = Program(device, label, source, built, cached)
             program.from_cache = True
             return program
+    began = time.time()
     built, fresh = _from_source(device, source, label, options, keep=cache is not None)
+    if device.platform == POCL_PLATFORM:
+        remove_what_is_cut_off(key, began)
     if cache and fresh.binary:
         about = {"label": label, "device": device.name, "driver": device.driver}
         cache.store(key, fresh, about)

@@ -89,7 +89,7 @@ def test_pocl_cache_that_is_damaged(tmp_path, damage):
     assert search("pocl", POCL_CACHE_DIR=tmp_path).startswith(("found", "KernelBuildError"))
 
 
-@pytest.mark.parametrize("length", [0, 30, 0.5, 0.99])
+@pytest.mark.parametrize("length", [0, 0.99])
 def test_libraries_of_pocl_that_are_cut_off(tmp_path, length):
     """PoCL would map them into memory and call them, and the process would end with SIGBUS."""
     cache = tmp_path / "pocl"

@@ -109,7 +109,9 @@ class Weights:
             "device": self.device,
             "weights": dict(self.values),
         }
-        Path(path).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
+
+        write_whole(path, json.dumps(told, indent=1) + "\n")
 
 
 PUBLISHED = Weights(_PUBLISHED, "published")

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from clgraph.graph.modules import module
 
-__all__ = ["Writer", "written"]
+__all__ = ["Writer", "write_whole", "written"]
 
 # A compressor takes some 50 ms for as much, and Ctrl-C waits for it.
 _SLICE_BYTES = 1 << 16
@@ -120,6 +120,13 @@ def written(path: str | os.PathLike[str], *, compress: bool = True) -> Iterator[
     finally:
         for part in beside:
             part.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file as `written` does, in one go; texts in UTF-8, whatever stands in them."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    with written(path, compress=False) as file:
+        file.write(data)
 
 
 @contextlib.contextmanager

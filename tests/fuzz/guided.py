@@ -3,7 +3,8 @@
 ``python tests/fuzz/guided.py mtx --seconds 600`` begins with what `corpus/mtx.txt` keeps, one file
 a line in hexadecimal, and leaves the fewest files there that reach as much. An input that a reader
 neither takes for a graph nor refuses in a sentence ends it and is shown. Needs ``pip install
-atheris``, which has wheels for Linux.
+atheris``, which has wheels for Linux. ``--plain N`` needs nothing: of N mutated files it keeps
+those that reach new lines, which is what a search begins with.
 """
 
 import argparse
@@ -50,6 +51,50 @@ def module_of(name: str) -> str:
     return name if name not in {"el", "wel", "sg", "wsg"} else "gap"
 
 
+def plain(name: str, count: int) -> int:
+    """Keep what reaches new lines of a reader, of mutated files."""
+    sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent), str(HERE)]
+    from mutation import Files  # noqa: PLC0415
+    from test_formats import read_or_refuse  # noqa: PLC0415
+
+    file, files = Path(f"/proc/self/fd/{os.memfd_create('graph')}"), Files(name, 1)
+    seen: set[tuple[str, int]] = set()
+    kept: list[bytes] = []
+
+    def watch(frame, *_):
+        path = frame.f_code.co_filename
+        if "/graph/formats/" not in path:
+            return None
+
+        def line(frame, *_):
+            seen.add((path, frame.f_lineno))
+            return line
+
+        return line
+
+    for _ in range(count):
+        data = files.next()
+        file.write_bytes(data)
+        known = len(seen)
+        sys.settrace(watch)
+        try:
+            found = read_or_refuse(file, name, {})
+        finally:
+            sys.settrace(None)
+        if found is not None:
+            files.accepted(data)
+        if len(seen) > known:
+            kept.append(data)
+    save(name, kept)
+    return 0
+
+
+def save(name: str, files: list[bytes]) -> None:
+    chosen = sorted({data for data in files if data}, key=lambda data: (len(data), data))
+    text = "".join(f"{data.hex()}\n" for data in chosen[:MOST_KEPT])
+    (HERE / "corpus" / f"{name}.txt").write_text(text, encoding="ascii")
+
+
 def search(name: str, seconds: int) -> int:
     """Fuzz for some time from what is kept, then keep what is worth it."""
     corpus = HERE / "corpus" / f"{name}.txt"
@@ -68,9 +113,7 @@ def search(name: str, seconds: int) -> int:
         if done.returncode:
             return done.returncode
         subprocess.run([*again, limit, "-merge=1", str(least), str(found)], check=True)
-        files = sorted(path.read_bytes() for path in least.iterdir())
-        chosen = sorted(files, key=len)[:MOST_KEPT]
-        corpus.write_text("".join(f"{data.hex()}\n" for data in chosen if data), encoding="ascii")
+        save(name, [path.read_bytes() for path in least.iterdir()])
     return 0
 
 
@@ -78,8 +121,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Coverage-guided fuzzing of a reader.")
     parser.add_argument("format")
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--plain", type=int, metavar="N")
     parser.add_argument("--fuzz", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.fuzz is not None:
         fuzz(given.format, given.fuzz)
+    if given.plain is not None:
+        sys.exit(plain(given.format, given.plain))
     sys.exit(search(given.format, given.seconds))

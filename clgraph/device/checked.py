@@ -87,7 +87,7 @@ def _edits(
     needing |= {
         function.name
         for function in functions
-        if _check_accesses(text, function.body, text.pointers, edits)
+        if _check_accesses(text, function.body, text.pointers_in(function), edits)
     }
     bodies = {name: body for name, (body, _) in macros.items()}
     bodies |= {function.name: function.body for function in functions}
@@ -110,7 +110,7 @@ def _edits(
             stores = "".join(
                 f" CHECKED_BEGIN({index}, {name});"
                 for index, name in enumerate(arguments[function.name])
-                if name in text.pointers
+                if name in text.pointers_in(function)
             )
             edits.around(function.body.start - 1, after=stores)
         if function.is_kernel or function.name in needing:

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 )
 POINTER = r"[^;,(){}=\[\]]*\*(?:\s|const\b|restrict\b|volatile\b)*"
 _POINTER_MACRO = re.compile(rf"^#define (\w+) +__global\b{POINTER}$", re.MULTILINE)
+_ELSEWHERE = re.compile(rf"\b(?:__local|__private)\b{POINTER}\b(\w+)")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _IN_PLACES = frozenset("+-*/%&|()[].")
 _NO_TYPES = frozenset({"return", "else", "case"})
@@ -56,7 +57,10 @@ class Edits:
 
 
 class Text:
-    """The tokens of a source, with partners of brackets and the names of pointers."""
+    """The tokens of a source, with partners of brackets and the names of pointers.
+
+    ``pointers`` are those to global memory in any function, for the bodies of macros.
+    """
 
     def __init__(self, source: str) -> None:
         self.tokens = _TOKEN.findall(source)
@@ -65,9 +69,8 @@ class Text:
         ]
         self.partner = self._partners()
         kinds = "|".join(["__global", *_POINTER_MACRO.findall(source)])
-        bare = re.sub(r"//[^\n]*|/\*.*?\*/", "", source, flags=re.DOTALL)
-        self.pointers = set(re.findall(rf"\b(?:{kinds})\b(?:{POINTER}|\s+)\b(\w+)", bare))
-        self.pointers -= set(re.findall(rf"\b(?:__local|__private)\b{POINTER}\b(\w+)", bare))
+        self._pointer = re.compile(rf"\b(?:{kinds})\b(?:{POINTER}|\s+)\b(\w+)")
+        self.pointers = self._pointers(0, len(self.tokens))
         self.fixed = self.arrays()
 
     def _partners(self) -> dict[int, int]:
@@ -80,6 +83,22 @@ class Text:
                 partner[place] = waiting.pop()
                 partner[partner[place]] = place
         return partner
+
+    def bare(self, begin: int, end: int) -> str:
+        """Give the text of some tokens without comments."""
+        return "".join(
+            piece if keep else " "
+            for piece, keep in zip(self.tokens[begin:end], self.solid[begin:end], strict=True)
+        )
+
+    def _pointers(self, begin: int, end: int) -> set[str]:
+        """Name the pointers to global memory that some tokens declare."""
+        bare = self.bare(begin, end)
+        return set(self._pointer.findall(bare)) - set(_ELSEWHERE.findall(bare))
+
+    def pointers_in(self, function: Function) -> set[str]:
+        """Name the pointers to global memory of a function, where alone a name means that."""
+        return self._pointers(function.opening, function.body.stop)
 
     def step(self, place: int, by: int = 1) -> int:
         """Find the next token that is neither space nor comment, or the one before; -1 for none."""
@@ -163,14 +182,7 @@ class Text:
 
     def parameters(self, function: Function) -> tuple[str, ...]:
         """Give the names of a function's parameters."""
-        solid = "".join(
-            piece if keep else " "
-            for piece, keep in zip(
-                self.tokens[function.opening + 1 : function.closing],
-                self.solid[function.opening + 1 : function.closing],
-                strict=True,
-            )
-        )
+        solid = self.bare(function.opening + 1, function.closing)
         return tuple(re.findall(r"(\w+)\s*(?:,|$)", solid))
 
     def pointer_before(self, place: int, names: set[str]) -> str:

@@ -171,7 +171,7 @@ class _Rewriter:
         for function in self._functions:
             if function.name in self._waiting:
                 continue
-            if self._accesses.count(function.body, self.text.pointers):
+            if self._accesses.count_in(function):
                 needing.add(function.name)
         needing = self._reaching(needing)
         self._pass_on(needing, {f.name for f in helpers})

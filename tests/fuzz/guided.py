@@ -18,7 +18,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LONGEST_BYTES = 600
-MOST_KEPT = 60
 STRUCTURED = 0.7  # of the changes know the format; the others are libFuzzer's
 
 
@@ -51,69 +50,83 @@ def module_of(name: str) -> str:
     return name if name not in {"el", "wel", "sg", "wsg"} else "gap"
 
 
-def plain(name: str, count: int) -> int:
-    """Keep what reaches new lines of a reader, of mutated files."""
-    sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent), str(HERE)]
-    from mutation import Files  # noqa: PLC0415
-    from test_formats import read_or_refuse  # noqa: PLC0415
+class Reached:
+    """The lines of a reader that files have reached so far."""
 
-    file, files = Path(f"/proc/self/fd/{os.memfd_create('graph')}"), Files(name, 1)
-    seen: set[tuple[str, int]] = set()
-    kept: list[bytes] = []
+    def __init__(self, name: str) -> None:
+        sys.path[:0] = [str(HERE.parent.parent), str(HERE.parent), str(HERE)]
+        self._read = importlib.import_module("test_formats").read_or_refuse
+        self._name = name
+        self._file = Path(f"/proc/self/fd/{os.memfd_create('graph')}")
+        self._seen = set()
 
-    def watch(frame, *_):
+    def _watch(self, frame, *_):
         path = frame.f_code.co_filename
         if "/graph/formats/" not in path:
             return None
 
         def line(frame, *_):
-            seen.add((path, frame.f_lineno))
+            self._seen.add((path, frame.f_lineno))
             return line
 
         return line
 
-    for _ in range(count):
-        data = files.next()
-        file.write_bytes(data)
-        known = len(seen)
-        sys.settrace(watch)
+    def adds(self, data: bytes) -> tuple[bool, bool]:
+        """Whether a file reaches new lines, and whether it is accepted."""
+        known = len(self._seen)
+        self._file.write_bytes(data)
+        sys.settrace(self._watch)
         try:
-            found = read_or_refuse(file, name, {})
+            found = self._read(self._file, self._name, {})
         finally:
             sys.settrace(None)
-        if found is not None:
+        return len(self._seen) > known, found is not None
+
+
+def save(name: str, files: list[bytes]) -> None:
+    """Keep the shortest files that together reach all lines that these reach."""
+    reached = Reached(name)
+    shortest = sorted({data for data in files if data}, key=lambda data: (len(data), data))
+    kept = [data for data in shortest if reached.adds(data)[0]]
+    text = "".join(f"{data.hex()}\n" for data in kept)
+    (HERE / "corpus" / f"{name}.txt").write_text(text, encoding="ascii")
+
+
+def saved(name: str) -> list[bytes]:
+    corpus = HERE / "corpus" / f"{name}.txt"
+    lines = corpus.read_text(encoding="ascii").split() if corpus.exists() else []
+    return [bytes.fromhex(line) for line in lines]
+
+
+def plain(name: str, count: int) -> int:
+    """Add what reaches new lines of a reader, of mutated files."""
+    reached = Reached(name)
+    files = importlib.import_module("mutation").Files(name, 1)
+    kept = saved(name)
+    for data in kept:
+        reached.adds(data)
+    for _ in range(count):
+        data = files.next()
+        is_new, is_accepted = reached.adds(data)
+        if is_accepted:
             files.accepted(data)
-        if len(seen) > known:
+        if is_new:
             kept.append(data)
     save(name, kept)
     return 0
 
 
-def save(name: str, files: list[bytes]) -> None:
-    chosen = sorted({data for data in files if data}, key=lambda data: (len(data), data))
-    text = "".join(f"{data.hex()}\n" for data in chosen[:MOST_KEPT])
-    (HERE / "corpus" / f"{name}.txt").write_text(text, encoding="ascii")
-
-
 def search(name: str, seconds: int) -> int:
     """Fuzz for some time from what is kept, then keep what is worth it."""
-    corpus = HERE / "corpus" / f"{name}.txt"
     with tempfile.TemporaryDirectory() as folder:
-        found, least = Path(folder, "found"), Path(folder, "least")
-        found.mkdir()
-        least.mkdir()
-        kept = corpus.read_text(encoding="ascii").split() if corpus.exists() else []
-        for place, line in enumerate(kept):
-            Path(found, str(place)).write_bytes(bytes.fromhex(line))
-        again = [sys.executable, __file__, name, "--fuzz", f"-artifact_prefix={folder}/"]
-        limit = f"-max_len={LONGEST_BYTES}"
-        done = subprocess.run(
-            [*again, limit, f"-max_total_time={seconds}", str(found)], check=False
-        )
+        for place, data in enumerate(saved(name)):
+            Path(folder, str(place)).write_bytes(data)
+        words = [f"-max_len={LONGEST_BYTES}", f"-max_total_time={seconds}", folder]
+        command = [sys.executable, __file__, name, "--fuzz", *words]
+        done = subprocess.run(command, cwd=folder, check=False)
         if done.returncode:
             return done.returncode
-        subprocess.run([*again, limit, "-merge=1", str(least), str(found)], check=True)
-        save(name, [path.read_bytes() for path in least.iterdir()])
+        save(name, [path.read_bytes() for path in Path(folder).iterdir()])
     return 0
 
 

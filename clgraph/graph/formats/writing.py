@@ -111,10 +111,10 @@ def written(path: str | os.PathLike[str], *, compress: bool = True) -> Iterator[
     # One list, so that whatever is interrupted, what has a name is known by it.
     beside: list[Path] = []
     try:
-        with io.BufferedWriter(_opened(target, mode, beside)) as file:
-            with _writing(file, extension, given, sync=True) as writer:
+        with io.BufferedWriter(_opened(target, mode, beside)) as whole:
+            with _writing(whole, extension, given, sync=True) as writer:
                 yield writer
-            _name(file.fileno(), target, beside)
+            _name(whole.fileno(), target, beside)
             beside[-1].replace(target)
         _sync_folder(target.parent)
     finally:

@@ -222,6 +222,8 @@ def of_archive(data, rng):
             arrays = {name: archive[name] for name in archive.files}
     except Exception:  # noqa: BLE001, RUF100 - damaged before
         return of_bytes(data, rng)
+    if not arrays:
+        return of_bytes(data, rng)
     name = rng.choice(list(arrays))
     array = arrays[name]
     change = rng.randrange(6)

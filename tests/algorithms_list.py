@@ -70,6 +70,41 @@ def itself(result):
     return result
 
 
+SIMPLE = cg.from_edges(
+    *MIXED_ONE_WAY.listed_edges()[:2],
+    n=MIXED_ONE_WAY.n,
+    symmetrize=True,
+    dedup=True,
+    self_loops=False,
+)
+
+
+def batch(source):
+    """Edges that come and go, some of which the graph has."""
+    tails = np.arange(30) * 11 + source
+    return tails % MIXED_ONE_WAY.n, (tails * 7 + 1) % MIXED_ONE_WAY.n
+
+
+def changed(graph, source):
+    """Change a dynamic graph, to the same one whatever of an earlier change was done."""
+    for other in SOURCES:
+        graph.delete_edges(*batch(other))
+    graph.insert_edges(*batch(source))
+    return graph.to_graph()
+
+
+def followed(numbers, source):
+    changed(numbers.graph, source)
+    return numbers.numbers
+
+
+def mined(miner, source):
+    """Mine a log of four variables that hang together."""
+    time = np.arange(40)
+    log = {"a": time % 7, "b": time % 7 + source % 2, "c": time > 9, "d": 3 * (time % 7)}
+    return miner.run(log)
+
+
 BFS, SSSP = cg.BFSConfig, cg.SSSPConfig
 HOST = cg.method.SelfTuning(controller="host")
 ALGORITHMS = {
@@ -156,6 +191,30 @@ ALGORITHMS = {
         lambda graph, device: cg.Similarity(graph.symmetrized(), device=device),
         lambda p, source: p.run([[source, 0], [1, source]]),
         lambda r: r.values,
+    ),
+    "dynamic": Algorithm(
+        plan(cg.DynamicGraph, weights=False),
+        changed,
+        lambda graph: np.concatenate([graph.indptr, graph.indices]),
+    ),
+    "dynamic-truss": Algorithm(
+        lambda graph, device: cg.dynamic.TrussNumbers(  # noqa: ARG005 - it wants a simple one
+            cg.DynamicGraph(SIMPLE, directed=False, device=device)
+        ),
+        followed,
+        itself,
+    ),
+    "cluster-components": Algorithm(
+        lambda graph, device: cg.cluster.ConnectedComponents(
+            graph, cg.cluster.Together([device, device])
+        ),
+        whole,
+        labels,
+    ),
+    "mining": Algorithm(
+        lambda graph, device: cg.InvariantMiner("I", device=device),  # noqa: ARG005
+        mined,
+        lambda r: np.frombuffer(r.text().encode(), np.uint8),
     ),
     "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
 }

@@ -10,6 +10,7 @@ import dis
 import gc
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import ClassVar
 
 ANSWERING = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
@@ -35,6 +36,9 @@ class _Code:
         # Where no signal is answered: what does nothing, and what leaves a with statement.
         idle = {one.offset for one in self._instructions.values() if one.opname == "NOP"}
         self.deaf = frozenset(idle.union(self._ends_of_with()))
+
+    def __repr__(self):
+        return f"{self.name} in {Path(self._code.co_filename).name}"
 
     @classmethod
     def of(cls, code):
@@ -169,3 +173,25 @@ def some(found, wanted, rng):
         keys.append((rank[found[at][0]], len(keys), at))
         rank[found[at][0]] += 1
     return [found[at] for _, _, at in sorted(keys)[:wanted]]
+
+
+def holders(kind, depth=3):
+    """Say what keeps objects of a class alive, for the message of a test that found some."""
+    told = []
+    for found in [thing for thing in gc.get_objects() if isinstance(thing, kind)]:
+        chain, thing = [kind.__name__], found
+        for _ in range(depth):
+            others = [one for one in gc.get_referrers(thing) if one is not chain and _is_else(one)]
+            if not others:
+                break
+            thing = others[0]
+            chain.append(f"{type(thing).__name__} {str(thing)[:80]}")
+        told.append(" <- ".join(chain))
+    return "; ".join(told)
+
+
+def _is_else(thing):
+    """Whether it is none of what looking makes itself: frames of this file, and their lists."""
+    return getattr(getattr(thing, "f_code", None), "co_filename", "") != __file__ and not (
+        isinstance(thing, list)
+    )

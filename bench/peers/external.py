@@ -49,6 +49,46 @@ __all__ = ["Code", "load", "peers_of"]
 
 UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
 SHOWN_OUTPUT = 300
+LONGEST_TIMEOUT_S = 1e6  # what systems take
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_time(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 < value <= LONGEST_TIMEOUT_S
+
+
+def _is_output(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) <= {"unreached"}
+        and all(map(_is_words, value.values()))
+    )
+
+
+# What the keys of a table must have: a test, and in words.
+TYPES = {
+    "version": (_is_text, "a text"),
+    "command": (_is_words, "a list of words"),
+    "format": (_is_text, "a text"),
+    "time": (_is_text, "an expression"),
+    "unit": (lambda value: _is_text(value) and value in UNITS_MS, f"one of {', '.join(UNITS_MS)}"),
+    "algorithms": (_is_words, "a list of kinds of cases"),
+    "first_vertex": (lambda value: type(value) is int, "a whole number"),
+    "timeout_s": (_is_time, f"seconds, above 0 and at most {LONGEST_TIMEOUT_S:g}"),
+    "checks": (
+        lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+        "a table of expressions",
+    ),
+    "output": (_is_output, "a table with the list of words unreached, or nothing"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +228,14 @@ def load(path: str | Path) -> dict[str, Code]:
     Raises
     ------
     InvalidArgumentError
-        If it is not TOML, or a table lacks something, has something unknown, or has an expression
-        that does not compile or has no group.
+        If it is not TOML, or a table lacks something, has something unknown or of another type, or
+        has an expression that does not compile or has no group.
     OSError
         If it cannot be read.
     """
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the second of tables within tables
         raise InvalidArgumentError(f"{path} is not TOML: {error}.") from None
     return {name: _code(path, name, table) for name, table in tables.items()}
 
@@ -204,20 +244,21 @@ def _code(path: str | Path, name: str, table: Any) -> Code:
     where = f"{path}, [{name}]"
     if not isinstance(table, dict):
         raise InvalidArgumentError(f"{path}: {name} stands outside of a table.")
-    known = set(Code.__slots__) - {"name", "unreached"} | {"output"}
-    unknown = set(table) - known
+    unknown = set(table) - set(TYPES)
     if unknown:
         raise InvalidArgumentError(
-            f"{where}: {', '.join(sorted(unknown))} is none of {', '.join(sorted(known))}."
+            f"{where}: {', '.join(sorted(unknown))} is none of {', '.join(sorted(TYPES))}."
         )
-    command, told = table.get("command"), table.get("time")
-    if not (isinstance(command, list) and command and all(isinstance(w, str) for w in command)):
-        raise InvalidArgumentError(f"{where}: command must be a list of words, not {command!r}.")
+    if not table.get("command"):
+        raise InvalidArgumentError(f"{where}: command is missing; give a list of words.")
+    for key, value in table.items():
+        fits, wanted = TYPES[key]
+        if not fits(value):
+            raise InvalidArgumentError(f"{where}: {key} must be {wanted}, not {value!r}.")
+    command, told = table["command"], table.get("time")
     checks = table.get("checks", {})
     for pattern in (told, *checks.values()):
         _check_expression(where, pattern)
-    if table.get("unit", "ms") not in UNITS_MS:
-        raise InvalidArgumentError(f"{where}: unit must be one of {', '.join(UNITS_MS)}.")
     output = table.get("output")
     rest = {key: table[key] for key in ("version", "format", "unit", "checks") if key in table}
     return Code(
@@ -225,9 +266,9 @@ def _code(path: str | Path, name: str, table: Any) -> Code:
         tuple(command),
         str(told),
         algorithms=tuple(table.get("algorithms", ("bfs",))),
-        first_vertex=int(table.get("first_vertex", 0)),
+        first_vertex=table.get("first_vertex", 0),
         timeout_s=float(table.get("timeout_s", 60.0)),
-        unreached=None if output is None else tuple(map(str, output.get("unreached", ["-1"]))),
+        unreached=None if output is None else tuple(output.get("unreached", ["-1"])),
         **rest,
     )
 

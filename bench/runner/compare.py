@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "render"]
 
+SHORTEST_MS, LONGEST_MS = 1e-9, 1e12  # of what can have been measured
 SMALLEST_CHANGE = 0.02  # medians of one build differ by this much from run to run
 
 
@@ -37,7 +38,7 @@ def compare(before: Record, after: Record) -> dict[str, Any]:
     Raises
     ------
     InvalidArgumentError
-        If they have no case in common.
+        If they have no case in common, or a case lacks what is compared.
 
     Notes
     -----
@@ -46,8 +47,7 @@ def compare(before: Record, after: Record) -> dict[str, Any]:
     wholly below 0.98. Records with different sources are compared by whether the intervals of their
     medians overlap.
     """
-    old = {case["key"]: case for case in before["cases"]}
-    new = {case["key"]: case for case in after["cases"]}
+    old, new = _by_key(before, "first"), _by_key(after, "second")
     if not old.keys() & new.keys():
         raise InvalidArgumentError("the two records have no case in common.")
     rows = [_row(key, old.get(key), new.get(key)) for key in old | new]
@@ -56,6 +56,38 @@ def compare(before: Record, after: Record) -> dict[str, Any]:
         "regressions": sum(row["verdict"] in {"slower", "broken", "gone"} for row in rows),
         "notes": _differences(before, after),
     }
+
+
+def _by_key(record: Record, which: str) -> dict[str, Record]:
+    for place, case in enumerate(record["cases"]):
+        if not _is_whole(case):
+            raise InvalidArgumentError(
+                f"case {place} of the {which} record is no whole case: a key, a status, and either "
+                "a reason or times of the searches with their summary are needed."
+            )
+    return {case["key"]: case for case in record["cases"]}
+
+
+def _is_whole(case: Any) -> bool:
+    """Whether a case, which may come from anywhere, has all that is looked at here."""
+    match case:
+        case {"key": str(), "status": "failed" | "skipped", "reason": str()}:
+            return True
+        case {
+            "key": str(),
+            "status": "ok",
+            "graph": {"checksum": _},
+            "searches": {"source": list(sources), "kernel_ms": list(times)},
+            "summary": {"kernel_ms": {"median": median, "interval": None | [_, _] as interval}},
+        }:
+            numbers = [*times, median, *(interval or ())]
+            return len(sources) == len(times) > 0 and all(map(_is_positive, numbers))
+    return False
+
+
+def _is_positive(number: Any) -> bool:
+    kind = isinstance(number, int | float) and not isinstance(number, bool)
+    return kind and SHORTEST_MS < number < LONGEST_MS
 
 
 def _row(key: str, old: Record | None, new: Record | None) -> Record:
@@ -81,14 +113,18 @@ def _row(key: str, old: Record | None, new: Record | None) -> Record:
         row["ratio"] = float(np.median(ratios))
         low, high = bootstrap_interval(ratios) or (row["ratio"], row["ratio"])
     else:
-        (old_low, old_high), (new_low, new_high) = (
-            case["summary"]["kernel_ms"]["interval"] for case in (old, new)
-        )
+        (old_low, old_high), (new_low, new_high) = (_interval_of(case) for case in (old, new))
         low, high = new_low / old_high, new_high / old_low
     row["interval"] = [low, high]
     if low > 1 + SMALLEST_CHANGE:
         return row | {"verdict": "slower"}
     return row | {"verdict": "faster" if high < 1 - SMALLEST_CHANGE else "same"}
+
+
+def _interval_of(case: Record) -> tuple[float, float]:
+    told = case["summary"]["kernel_ms"]
+    low, high = told["interval"] or (told["median"], told["median"])  # of a single search
+    return low, high
 
 
 def _median(case: Record | None) -> float | None:

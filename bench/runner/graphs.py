@@ -252,7 +252,7 @@ def read_bcsr(path: Path) -> Graph:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         size = path.stat().st_size
         header = np.fromfile(path, "<i8", 2)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UnavailableError(f"{path.name} cannot be read: {error}.") from None
     if not isinstance(about, dict) or len(header) < 2:
         raise UnavailableError(f"{path.name} or {path.stem}.json is no description of a graph.")

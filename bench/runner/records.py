@@ -49,7 +49,7 @@ def load(path: str | Path) -> Record:
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the second of lists within lists
         raise InvalidArgumentError(f"{path} is not JSON: {error}.") from None
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:

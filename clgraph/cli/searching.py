@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import io
 import itertools
 import math
 import statistics
@@ -328,16 +327,13 @@ def write_columns(
     others
         What the archive holds besides, but for what is None.
     """
-    import numpy as np
-
+    from clgraph.graph.formats.archive import packed
     from clgraph.graph.formats.writing import written
 
     with written(path) as file:
         if Path(path).suffix == ".npz":
             known = {name: value for name, value in others.items() if value is not None}
-            archive = io.BytesIO()
-            np.savez_compressed(archive, **known, **columns)
-            file.write(archive.getbuffer())
+            file.write(packed(known | columns, compress=True))
             return
         file.write((",".join(["vertex", *names]) + "\n").encode())
         ids = vertex_names(graph)

@@ -69,7 +69,7 @@ class BinaryCache:
         except FileNotFoundError as error:
             if Path(error.filename) != path:
                 log.warning("program cache entry %s has lost its binary and is rebuilt", path.name)
-        except (DamagedEntryError, OSError, ValueError) as error:
+        except (DamagedEntryError, OSError, ValueError, RecursionError) as error:
             log.warning("program cache entry %s is not used and is rebuilt: %s", path.name, error)
         return None
 

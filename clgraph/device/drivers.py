@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.device.folders import cache_root, is_private, private_folder
 from clgraph.device.lazy import metadata
+from clgraph.device.programs.pocl_cache import pocl_cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,18 +236,13 @@ def give_pocl_a_cache() -> None:
 
     PoCL reports a platform without devices then.
     """
-    chosen = os.environ.get("POCL_CACHE_DIR")
-    if chosen is None:
-        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
-        if base is None:
-            return
-        folder = Path(base) / ("pocl" if os.environ.get("XDG_CACHE_HOME") else ".cache/pocl")
-    else:
-        folder = Path(chosen)
+    folder = pocl_cache_folder()
+    if folder is None:
+        return
     # PoCL takes an empty name for a folder too, and cannot make one there.
-    if chosen != "" and _can_hold_files(folder / "kcache" if chosen is None else folder):
+    if os.environ.get("POCL_CACHE_DIR") != "" and _can_hold_files(folder):
         return
     temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     os.environ["POCL_CACHE_DIR"] = temporary
-    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", chosen or folder)
+    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", folder)

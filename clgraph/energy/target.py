@@ -102,10 +102,6 @@ class PowerTarget:
         self._looked = -math.inf
         self._lost = False
 
-    def close(self) -> None:
-        """Let go of the meter."""
-        self._meter.close()
-
     def look(self) -> float:
         """Look at the meter, if it may have news, and give the knob's place."""
         now = self._time.now()

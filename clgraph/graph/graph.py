@@ -54,8 +54,9 @@ class Graph(NamedSearches):
     O(n + m) checks on the host in one pass, in threads where there are many edges; that each edge
     has its reverse follows from sums of random words, see `clgraph.graph.survey.survey`, and only
     an error costs a transpose, to name the edge. C-contiguous int32 and int64 arrays are kept as
-    views, never written to; change them afterwards and results are
-    undefined. Arrays handed out are read-only.
+    views, never written to: change them afterwards and results are undefined, or the process ends
+    where an id is out of range, so pass copies of what is to change. Arrays handed out are
+    read-only.
 
     Examples
     --------

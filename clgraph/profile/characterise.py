@@ -258,7 +258,7 @@ def _file(device: Device, words: Sequence[str]) -> Path:
 def _kept(device: Device, words: Sequence[str]) -> dict[str, Any] | None:
     try:
         return validated(json.loads(_file(device, words).read_text(encoding="utf-8")))
-    except (OSError, ValueError, InvalidArgumentError):
+    except (OSError, ValueError, RecursionError, InvalidArgumentError):
         return None
 
 

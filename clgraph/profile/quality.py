@@ -95,7 +95,7 @@ class Weights:
             is_ours = told["schema"] == SCHEMA
             values = {str(name): float(x) for name, x in dict(told["weights"]).items()}
             origin, device = told["origin"], str(told["device"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.") from error
         if not is_ours:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.")
@@ -109,7 +109,9 @@ class Weights:
             "device": self.device,
             "weights": dict(self.values),
         }
-        Path(path).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
+
+        write_whole(path, json.dumps(told, indent=1) + "\n")
 
 
 PUBLISHED = Weights(_PUBLISHED, "published")

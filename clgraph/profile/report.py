@@ -294,9 +294,9 @@ class QualityReport:
 
         text = page(self)
         if path is not None:
-            from pathlib import Path  # noqa: PLC0415
+            from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415
 
-            Path(path).write_text(text, encoding="utf-8")
+            write_whole(path, text)
         return text
 
     def __str__(self) -> str:

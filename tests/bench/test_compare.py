@@ -1,5 +1,7 @@
 """Regressions are told from noise."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from made_up import case, record, skipped
 
 from bench.runner import compare
+from clgraph.cli.main import main
 from clgraph.errors import InvalidArgumentError
 
 BASE = np.random.default_rng(5).uniform(0.5, 2.0, 64)
@@ -89,3 +92,56 @@ def test_a_comparison_the_other_way_round_says_the_opposite(before, factors):
 def test_records_without_a_common_case_are_refused():
     with pytest.raises(InvalidArgumentError, match="no case in common"):
         compare.compare(record(case("a", [1.0])), record(case("b", [1.0])))
+
+
+VALUES = (None, True, -1, 0, 1e400, "x", [], {}, [[]], float("nan"), 10**400)
+
+
+def mutated(value, rng):
+    """The same with something in it gone, or replaced by something of another type."""
+    inner = isinstance(value, dict | list) and len(value) and rng.random() < 0.9
+    if not inner:
+        return VALUES[rng.integers(len(VALUES))]
+    key = list(value)[rng.integers(len(value))] if isinstance(value, dict) else None
+    place = int(rng.integers(len(value))) if key is None else key
+    changed = value.copy()
+    if rng.random() < 0.2:
+        del changed[place]
+    else:
+        changed[place] = mutated(value[place], rng)
+    return changed
+
+
+def test_mutated_records_are_compared_or_refused_in_a_sentence(tmp_path, capsys):
+    """Whatever a file holds that calls itself a record."""
+    rng = np.random.default_rng(7)
+    whole = record(case("g", [1.0, 1.1, 1.2]), case("h", [2.0]), skipped("i"))
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    before.write_text(json.dumps(whole))
+    refused = 0
+    for _ in range(300):
+        other = mutated(whole, rng)
+        after.write_text(json.dumps(other))
+        files = [before, after] if rng.random() < 0.5 else [after, before]
+        status = main(["bench", "compare", *map(str, files)])
+        said = capsys.readouterr()
+        assert status in {0, 1, 2}, other
+        assert "internal error" not in said.err, (other, said.err)
+        refused += status == 2
+    assert 30 < refused < 290
+
+
+def test_a_single_search_has_no_interval():
+    one, other = case("g", [1.0]), case("g", [3.0])
+    other["searches"]["source"] = [9]
+    for each in (one, other):
+        each["summary"]["kernel_ms"]["interval"] = None
+    assert compare.compare(record(one), record(other))["cases"][0]["verdict"] == "slower"
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5])
+def test_lists_within_lists(text, tmp_path, capsys):
+    path = tmp_path / "deep.json"
+    path.write_text(text)
+    assert main(["bench", "compare", str(path), str(path)]) == 2
+    assert "is not JSON" in capsys.readouterr().err

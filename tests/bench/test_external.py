@@ -174,3 +174,26 @@ def test_a_bad_file_is_one_line_and_status_2(tmp_path, content, problem, capsys)
         external.load(file)
     assert main(["bench", "--external", str(file)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+WRONG = (True, -1, 0, 1.5, "nan", [], [1], {}, {"a": 1}, {"a": [1]}, 10**30)
+
+
+@pytest.mark.parametrize("key", external.TYPES)
+def test_values_of_wrong_types(key, tmp_path):
+    """They are taken for what they are or refused with the name of the key, and never converted."""
+    complaints = []
+    for value in WRONG:
+        try:
+            external.load(described(tmp_path, **{key: value}))
+        except InvalidArgumentError as error:
+            complaints.append((repr(value), str(error)))
+    assert len(complaints) >= 6
+    assert all(key in said or value in said for value, said in complaints)
+
+
+def test_tables_within_tables(tmp_path):
+    path = tmp_path / "codes.toml"
+    path.write_text("a = " + "[" * 10**5)
+    with pytest.raises(InvalidArgumentError, match="is not TOML"):
+        external.load(path)

@@ -4,10 +4,10 @@ import pytest
 
 # name: default, what it is
 EFFORTS = {
-    "inputs": (60, "mutated inputs of each file format"),
-    "interruptions": (3, "places at which each call of each algorithm is interrupted; 0 is all"),
-    "moments": (4, "interruptions of each algorithm at random moments"),
-    "graphs": (3, "hostile graphs that several libraries are compared on"),
+    "inputs": (40, "mutated inputs of each file format"),
+    "interruptions": (2, "places at which each call of each algorithm is interrupted; 0 is all"),
+    "moments": (3, "interruptions of each algorithm at random moments"),
+    "graphs": (2, "hostile graphs that several libraries are compared on"),
     "plans": (4, "plans of each algorithm that are made and dropped"),
     "runs": (20, "runs of one plan of each algorithm"),
     "seed": (1, "where random choices begin"),

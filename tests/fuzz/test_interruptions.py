@@ -11,8 +11,9 @@ import time
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SOURCES, check, expected, fresh_graph, itself
-from interruption import interrupt, places, some
+from interruption import holders, interrupt, places, some
 
+from clgraph import Graph
 from clgraph.device import waiting
 
 # A file that was just being opened is closed by its destructor, which says so; what pytest keeps of
@@ -75,7 +76,7 @@ def test_making_a_plan_that_is_interrupted(name, pocl, chosen, opcodes):
         check(name, pocl, algorithm.make(graph, pocl), 1)
         del graph
         gc.collect()
-        assert pocl.ledger.used_bytes == used, place
+        assert pocl.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -7,6 +7,8 @@ import sys
 import pytest
 from runtimes import POCL, ROOT, clean_environment, driver_library
 
+from clgraph.device.programs.pocl_cache import is_whole_library
+
 SEARCH = """
 import sys
 import clgraph as cg
@@ -85,3 +87,21 @@ def test_pocl_cache_that_is_damaged(tmp_path, damage):
     for path in tmp_path.rglob("*.so"):
         path.unlink()
     assert search("pocl", POCL_CACHE_DIR=tmp_path).startswith(("found", "KernelBuildError"))
+
+
+@pytest.mark.parametrize("length", [0, 0.99])
+def test_libraries_of_pocl_that_are_cut_off(tmp_path, length):
+    """PoCL would map them into memory and call them, and the process would end with SIGBUS."""
+    cache = tmp_path / "pocl"
+    kept = {"POCL_CACHE_DIR": cache, "CLGRAPH_CACHE_DIR": tmp_path / "clgraph"}
+    assert search("pocl", **kept) == "found\n"
+    libraries = list(cache.rglob("*.so"))
+    assert libraries
+    for path in libraries:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(length * len(whole)) if length < 1 else length])
+        assert not is_whole_library(path)
+    assert search("pocl", **kept) == "found\n"
+    assert all(map(is_whole_library, cache.rglob("*.so")))
+    # The folder is known now, and looked at without looking at all others.
+    assert len(list((tmp_path / "clgraph" / "pocl").iterdir())) >= 1

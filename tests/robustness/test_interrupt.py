@@ -3,13 +3,15 @@
 import dataclasses
 import json
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pytest
 from clocks import Work
 from digraphs import chain_of_cycles
-from runtimes import POCL, clean_environment, driver_library, run_python
+from runtimes import POCL, ROOT, clean_environment, driver_library, run_python
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
@@ -196,7 +198,7 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
     before = signal.signal(signal.SIGALRM, interrupt)
     interrupts = 0
     try:
-        for _ in range(30):
+        for _ in range(10):  # tests/fuzz has all algorithms, on one device
             try:
                 signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
                 run(plan)
@@ -208,3 +210,37 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert interrupts
+
+
+# An interruption stands at the import of whatever comes while the command loads.
+LOADING = """
+import sys
+
+import runpy
+
+wanted = sys.argv.pop()
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv.append("devices")
+runpy.run_module("clgraph", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("name", ["clgraph.cli.main", "argparse", "numpy", "pyopencl"])
+def test_while_the_command_is_loading(name):
+    """One line and the status of other interruptions, not a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, name],
+        env=clean_environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "clgraph: interrupted\n")

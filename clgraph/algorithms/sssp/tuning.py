@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +131,6 @@ class Tuning:
         if target is not None:
             most = max(float(graph.m), LEAST_SET_POINT)
             self.power = PowerTarget(target, device, self._set_point, LEAST_SET_POINT, most)
-            weakref.finalize(self, self.power.close)
 
     @property
     def set_point(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,9 @@ def search(args: argparse.Namespace, config: BFSConfig | str | None) -> Record:
 def _write(args: argparse.Namespace, result: DividedResult, rank: int) -> None:
     import numpy as np
 
+    from clgraph.graph.formats.archive import packed
+    from clgraph.graph.formats.writing import write_whole
+
     whole = not args.per_rank
     if whole and rank:
         return
@@ -132,11 +136,13 @@ def _write(args: argparse.Namespace, result: DividedResult, rank: int) -> None:
         path = path.with_suffix(f".{rank}{path.suffix}")
     if path.suffix == ".npz":
         arrays: dict[str, Any] = columns | ({} if whole else {"vertices": vertices})
-        np.savez(path, **arrays, source=args.source)
+        write_whole(path, packed(arrays | {"source": args.source}))
         return
     head = ",".join(["vertex", *(name.removesuffix("s") for name in columns)])
     table = np.stack([vertices, *columns.values()], axis=1)
-    np.savetxt(path, table, fmt="%d", delimiter=",", header=head, comments="")
+    text = io.StringIO()
+    np.savetxt(text, table, fmt="%d", delimiter=",", header=head, comments="")
+    write_whole(path, text.getvalue())
 
 
 def render(record: Record) -> str:

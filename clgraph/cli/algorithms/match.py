@@ -120,17 +120,16 @@ def _run(args: argparse.Namespace) -> Record:
 
 def _write(path: str, result: MatchingResult) -> None:
     """Write maps and costs: arrays of these names, or a line for each match."""
-    import numpy as np
+    from clgraph.graph.formats.archive import packed
+    from clgraph.graph.formats.writing import write_whole
 
     if Path(path).suffix == ".npz":
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, mapping=result.mapping, cost=result.cost)
+        write_whole(path, packed({"mapping": result.mapping, "cost": result.cost}, compress=True))
         return
     names = ["cost", *(f"image_{u}" for u in range(result.query.n))]
     rows = zip(result.cost.tolist(), result.mapping.tolist(), strict=True)
-    with Path(path).open("w", encoding="utf-8") as file:
-        file.write(",".join(names) + "\n")
-        file.writelines(",".join(map(str, [cost, *images])) + "\n" for cost, images in rows)
+    lines = [",".join(names), *(",".join(map(str, [cost, *images])) for cost, images in rows)]
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def _render(record: Record) -> str:

@@ -110,13 +110,14 @@ def _run(args: argparse.Namespace) -> Record:
 
 def _write(path: Path, result: object) -> None:
     from clgraph.algorithms.invariants import MiningResult
+    from clgraph.graph.formats.writing import write_whole
 
     assert isinstance(result, MiningResult)  # noqa: S101 (for mypy: what a plan gives)
     if path.suffix == ".csv":
-        result.to_frame().to_csv(path, index=False)
+        write_whole(path, result.to_frame().to_csv(index=False))
         return
     text = result.to_smt() if path.suffix == ".smt2" else result.text()
-    path.write_text(text + "\n" if text else "", encoding="utf-8")
+    write_whole(path, text + "\n" if text else "")
 
 
 def _render(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -118,15 +119,20 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
     """
     import numpy as np
 
+    from clgraph.graph.formats.archive import packed
+    from clgraph.graph.formats.writing import write_whole
+
     tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
     if path.endswith(".npz"):
-        with open(path, "wb") as file:  # noqa: PTH123 (the name is the user's)
-            np.savez_compressed(file, tails=tails, heads=graph.indices, **columns)
+        arrays = {"tails": tails, "heads": graph.indices, **columns}
+        write_whole(path, packed(arrays, compress=True))
         return
     ids = searching.vertex_names(graph)
     rows = np.column_stack([ids[tails], ids[graph.indices], *columns.values()])
     header = ",".join(["tail", "head", *columns])
-    np.savetxt(path, rows, fmt="%s", delimiter=",", header=header, comments="")
+    text = io.StringIO()
+    np.savetxt(text, rows, fmt="%s", delimiter=",", header=header, comments="")
+    write_whole(path, text.getvalue())
 
 
 def _render(record: Record) -> str:

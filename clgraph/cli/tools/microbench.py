@@ -49,6 +49,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> Record:
     import clgraph
     from clgraph.cli.progress import Progress
+    from clgraph.graph.formats.writing import write_whole
     from clgraph.profile import microbenchmarks
     from clgraph.profile.microbenchmarks.page import page
 
@@ -71,9 +72,9 @@ def _run(args: argparse.Namespace) -> Record:
     if args.store:
         record["stored"] = str(microbenchmarks.store(record, device))
     if args.html is not None:
-        args.html.write_text(page(record), encoding="utf-8")
+        write_whole(args.html, page(record))
     if file is not None:
-        file.write_text(as_json(record) + "\n", encoding="utf-8")
+        write_whole(file, as_json(record) + "\n")
     return record
 
 

@@ -13,6 +13,7 @@ import platform
 import re
 import secrets
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from clgraph.device.programs.asked import what_was_asked
 from clgraph.device.programs.builderror import build_error, first_error
 from clgraph.device.programs.kernel import Kernel
 from clgraph.device.programs.linker import POCL_PLATFORM, check_linker
+from clgraph.device.programs.pocl_cache import remove_what_is_cut_off
 from clgraph.device.rendering.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -250,7 +252,10 @@ def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -
             program = Program(device, label, source, built, cached)
             program.from_cache = True
             return program
+    began = time.time()
     built, fresh = _from_source(device, source, label, options, keep=cache is not None)
+    if device.platform == POCL_PLATFORM:
+        remove_what_is_cut_off(key, began)
     if cache and fresh.binary:
         about = {"label": label, "device": device.name, "driver": device.driver}
         cache.store(key, fresh, about)

@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import errno
 import gzip
+import io
 import lzma
 import os
 import secrets
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 
 from clgraph.graph.modules import module
 
-__all__ = ["Writer", "written"]
+__all__ = ["Writer", "write_whole", "written"]
 
 # A compressor takes some 50 ms for as much, and Ctrl-C waits for it.
 _SLICE_BYTES = 1 << 16
@@ -110,15 +111,22 @@ def written(path: str | os.PathLike[str], *, compress: bool = True) -> Iterator[
     # One list, so that whatever is interrupted, what has a name is known by it.
     beside: list[Path] = []
     try:
-        with os.fdopen(_opened(target, mode, beside), "wb") as file:
-            with _writing(file, extension, given, sync=True) as writer:
+        with io.BufferedWriter(_opened(target, mode, beside)) as whole:
+            with _writing(whole, extension, given, sync=True) as writer:
                 yield writer
-            _name(file.fileno(), target, beside)
+            _name(whole.fileno(), target, beside)
             beside[-1].replace(target)
         _sync_folder(target.parent)
     finally:
         for part in beside:
             part.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file as `written` does, in one go; texts in UTF-8, whatever stands in them."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    with written(path, compress=False) as file:
+        file.write(data)
 
 
 @contextlib.contextmanager
@@ -132,24 +140,29 @@ def _writing(file: BinaryIO, extension: str, path: Path, *, sync: bool) -> Itera
         raise
 
 
-def _opened(target: Path, mode: int | None, beside: list[Path]) -> int:
+def _owned(path: Path, flags: int, mode: int) -> io.FileIO:
+    """Open a file to write to; between its opening and its owner there is no place for Ctrl-C."""
+    return next(map(io.FileIO, map(os.open, (path,), (flags,), (mode,)), ("wb",)))
+
+
+def _opened(target: Path, mode: int | None, beside: list[Path]) -> io.FileIO:
     """Open a new file in the target's folder, if possible one without a name."""
     # Of a new file the process's mask decides; of an old one its mode, once there is something.
     first_mode = 0o666 if mode is None else 0o600
     unnamed = getattr(os, "O_TMPFILE", None)
-    descriptor = None
+    file = None
     if unnamed is not None and Path("/proc/self/fd").is_dir():
         with contextlib.suppress(OSError):  # not every file system knows such files
-            descriptor = os.open(target.parent, unnamed | os.O_WRONLY | os.O_CLOEXEC, first_mode)
-    if descriptor is None:
+            file = _owned(target.parent, unnamed | os.O_WRONLY | os.O_CLOEXEC, first_mode)
+    if file is None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         beside.append(_unforeseen(target))
-        descriptor = os.open(beside[-1], flags, first_mode)
+        file = _owned(beside[-1], flags, first_mode)
     if mode is not None and hasattr(os, "fchmod"):
         with contextlib.suppress(OSError):  # some file systems have no modes
-            os.fchmod(descriptor, mode)
-    return descriptor
+            os.fchmod(file.fileno(), mode)
+    return file
 
 
 def _name(descriptor: int, target: Path, beside: list[Path]) -> None:

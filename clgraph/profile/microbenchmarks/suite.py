@@ -175,7 +175,7 @@ def characterisation(device: Device) -> Record | None:
         if path.stat().st_size > LARGEST_FILE:
             return None
         return validated(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, InvalidArgumentError):
+    except (OSError, ValueError, RecursionError, InvalidArgumentError):
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +77,14 @@ def _run(args: argparse.Namespace) -> Record:
 
 def _write(path: str, graph: Graph, walks: Any) -> None:
     """Write walks as an array, or a line each by the names of vertices."""
-    import numpy as np
-
+    from clgraph.graph.formats.archive import packed
     from clgraph.graph.formats.writing import written
 
     names = searching.vertex_names(graph)
     with written(path) as file:
         if Path(path).suffix == ".npz":
-            archive = io.BytesIO()
             labels: dict[str, Any] = {} if graph.labels is None else {"vertex_labels": graph.labels}
-            np.savez_compressed(archive, walks=walks, **labels)
-            file.write(archive.getbuffer())
+            file.write(packed({"walks": walks, **labels}, compress=True))
             return
         for walk in walks:
             line = ",".join(map(searching.cell, names[walk[walk >= 0]].tolist()))

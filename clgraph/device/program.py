@@ -226,7 +226,7 @@ def _check_wide_atomics(device: Device, source: str, label: str) -> None:
     """Refuse what a compiler without 64-bit atomics refuses in its own words, of which are many."""
     if not device.traits.int64_atomics and WIDE_ATOMIC.search(source):
         raise KernelBuildError(
-            f"{label} needs 64-bit atomics (cl_khr_int64_base_atomics and _extended_atomics), which "
+            f"{label} needs 64-bit atomics (cl_khr_int64_base_atomics), which "
             f"{device.name} does not have; choose another device, such as 'cpu'."
         )
 

@@ -23,7 +23,7 @@ from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Keys
 
 __all__ = [

@@ -16,7 +16,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Order, Resolved
     from clgraph.device import Allocation, Device, Program
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 

@@ -11,7 +11,7 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES,
 
 import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import degree_threshold, knobs_of, level_log, usual_knobs
-from clgraph.engine.balance import dynamic_width
+from clgraph.engine.strategies.balance import dynamic_width
 
 BOTH = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
 

@@ -391,7 +391,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "primitives",
         (
             *("lanes", "compact", "sort", "merge", "segmented"),
-            *("uint32", "float64 max", "int64 min", *BALANCERS),
+            *(*BALANCERS, "uint32", "float64 max", "int64 min"),
         ),
         _primitive,
         ("kron",),

@@ -20,6 +20,9 @@ log = logging.getLogger("clgraph")
 DESCRIPTION_LIMIT_BYTES = 4 << 20
 BINARY_LIMIT_BYTES = 256 << 20
 FOLDER_LIMIT_BYTES = 1 << 30
+# What the folder holds is looked up again after this part of its limit has been written: the look
+# takes longer than writing an entry does as soon as there are hundreds.
+LOOKS_PER_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,16 @@ class BinaryCache:
     An entry is ``<key>.json``, which names ``<sha256>.bin`` by the checksum of its
     contents: processes that build the same program at the same time cannot mix their halves.
     Entries that are damaged or belong to another user are never used. When the folder passes its
-    limit the oldest half goes.
+    limit the oldest half goes; a process looks before its first entry and after every 64th part of
+    the limit that it has written.
     """
 
     def __init__(self, folder: Path, limit_bytes: int | None = None) -> None:
         self.folder = folder
         self._limit_bytes = FOLDER_LIMIT_BYTES if limit_bytes is None else limit_bytes
         self._ready: bool | None = None
+        # Bytes that may be written before the next look.
+        self._unseen_bytes = 0
 
     def load(self, key: str) -> CachedBinary | None:
         """Give the entry of a key; None if there is none, or, with one log line, a damaged one."""
@@ -87,10 +93,13 @@ class BinaryCache:
         }
         try:
             private_folder(self.folder)  # again: it may have been deleted since
-            self._prune()
+            if self._unseen_bytes <= 0:
+                self._prune()
+                self._unseen_bytes = self._limit_bytes // LOOKS_PER_LIMIT
+            text = json.dumps(description, indent=1).encode()
+            self._unseen_bytes -= len(entry.binary) + len(text)
             write_atomically(self.folder / f"{digest}.bin", entry.binary)
-            text = json.dumps(description, indent=1)
-            write_atomically(self.folder / f"{key}.json", text.encode())
+            write_atomically(self.folder / f"{key}.json", text)
         except OSError as error:
             log.warning("the program cache %s cannot be written to: %s", self.folder, error)
             self._ready = False

@@ -83,6 +83,19 @@ def amd(source: str, folder: Path, processor: str, optimise: str = "-O3") -> Bui
     return built
 
 
+def complaints(source: str, folder: Path, processor: str) -> str:
+    """Say what AMD's compiler finds wrong with a text; no instructions are made of it."""
+    compiler = clang(AMD_LIBRARY)
+    kernel = folder / "kernel.cl"
+    kernel.write_text(source)
+    done = run(
+        *(compiler, "-x", "cl", "-nogpulib", "-cl-std=CL2.0", "-fsyntax-only", kernel),
+        *("-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"),
+        f"-mcpu={processor}",
+    )
+    return done.stderr
+
+
 def ptxas() -> Path | None:
     """Find NVIDIA's assembler, on the path or where its Python package puts it."""
     on_path = shutil.which("ptxas")

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from digraphs import check_components
-from graphs import SHAPES, bundled_graphs, facts, reference_distances, shared_graphs
+from graphs import SHAPES, bundled_graphs, reference_distances, shared_graphs
 from scipy.sparse import csgraph
 from searches import MIXED, MIXED_ONE_WAY, check_search
 
@@ -14,7 +14,6 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import check_lanes
 
 WAVES = (32, 64)
-FEW_VERTICES = 20_000
 # Intel's runtime builds lanes that barriers emulate within seconds; PoCL takes ten times as long.
 RUNTIMES = ("intel", pytest.param("pocl", marks=pytest.mark.slow))
 
@@ -62,7 +61,16 @@ def test_every_word_does_what_it_promises(lanes, runtime, intel, pocl):
     assert [found for found in check_lanes(there.emulating(lanes, "amdgcn")) if not found[1]] == []
 
 
-@pytest.mark.parametrize("shape", [name for name in SHAPES if name != "long-path"])
+# Enough to notice a break; searches on all of them, and all their forms, take minutes to build.
+FEW_SHAPES = {"one-vertex", "no-edges", "two-components", "one-way-random"}
+FEW_GRAPHS = {"classic-karate", "wiki-vote"}
+
+
+def slow_but_for(few, name):
+    return pytest.param(name, marks=[] if name in few else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("shape", [slow_but_for(FEW_SHAPES, name) for name in SHAPES])
 def test_awkward_shapes(shape, wide):
     graph = SHAPES[shape]
     plan = cg.BFS(graph, predecessors=True, device=wide)
@@ -79,7 +87,9 @@ def test_both_widths(graph, wave):
     check_strong_components(graph, wave)
 
 
-@pytest.mark.parametrize("preset", cg.BFSConfig.presets())
+@pytest.mark.parametrize(
+    "preset", [slow_but_for({"enterprise"}, name) for name in cg.BFSConfig.presets()]
+)
 def test_every_form_of_search(preset, wide):
     for graph in (MIXED, MIXED_ONE_WAY):
         check_search(graph, 0, cg.bfs(graph, 0, predecessors=True, config=preset, device=wide))
@@ -94,24 +104,24 @@ def test_persistent_kernels_of_many_groups(wave):
 
 
 def real_graphs():
-    """Give those that come with the tests; the larger ones and those of a collection are slow."""
-    larger = {name for name, fact in facts().items() if fact["V"] > FEW_VERTICES}
+    """Give a few of those that come with the tests; others and those of a collection are slow."""
     for name, load in bundled_graphs():
-        marks = [pytest.mark.slow] if name in larger else []
-        yield pytest.param(load, id=name, marks=marks)
+        for lanes in WAVES:
+            marks = [] if name in FEW_GRAPHS and lanes == 64 else [pytest.mark.slow]
+            yield pytest.param(load, lanes, id=f"{name}-{lanes}", marks=marks)
     for name, load in shared_graphs():
-        yield pytest.param(load, id=f"shared-{name}", marks=pytest.mark.slow)
+        for lanes in WAVES:
+            yield pytest.param(load, lanes, id=f"shared-{name}-{lanes}", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("load", list(real_graphs()))
-def test_real_graphs(load, wide):
-    graph = load()
+@pytest.mark.parametrize(("load", "lanes"), list(real_graphs()))
+def test_real_graphs(load, lanes, intel):
+    graph, device = load(), intel.emulating(lanes, "amdgcn")
     source = int(np.argmax(graph.degrees))
-    found = cg.bfs(graph, source, device=wide)
+    found = cg.bfs(graph, source, device=device)
     np.testing.assert_array_equal(found.distances, reference_distances(graph, source))
-    check_paths(graph, source, wide)
-    if graph.n <= FEW_VERTICES:
-        check_strong_components(graph, wide)
+    check_paths(graph, source, device)
+    check_strong_components(graph, device)
 
 
 def test_emulation_is_of_waves_only(pocl):

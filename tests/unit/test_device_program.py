@@ -304,6 +304,16 @@ def test_old_entries_go_when_the_folder_has_grown(tmp_path, monkeypatch):
     assert not (store.folder / "0.json").exists()
 
 
+def test_the_folder_is_not_read_for_every_entry(tmp_path, monkeypatch):
+    """With tens of thousands of entries reading took most of the time that storing one did."""
+    looks, scandir = [], os.scandir
+    monkeypatch.setattr(cache.os, "scandir", lambda folder: looks.append(1) or scandir(folder))
+    store = BinaryCache(tmp_path / "programs", 64_000)
+    for n in range(20):
+        store.store(str(n), CachedBinary(bytes([n]) * 100, ""), {})
+    assert 2 <= len(looks) <= 20 * 350 // 1000 + 1
+
+
 def test_files_that_others_rename_while_the_folder_is_read_do_no_harm(
     tmp_path, monkeypatch, caplog
 ):
@@ -319,6 +329,7 @@ def test_files_that_others_rename_while_the_folder_is_read_do_no_harm(
         return entries
 
     monkeypatch.setattr(cache.os, "scandir", scanned_late)
+    store = BinaryCache(store.folder)  # as another process, which has not looked yet
     store.store("b", CachedBinary(b"second", ""), {})
     assert not caplog.records
     assert store.load("b") == CachedBinary(b"second", "")

@@ -11,10 +11,11 @@ import numpy as np
 from clgraph.device import Memory, load
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.engine.sweeps import Sweeper
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Order, Resolved
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Program
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
@@ -28,6 +29,7 @@ WINDOW = 1 << 17  # not less than the ranks that are packed
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1  # and the next long row
+LEAST_LOCAL_BYTES = 4 * BUCKETS  # more than any other step of it takes
 PACKED_UNIT = 8  # ranks of a load from packed rows
 SHAPE = ("group_size", "lanes", "wide_offsets", "renamed")
 
@@ -48,6 +50,22 @@ def _parameters(config: Resolved) -> dict[str, Any]:
         "WINDOW": WINDOW,
         "SPREAD": SPREAD_LANES,
     }
+
+
+def _program(device: Device, config: Resolved) -> Program:
+    """Build the steps of an orientation, where a work-group's counts of degrees fit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they do not; OpenCL 1.1 and later ask for 32 KiB of a GPU, but for embedded ones.
+    """
+    if device.traits.local_bytes < LEAST_LOCAL_BYTES:
+        raise InvalidArgumentError(
+            f"edges are oriented by degrees in {LEAST_LOCAL_BYTES} bytes of local memory, but "
+            f"{device.name} has {device.traits.local_bytes}; choose another device, such as 'cpu'."
+        )
+    return load(device, "triangles/orient.cl", **_parameters(config))
 
 
 class StoredRows:
@@ -125,7 +143,7 @@ class Orientation(StoredRows):
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)
         self._sweeper = Sweeper(device, n, config.group_size)
-        program = load(device, "triangles/orient.cl", **_parameters(config))
+        program = _program(device, config)
         self._count = np.uint32(n)
         names = ["spread", "by_id"]
         self.rows, self.vertices, self._ranks = self.indices, self.outs, self.outs
@@ -189,7 +207,7 @@ def faults(graph: Graph, device: Device, config: Resolved, log: SweepLog) -> tup
     """Count the self-loops and the repeated edges of a graph with vertices, on the device."""
     held = resident(graph, device)
     found = Memory(device).upload("faults", np.zeros(2, np.uint32))
-    program = load(device, "triangles/orient.cl", **_parameters(replace(config, order="id")))
+    program = _program(device, replace(config, order="id"))
     sweeper = Sweeper(device, graph.n, config.group_size)
     kernel = program.kernel("orient_check")
     sweeper.launch(log, kernel, held.indptr, held.indices, np.uint32(graph.n), found)

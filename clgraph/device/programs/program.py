@@ -44,6 +44,8 @@ __all__ = ["Program", "build", "cache_key", "load", "try_building"]
 log = logging.getLogger("clgraph")
 
 NO_OPTIMISING = "-cl-opt-disable"
+# What OpenCL C calls them; those of 32 bits are atomic_add and so on.
+WIDE_ATOMIC = re.compile(r"\batom_\w+\(")
 
 
 class Program:
@@ -204,7 +206,7 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     Raises
     ------
     KernelBuildError
-        If the compiler refuses it.
+        If the compiler refuses it, or it needs 64-bit atomics and the device has none.
 
     Notes
     -----
@@ -219,12 +221,22 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     with _building:
         program = _programs.get(place)
         if program is None:
+            _check_wide_atomics(device, source, label)
             rewritten = checked.checked_source(source) if check else None
             text = rewritten.text if rewritten else source
             program = _obtain(device, text, label, options)
             program.source, program.checked = source, rewritten
             _programs[place] = program
     return program
+
+
+def _check_wide_atomics(device: Device, source: str, label: str) -> None:
+    """Refuse what a compiler without 64-bit atomics refuses in its own words, of which are many."""
+    if not device.traits.int64_atomics and WIDE_ATOMIC.search(source):
+        raise KernelBuildError(
+            f"{label} needs 64-bit atomics (cl_khr_int64_base_atomics), which "
+            f"{device.name} does not have; choose another device, such as 'cpu'."
+        )
 
 
 def _checking() -> bool:

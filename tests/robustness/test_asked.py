@@ -43,6 +43,9 @@ WITHOUT_CONFIG = {
     "diameter",
     "modularity",
     "condensation",
+    "dynamic",
+    "dynamic-truss",
+    "cluster-components",
     "spmv",
 }
 

@@ -84,13 +84,14 @@ def test_long_copies_go_in_pieces_and_tell_of_progress(memory, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.float64])
 def test_nothing_takes_the_room_of_one(memory, dtype):
-    before = memory.free_bytes
+    ledger = memory.device.ledger
+    before = ledger.used_bytes
     there = memory.allocate("nothing", 0, dtype)
     assert there.count == 0
     assert there.size_bytes == max(np.dtype(dtype).itemsize, 4)
     assert there.read().shape == (0,)
     assert memory.upload("nothing", np.empty(0, dtype)).count == 0
-    assert before >= memory.free_bytes
+    assert ledger.used_bytes == before + there.size_bytes
 
 
 def test_sizes_that_make_no_sense(memory):

@@ -10,6 +10,7 @@
 
 <%namespace name="solo" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
+<%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
@@ -72,6 +73,10 @@
     </%def>
     <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>
     <%def name="solo_level()">
+        % if shares:
+        if (lid == 0 && now.level - 1 < level_capacity)
+            level_shares[now.level - 1] = ${"1u" if config.group_size == 1 else advance.sharing()} | ${shares["single"]}u;
+        % endif
         reached += now.length + solo_hubs_found;
         explored += edges;
         work += (ulong)edges + ${config.stage_work}u;

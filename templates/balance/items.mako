@@ -26,7 +26,7 @@
 
 <%def name="entry(queue, index)">${f"{queue}[{index}]" if queue else f"((entry_t)({index}))"}</%def>
 
-<%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? {memory.module.loaded(config, "indices", f"e{k}")} : 0u;"}</%def>
+<%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? {memory.module.loaded(config, 'indices', 'e' + str(k))} : 0u;"}</%def>
 
 <%def name="unit(k, queue, item, unit)">\
 % if queue:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
-from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats
+from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
-from clgraph.algorithms.multi_search.verify import sample_of
 from clgraph.device import resident_groups
 from clgraph.device.asked import asking
 from clgraph.device.program import build

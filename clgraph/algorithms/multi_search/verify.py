@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
+from clgraph.algorithms.multi_search.result import sample_of
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.errors import VerificationError
 from clgraph.graph.modules import module
@@ -19,17 +20,9 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["check_figures", "check_rows", "check_shares", "sample_of", "sampled"]
+__all__ = ["check_figures", "check_rows", "check_shares", "sampled"]
 
-SAMPLE = 4  # searches that are done again
 TOLERANCE = 1e-6  # of sums that are added in another order
-
-
-def sample_of(count: int) -> list[int]:
-    """Give a few places of so many, evenly spaced, the first and the last among them."""
-    if not count:
-        return []
-    return sorted(set(np.linspace(0, count - 1, SAMPLE).astype(np.int64).tolist()))
 
 
 def sampled(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from clgraph.algorithms.scc.choose import shape_of, table_choice
 from clgraph.engine.presets import Configuration
 from clgraph.engine.schedule import Persistent, Schedule, Stepped
 from clgraph.engine.strategy import (
@@ -19,6 +18,7 @@ from clgraph.engine.strategy import (
     slot,
 )
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -192,7 +192,8 @@ class SCCConfig(Configuration):
         """Fill in what is left open by the rules that are named, where those know of graphs."""
         if self.rules != "table" or not graph.n:
             return self
-        wanted = table_choice(shape_of(graph, device))
+        choosing = module("clgraph.algorithms.scc.choose")
+        wanted = choosing.table_choice(choosing.shape_of(graph, device))
         return self.filled(SCCConfig(**wanted))
 
     def decided(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Published searches by weight do what their papers say: a table of presets and their mechanisms.
 
-As tests/algorithms/bfs/test_bfs_presets.py: each row says what a preset switches on, by what that is
-switched off, and a figure that differs then; the kernels that are rendered differ too. What passes
-by a cache shows in no count: of that the figure is the decision.
+As tests/algorithms/bfs/test_bfs_presets.py: each row says what a preset switches on, by what that
+is switched off, and a figure that differs then; the kernels that are rendered differ too. What
+passes by a cache shows in no count: of that the figure is the decision.
 """
 
 from dataclasses import dataclass, field

@@ -14,7 +14,7 @@
 <%def name="edge_types()">\
 typedef weight_t edge_t;
 % if config.cache != "default" and keys.bits == 32:
-#define WEIGHT_AT(e_) as_${keys.weight}(${memory.module.loaded(config, "(__global const uint *)edges", "e_")})
+#define WEIGHT_AT(e_) as_${keys.weight}(${memory.module.loaded(config, "(__global const uint *)edges", "(e_)")})
 % else:
 #define WEIGHT_AT(e_) edges[e_]
 % endif

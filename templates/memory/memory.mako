@@ -27,7 +27,7 @@
 
     def loaded(config, array, place):
         word = WORDS.get(getattr(config, "cache", ""))
-        return f"{word}({array} + ({place}))" if word else f"{array}[{place}]"
+        return f"{word}({array} + {place})" if word else f"{array}[{place}]"
 %>
 
 <%def name="vocabulary()">\

@@ -370,7 +370,7 @@ def test_checklist_10_loads_that_need_not_be_coherent(cache, method, device):
     plan, _ = check(MIXED_ONE_WAY, MIXED_SOURCES[:2], config=config, device=device)
     kernel = plan._source[plan._source.index("void multi_search(") :]
     word = {"streaming": "load_streaming", "read-only": "load_read_only"}[cache]
-    assert f"{word}(indices + (e" in kernel
+    assert f"{word}(indices + e" in kernel
     assert "indices[e0]" not in kernel
     if cache == "read-only" and method == "frontier":
         assert "load_read_only(indptr + (" in plan._source

@@ -147,7 +147,7 @@ def test_several_vertices_to_a_virtual_group(several, device):
     As many SIMD groups as are resident have work all the same: two, of one vertex a lane.
     """
     leaves = 1000
-    star = weighted(cg.generate.star(leaves + 1), np.int32, 1, 1)
+    star = weighted(cg.generate.star(leaves + 1), np.int32, 1, 2)
     lanes = device.traits.lanes
     config = sssp_config(
         balance="dyn_vwarp", min_virtual_warp=1, vertices_per_warp=several, counts=True,

@@ -14,7 +14,7 @@ from paths import check_paths, weighted
 
 import clgraph as cg
 
-STAR = weighted(cg.generate.star(3000), np.int32, 1, 1)
+STAR = weighted(cg.generate.star(3000), np.int32, 1, 2)
 GRID = weighted(cg.generate.grid2d(30, 30), np.int32, 1, 50)
 
 

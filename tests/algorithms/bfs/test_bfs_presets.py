@@ -138,8 +138,8 @@ BFS_4K = [
     Row("bfs-4k", "F9: a table in local memory drops duplicates", {"duplicates": "keep"},
         counted("DROPPED"),
         more={"counts": True, "solo": False, "min_virtual_warp": 16, "discover": 0, **ONE_GROUP}),
-    Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap", "duplicates": "keep"}, queued,
-        more={"solo": False, "discover": 0, "min_virtual_warp": 16, **ONE_GROUP}),
+    Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap", "duplicates": "keep"},
+        decided("exact"), graph=WIDE),
 ]  # fmt: skip
 HELIX = [
     Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"},

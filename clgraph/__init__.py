@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from clgraph.cluster import DividedBFS, DividedSearches
     from clgraph.device import Device, devices
     from clgraph.dynamic.graph import DynamicGraph
-    from clgraph.engine import balance, frontier, limits, pull, schedule
+    from clgraph.engine.strategies import balance, frontier, limits, pull, schedule
     from clgraph.graph import (
         Graph,
         from_edges,
@@ -366,7 +366,7 @@ _MODULES = {
     "verify": "clgraph.verify",
     "method": "clgraph.algorithms.sssp.method",
     **{
-        name: f"clgraph.engine.{name}"
+        name: f"clgraph.engine.strategies.{name}"
         for name in ("balance", "frontier", "limits", "pull", "schedule")
     },
 }

@@ -1,7 +1,7 @@
 """What the runner asks of an algorithm: one class in a module named after it.
 
-``bench/runner/bfs.py`` is the example. A case of kind ``"multi-search"`` is measured by the class
-``PROBLEM`` of ``bench/runner/multi_search.py``, a subclass of `Problem` that
+``bench/problems/bfs.py`` is the example. A case of kind ``"multi-search"`` is measured by the class
+``PROBLEM`` of ``bench/problems/multi_search.py``, a subclass of `Problem` that
 
 * compiles in ``__init__(loaded, device, config)`` and sets ``plan`` (anything with ``config`` and
   ``source_hash``; override `describe` where a plan has neither);
@@ -229,9 +229,9 @@ def problem_of(kind: str) -> type[Problem]:
     """
     name = kind.replace("-", "_")
     try:
-        found: type[Problem] = importlib.import_module(f".{name}", __package__).PROBLEM
+        found: type[Problem] = importlib.import_module(f"..problems.{name}", __package__).PROBLEM
     except (ModuleNotFoundError, AttributeError):
         raise InvalidArgumentError(
-            f"bench/runner/{name}.py has no PROBLEM to measure {kind!r}."
+            f"bench/problems/{name}.py has no PROBLEM to measure {kind!r}."
         ) from None
     return found

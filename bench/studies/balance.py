@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph import device as find_device
-from clgraph.engine.balance import BALANCERS
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 

@@ -21,7 +21,7 @@ import clgraph
 from clgraph import energy
 from clgraph.cli.text import plain, table
 from clgraph.device import wait
-from clgraph.engine.balance import BALANCERS
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 

@@ -23,7 +23,7 @@ import clgraph
 from clgraph import generate
 from clgraph.cli.text import table
 from clgraph.device import Memory
-from clgraph.dynamic.store import copied
+from clgraph.dynamic.storage.store import copied
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.sorting import EdgeSorter, Wishes
 from clgraph.primitives.stages import Compaction, RadixSort, Scan, digit_passes

@@ -26,11 +26,11 @@ from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.triangles.config import Merge
 from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
-from clgraph.cluster.comm import Together
+from clgraph.cluster.ranks.comm import Together
 from clgraph.device import Memory
-from clgraph.engine.balance import BALANCERS
-from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import resident
+from clgraph.engine.strategies.balance import BALANCERS
+from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.sweeps import SweepLog
 from clgraph.profile.microbenchmarks import suite as microbenchmarks
 

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import clgraph as cg
-from clgraph.device import Memory, program
+from clgraph.device import Memory
+from clgraph.device.hardware.nvidia import KernelUse
 from clgraph.device.lazy import cl
-from clgraph.device.nvidia import KernelUse
+from clgraph.device.programs import program
 from clgraph.errors import ClgraphError
 
 from .plans import plans

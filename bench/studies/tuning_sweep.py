@@ -21,8 +21,8 @@ import numpy as np
 import clgraph
 from clgraph import SSSP, SSSPConfig, energy
 from clgraph.algorithms.sssp.method import Method, NearFar, SelfTuning
+from clgraph.cli.algorithms.tuning import draw_profiles
 from clgraph.cli.text import plain, table
-from clgraph.cli.tuning import draw_profiles
 
 from ..runner import machine
 

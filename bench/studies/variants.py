@@ -22,7 +22,7 @@ import numpy as np
 
 from clgraph import BFS, SSSP, BFSConfig, SSSPConfig, energy
 from clgraph import device as find_device
-from clgraph.engine.balance import BALANCERS
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.graph.reorder import ORDERS
 

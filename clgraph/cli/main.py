@@ -9,30 +9,23 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from clgraph.cli import (
-    bench,
+from clgraph.cli.algorithms import (
     bfs,
     centrality,
     communities,
-    convert,
-    devices,
-    doctor,
     dynamic,
-    generate,
-    info,
     ktruss,
     match,
-    microbench,
     mine,
-    profile,
     scc,
     similarity,
     sssp,
     triangles,
-    tune,
 )
+from clgraph.cli.algorithms.whole import rank, structure, walk
+from clgraph.cli.files import convert, generate, info
 from clgraph.cli.text import as_json, printable, version_of
-from clgraph.cli.whole import rank, structure, walk
+from clgraph.cli.tools import bench, devices, doctor, microbench, profile, tune
 from clgraph.errors import (
     ClgraphError,
     DeviceMemoryError,

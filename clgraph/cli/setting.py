@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TypeVar
 
-from clgraph.engine.presets import TUNED
-from clgraph.engine.strategy import parsed, paths
+from clgraph.engine.strategies.presets import TUNED
+from clgraph.engine.strategies.strategy import parsed, paths
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from clgraph.engine.presets import Configuration
-    from clgraph.engine.strategy import Strategy
+    from clgraph.engine.strategies.presets import Configuration
+    from clgraph.engine.strategies.strategy import Strategy
 
 __all__ = ["add_setting", "is_tuned", "wanted"]
 

@@ -8,26 +8,26 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
-from clgraph.cluster.comm import Communicator, Program, Together, run
-from clgraph.cluster.config import Division
+from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
-from clgraph.cluster.over_mpi import world
-from clgraph.cluster.partition import PARTITIONS, chosen, made
+from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
+from clgraph.cluster.parts.share import deal, facts_of, whole_share
+from clgraph.cluster.parts.slices import GraphSlices, slices_of
+from clgraph.cluster.ranks.comm import Communicator, Program, Together, run
+from clgraph.cluster.ranks.over_mpi import world
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
-from clgraph.cluster.share import deal, facts_of, whole_share
-from clgraph.cluster.slices import GraphSlices, slices_of
 from clgraph.cluster.verify import verified_search
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.cluster.part import Part
-    from clgraph.cluster.share import Facts, Share
-    from clgraph.cluster.slices import Slices
+    from clgraph.cluster.parts.part import Part
+    from clgraph.cluster.parts.share import Facts, Share
+    from clgraph.cluster.parts.slices import Slices
     from clgraph.device import Device
     from clgraph.graph import Graph
 
@@ -165,24 +165,26 @@ class BFS:
         )
 
         def bits(facts: Facts) -> bool:
-            return self._division(facts, wanted, partition).exchange == "bits"
+            return self._partition_plan(facts, wanted, partition).exchange == "bits"
 
         shares = shares_of(self.comm, slices, partition, bits, back=True)
         with self.comm.agreeing():
             self.facts, self.partition = shares[0].facts, shares[0].partition
-            division = self._division(self.facts, wanted, partition)
+            partition_plan = self._partition_plan(self.facts, wanted, partition)
             self._labels = slices.graph.labels if isinstance(slices, GraphSlices) else None
             samples = [
                 slices.graph if isinstance(slices, GraphSlices) else share.sample
                 for share in shares
             ]
             self.configs = tuple(
-                division.resolved(sample, self.facts, device, predecessors=self.with_predecessors)
+                partition_plan.resolved(
+                    sample, self.facts, device, predecessors=self.with_predecessors
+                )
                 for sample, device in zip(samples, self.comm.devices, strict=True)
             )
-            kind = BitExchange if division.exchange == "bits" else CandidateExchange
+            kind = BitExchange if partition_plan.exchange == "bits" else CandidateExchange
             self._exchanges: list[BitExchange | CandidateExchange] = [
-                kind(share, division, device, config_, predecessors=self.with_predecessors)
+                kind(share, partition_plan, device, config_, predecessors=self.with_predecessors)
                 for share, device, config_ in zip(
                     shares, self.comm.devices, self.configs, strict=True
                 )
@@ -191,11 +193,11 @@ class BFS:
         run(self.comm, [exchange.prepare() for exchange in self._exchanges])
 
     @staticmethod
-    def _division(facts: Facts, wanted: BFSConfig, partition: str | None) -> Division:
-        division = Division.of(facts, wanted)
-        if partition is None or (division.exchange == "bits") == (partition == "block"):
-            return division
-        return division.exchanging("bits" if partition == "block" else "candidates")
+    def _partition_plan(facts: Facts, wanted: BFSConfig, partition: str | None) -> PartitionPlan:
+        partition_plan = PartitionPlan.of(facts, wanted)
+        if partition is None or (partition_plan.exchange == "bits") == (partition == "block"):
+            return partition_plan
+        return partition_plan.exchanging("bits" if partition == "block" else "candidates")
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
 from clgraph.cluster.bfs import communicator, shares_of
-from clgraph.cluster.comm import Program, Swap, Tell, run
+from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.slices import slices_of
+from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
@@ -19,7 +19,7 @@ from clgraph.graph import Graph, csr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
 
 __all__ = ["ConnectedComponents"]

@@ -6,27 +6,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.hubs import USUAL_CACHE
-from clgraph.engine.choose import Resolved, resolve
-from clgraph.engine.frontier import Frontier, StatusArray, VertexQueue
-from clgraph.engine.limits import Limits
-from clgraph.engine.pull import ByEdges, ByHubs, Never
-from clgraph.engine.schedule import Schedule, Stepped
+from clgraph.engine.choose import resolve
+from clgraph.engine.strategies.frontier import Frontier, StatusArray, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never
+from clgraph.engine.strategies.schedule import Schedule, Stepped
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.bfs.config import BFSConfig
-    from clgraph.cluster.share import Facts
+    from clgraph.cluster.parts.share import Facts
     from clgraph.device import Device
+    from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["Division", "Found"]
+__all__ = ["Found", "PartitionPlan"]
 
 # Pulling is what bits are for: it pays where a level reaches much of the graph.
 BITS_DEGREE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class PartitionPlan:
     """A configuration as several devices share it.
 
     Attributes
@@ -60,7 +61,7 @@ class Division:
     hubs: int
 
     @classmethod
-    def of(cls, facts: Facts, wanted: BFSConfig) -> Division:
+    def of(cls, facts: Facts, wanted: BFSConfig) -> PartitionPlan:
         """Decide what devices must agree on.
 
         Parameters
@@ -102,7 +103,7 @@ class Division:
             hubs=facts.hubs_above(floor) if hubs else 0,
         )
 
-    def exchanging(self, exchange: str) -> Division:
+    def exchanging(self, exchange: str) -> PartitionPlan:
         """Give the same with another exchange, which a partition asks for.
 
         Raises

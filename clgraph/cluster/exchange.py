@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.config import Found
-from clgraph.cluster.part import BitPart, CandidatePart
+from clgraph.cluster.parts.part import BitPart, CandidatePart
+from clgraph.cluster.parts.spreading import SpreadingPart
+from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.result import Level
-from clgraph.cluster.spreading import SpreadingPart
-from clgraph.engine.pull import ByEdges
+from clgraph.engine.strategies.pull import ByEdges
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.config import Division
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.config import PartitionPlan
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["BitExchange", "CandidateExchange", "Levels"]
 
@@ -38,7 +38,7 @@ class CandidateExchange:
     ----------
     share : Share
         What this rank holds.
-    division : Division
+    partition_plan : PartitionPlan
         What ranks share.
     device : Device
         Of this rank.
@@ -58,7 +58,7 @@ class CandidateExchange:
     def __init__(
         self,
         share: Share,
-        division: Division,
+        partition_plan: PartitionPlan,
         device: Device,
         config: Resolved,
         *,
@@ -66,7 +66,7 @@ class CandidateExchange:
     ) -> None:
         self._ranks = share.partition.ranks
         kind = SpreadingPart if share.partition.spreads else CandidatePart
-        self.part = kind(share, division, device, config, predecessors=predecessors)
+        self.part = kind(share, partition_plan, device, config, predecessors=predecessors)
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Make room for what others may send."""
@@ -143,7 +143,7 @@ class BitExchange:
 
     Parameters
     ----------
-    share, division, device, config, predecessors
+    share, partition_plan, device, config, predecessors
         As for `CandidateExchange`.
 
     Attributes
@@ -157,16 +157,16 @@ class BitExchange:
     def __init__(
         self,
         share: Share,
-        division: Division,
+        partition_plan: PartitionPlan,
         device: Device,
         config: Resolved,
         *,
         predecessors: bool,
     ) -> None:
-        self._facts, self._division = share.facts, division
+        self._facts, self._partition_plan = share.facts, partition_plan
         self._ranks = share.partition.ranks
         self._shares = share.partition.shares
-        self.part = BitPart(share, division, device, config, predecessors=predecessors)
+        self.part = BitPart(share, partition_plan, device, config, predecessors=predecessors)
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Do nothing: what others send has one size."""
@@ -203,7 +203,7 @@ class BitExchange:
             edges = rows[:, 1]
             explored += int(edges.sum())
             found = Found(int(rows[:, 0].sum()), int(rows[:, 2].sum()), int(edges.sum()), explored)
-            pulls = isinstance(rule, ByEdges) and self._division.pulls(
+            pulls = isinstance(rule, ByEdges) and self._partition_plan.pulls(
                 before=pulls, facts=self._facts, found=found, rule=rule
             )
             levels.append(Level(found.vertices))

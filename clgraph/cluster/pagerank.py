@@ -11,9 +11,9 @@ from clgraph.algorithms.ranking.columns import real_type
 from clgraph.algorithms.ranking.power import whole_number
 from clgraph.algorithms.spmv.plan import SpMV
 from clgraph.cluster.bfs import communicator, shares_of
-from clgraph.cluster.comm import Program, Swap, Tell, run
+from clgraph.cluster.parts.slices import slices_of, turned
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.slices import slices_of, turned
+from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
 from clgraph.device import Memory
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -22,7 +22,7 @@ from clgraph.graph import Graph
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
 
 __all__ = ["PageRank"]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster.comm import Communicator, Program, Swap, run
+from clgraph.cluster.ranks.comm import Communicator, Program, Swap, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
 
 __all__ = ["Ranked", "RankedStats"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
-from clgraph.cluster.comm import Swap
+from clgraph.cluster.ranks.comm import Swap
 from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyopencl.array import Array
 
-    from clgraph.cluster.comm import Program
-    from clgraph.cluster.part import Part
-    from clgraph.engine.choose import Resolved
+    from clgraph.cluster.parts.part import Part
+    from clgraph.cluster.ranks.comm import Program
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level"]
 
@@ -213,7 +213,7 @@ class DividedStats:
     exchange : {"candidates", "bits"}
         What devices told one another.
     partition : str
-        Who has which vertices and edges: see `clgraph.cluster.partition`.
+        Who has which vertices and edges: see `clgraph.cluster.parts.partition`.
     devices : tuple of str
         Names of the devices of this process, in the order of their parts.
     energy : object or None

@@ -8,8 +8,8 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.cluster.bfs import communicator
-from clgraph.cluster.comm import Program, Swap, run
 from clgraph.cluster.multi_search import DividedSearches
+from clgraph.cluster.ranks.comm import Program, Swap, run
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:

@@ -12,32 +12,32 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.cluster.bfs import communicator, shares_of
-from clgraph.cluster.comm import Mail, Piece, Program, Swap, Tell, run
-from clgraph.cluster.config import Division
-from clgraph.cluster.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
-from clgraph.cluster.partition import RANGE_GRAIN
+from clgraph.cluster.config import PartitionPlan
+from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
+from clgraph.cluster.parts.partition import RANGE_GRAIN
+from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.slices import GraphSlices, slices_of
+from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.arguments import vertex_number
-from clgraph.engine.choose import QUEUE_SLACK
-from clgraph.engine.frontier import VertexQueue
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import (
     QUEUE_PAYLOAD,
     SLOT_WORDS,
     STATE_WORDS,
     stage_fields,
 )
+from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.share import Share
     from clgraph.device import Device
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["SSSP"]
 
@@ -225,13 +225,15 @@ class SSSP:
             self.delta = delta or max(largest / max(self.facts.mean_degree, 1.0), 0.0) or 1.0
             if not weights[0].real:
                 self.delta = max(int(self.delta), 1)
-            division = Division.of(self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap")))
+            partition_plan = PartitionPlan.of(
+                self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap"))
+            )
             self._parts = [
                 _Part(
                     share,
                     w,
                     device,
-                    division.resolved(share.sample, self.facts, device, predecessors=True),
+                    partition_plan.resolved(share.sample, self.facts, device, predecessors=True),
                 )
                 for share, w, device in zip(self._shares, weights, self.comm.devices, strict=True)
             ]

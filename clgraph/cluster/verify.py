@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
-from clgraph.cluster.comm import Program, Swap
+from clgraph.cluster.ranks.comm import Program, Swap
 from clgraph.errors import VerificationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.cluster.part import Part
-    from clgraph.cluster.share import Share
+    from clgraph.cluster.parts.part import Part
+    from clgraph.cluster.parts.share import Share
 
 __all__ = ["asked_of_owners", "verified_lengths", "verified_search"]
 

@@ -7,14 +7,14 @@ from clgraph.names import on_first_use
 if TYPE_CHECKING:
     from clgraph.device.choosing import device
     from clgraph.device.discovery import Device, devices
-    from clgraph.device.kernel import Kernel
-    from clgraph.device.memory import Allocation, Memory
-    from clgraph.device.mirror import Mirror
-    from clgraph.device.occupancy import resident_groups
-    from clgraph.device.pinned import Pinned
-    from clgraph.device.program import Program, load
+    from clgraph.device.hardware.traits import DeviceTraits
+    from clgraph.device.memory.allocation import Allocation, Memory
+    from clgraph.device.memory.mirror import Mirror
+    from clgraph.device.memory.pinned import Pinned
+    from clgraph.device.programs.kernel import Kernel
+    from clgraph.device.programs.occupancy import resident_groups
+    from clgraph.device.programs.program import Program, load
     from clgraph.device.report import DiscoveryReport, discovery_report
-    from clgraph.device.traits import DeviceTraits
     from clgraph.device.waiting import wait
 
 __all__ = [
@@ -38,14 +38,14 @@ __all__ = [
 _HOMES = {
     "clgraph.device.choosing": ("device",),
     "clgraph.device.discovery": ("Device", "devices"),
-    "clgraph.device.kernel": ("Kernel",),
-    "clgraph.device.memory": ("Allocation", "Memory"),
-    "clgraph.device.mirror": ("Mirror",),
-    "clgraph.device.occupancy": ("resident_groups",),
-    "clgraph.device.pinned": ("Pinned",),
-    "clgraph.device.program": ("Program", "load"),
+    "clgraph.device.programs.kernel": ("Kernel",),
+    "clgraph.device.memory.allocation": ("Allocation", "Memory"),
+    "clgraph.device.memory.mirror": ("Mirror",),
+    "clgraph.device.programs.occupancy": ("resident_groups",),
+    "clgraph.device.memory.pinned": ("Pinned",),
+    "clgraph.device.programs.program": ("Program", "load"),
     "clgraph.device.report": ("DiscoveryReport", "discovery_report"),
-    "clgraph.device.traits": ("DeviceTraits",),
+    "clgraph.device.hardware.traits": ("DeviceTraits",),
     "clgraph.device.waiting": ("wait",),
 }
 

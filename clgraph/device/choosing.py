@@ -7,13 +7,17 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from clgraph.device.lazy import discovery
+from clgraph.device.lazy import OnFirstUse
 from clgraph.errors import ClgraphError, DeviceNotFoundError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from clgraph.device import discovery, selftest
     from clgraph.device.discovery import Device
+else:
+    discovery = OnFirstUse("clgraph.device.discovery")
+    selftest = OnFirstUse("clgraph.device.selftest")
 
 __all__ = ["OTHER_DRIVERS", "device"]
 
@@ -73,13 +77,14 @@ def device(spec: str | Device | None = None) -> Device:
         raise InvalidArgumentError(f"device is {spec!r}; it must be a Device, a string or None.")
     wanted, plus, mode = spec.strip().casefold().partition("+")
     fitting = list(_fitting(wanted.strip()))
-    chosen = next((found for found in fitting if found.trouble is None), None)
+    chosen = next((found for found in fitting if selftest.trouble_of(found) is None), None)
     if chosen is None:
         raise DeviceNotFoundError(_cannot_build(fitting) or _not_found(spec, origin))
     for better in fitting[: fitting.index(chosen)]:
         if better not in _passed_over:
             _passed_over.add(better)
-            log.warning("%s is passed over, it cannot build kernels: %s", better, better.trouble)
+            why = selftest.trouble_of(better)
+            log.warning("%s is passed over, it cannot build kernels: %s", better, why)
     if not plus:
         return chosen
     emulation = re.fullmatch(r"(lanes|amdgcn)(\d{1,3})", mode.strip())
@@ -131,9 +136,8 @@ def _is_processor_maker(wanted: str, found: Device) -> bool:
 
 def _cannot_build(fitting: Iterable[Device]) -> str:
     """Say in two sentences that these devices cannot build kernels; empty if there are none."""
-    reasons = [
-        f"{found.name} ({found.platform}): {found.trouble}" for found in fitting if found.trouble
-    ]
+    troubles = ((found, selftest.trouble_of(found)) for found in fitting)
+    reasons = [f"{found.name} ({found.platform}): {why}" for found, why in troubles if why]
     return f"no kernel can be built for {'; '.join(reasons)}. {OTHER_DRIVERS}" if reasons else ""
 
 

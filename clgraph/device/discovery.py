@@ -11,13 +11,12 @@ from typing import Literal
 
 from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.forks import check_process, watch_forks
+from clgraph.device.hardware.processor import name_unknown_processor
+from clgraph.device.hardware.traits import DeviceTraits, is_simulator, probe_traits
 from clgraph.device.lazy import cl
-from clgraph.device.memory import Ledger
-from clgraph.device.pinned import HostArrays
-from clgraph.device.processor import name_unknown_processor
-from clgraph.device.selftest import build_trouble
-from clgraph.device.staging import Staging
-from clgraph.device.traits import DeviceTraits, is_simulator, probe_traits
+from clgraph.device.memory.budget import Ledger
+from clgraph.device.memory.pinned import HostArrays
+from clgraph.device.memory.staging import Staging
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
 __all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]
@@ -92,12 +91,10 @@ class Device:
             emulated=True,
         )
 
-    @functools.cached_property
-    def trouble(self) -> str | None:
-        """Why it cannot build kernels, None if it can; found out once, see `build_trouble`."""
-        if self._real is not None:
-            return self._real.trouble
-        return build_trouble(self)
+    @property
+    def hardware(self) -> Device:
+        """The device itself, where this one emulates lanes on it or has a queue of its own."""
+        return self if self._real is None else self._real
 
     @functools.cached_property
     def context(self) -> cl.Context:
@@ -165,7 +162,7 @@ class Device:
             raise InvalidArgumentError(
                 f"cannot emulate {lanes} lanes; use {', '.join(most)} or {last}."
             )
-        real = self if self._real is None else self._real
+        real = self.hardware
         return Device(self.cl, self.index, real=real, lanes=lanes, flavour=flavour)
 
     def beside(self, *, timed: bool = True) -> Device:
@@ -182,7 +179,7 @@ class Device:
             Equal to this one and with its context, memory and programs; what is enqueued on the two
             has no order.
         """
-        real = self if self._real is None else self._real
+        real = self.hardware
         return Device(
             self.cl,
             self.index,

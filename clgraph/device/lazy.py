@@ -10,7 +10,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
-__all__ = ["checked", "checks", "cl", "discovery", "mako_lookup", "metadata"]
+__all__ = ["OnFirstUse", "cl", "mako_lookup", "metadata"]
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -18,29 +18,28 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from mako import lookup as mako_lookup
 
-    from clgraph.device import checked, checks, discovery
-else:
-    NO_CACHE = "PYOPENCL_NO_CACHE"
+NO_CACHE = "PYOPENCL_NO_CACHE"
 
-    class _OnFirstUse:
-        """Stands for a module, and is as fast as the module once that has been imported."""
 
-        def __init__(self, module: str) -> None:
-            self._module = module
+class OnFirstUse:
+    """Stands for a module, and is as fast as the module once that has been imported."""
 
-        def __getattr__(self, name: str) -> object:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            # Not set, to a shell; pyopencl's import would fail over it.
-            if os.environ.get(NO_CACHE) == "":
-                del os.environ[NO_CACHE]
-            module = importlib.import_module(self._module)
-            self.__dict__.update(vars(module))
-            return getattr(module, name)
+    def __init__(self, module: str) -> None:
+        self._module = module
 
-    cl = _OnFirstUse("pyopencl")
-    mako_lookup = _OnFirstUse("mako.lookup")
-    metadata = _OnFirstUse("importlib.metadata")
-    checked = _OnFirstUse("clgraph.device.checked")
-    checks = _OnFirstUse("clgraph.device.checks")
-    discovery = _OnFirstUse("clgraph.device.discovery")
+    def __getattr__(self, name: str) -> object:
+        """Import the module, and look there."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        # Not set, to a shell; pyopencl's import would fail over it.
+        if os.environ.get(NO_CACHE) == "":
+            del os.environ[NO_CACHE]
+        module = importlib.import_module(self._module)
+        self.__dict__.update(vars(module))
+        return getattr(module, name)
+
+
+if not TYPE_CHECKING:
+    cl = OnFirstUse("pyopencl")
+    mako_lookup = OnFirstUse("mako.lookup")
+    metadata = OnFirstUse("importlib.metadata")

@@ -6,15 +6,17 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from clgraph.device.memory.copying import report_copies_to
+from clgraph.device.programs.kernel import launch_by
 from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from clgraph.device.kernel import Argument, Kernel
     from clgraph.device.lazy import cl
+    from clgraph.device.programs.kernel import Argument, Kernel
 
-__all__ = ["Observer", "copied", "observed_by", "observer"]
+__all__ = ["Observer", "observed_by", "observer"]
 
 
 class Observer(Protocol):
@@ -47,14 +49,6 @@ def observer() -> Observer | None:
     return _observer
 
 
-def copied(event: cl.Event, size_bytes: int) -> cl.Event:
-    """Tell who is watching of a copy between host and device; give its event back."""
-    watching = _observer
-    if watching is not None:
-        watching.copied(event, size_bytes)
-    return event
-
-
 @contextlib.contextmanager
 def observed_by(watching: Observer) -> Iterator[None]:
     """Have every launch and copy of this process observed.
@@ -69,7 +63,11 @@ def observed_by(watching: Observer) -> Iterator[None]:
         raise ClgraphError("a profile is being taken already; wait until it has ended.")
     try:
         _observer = watching
+        launch_by(watching.launch)
+        report_copies_to(watching.copied)
         yield
     finally:
+        report_copies_to(None)
+        launch_by(None)
         _observer = None
         _watching.release()

@@ -6,12 +6,12 @@ import functools
 import logging
 from typing import TYPE_CHECKING
 
-from clgraph.device import program
-from clgraph.device.builderror import first_error
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.device.folders import cache_root
 from clgraph.device.lazy import cl
-from clgraph.device.sources import source_folders
+from clgraph.device.programs import program
+from clgraph.device.programs.builderror import first_error
+from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import KernelBuildError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.device.discovery import Device
 
-__all__ = ["build_trouble"]
+__all__ = ["build_trouble", "trouble_of"]
 
 log = logging.getLogger("clgraph")
 
@@ -63,6 +63,14 @@ def build_trouble(device: Device) -> str | None:
     if passed is not None:
         passed.store(key, CachedBinary(b"", ""), {"device": device.name, "driver": device.driver})
     return None
+
+
+def trouble_of(device: Device) -> str | None:
+    """Say why a device cannot build kernels, as `build_trouble` does, once for its hardware."""
+    return _found_out(device.hardware)
+
+
+_found_out = functools.cache(build_trouble)
 
 
 @functools.cache

@@ -1,11 +1,11 @@
 """Graphs that change in batches, and what is kept up to date with them."""
 
 from clgraph.dynamic.graph import DynamicGraph
-from clgraph.dynamic.peeling import EdgeSupports, PeeledEdges, peel_trusses
+from clgraph.dynamic.maintained.peeling import EdgeSupports, PeeledEdges, peel_trusses
+from clgraph.dynamic.maintained.searches import BFS, ConnectedComponents
+from clgraph.dynamic.maintained.triangles import TriangleCounter
+from clgraph.dynamic.maintained.trusses import TrussNumbers
 from clgraph.dynamic.result import MemoryUsage, UpdateResult
-from clgraph.dynamic.searches import BFS, ConnectedComponents
-from clgraph.dynamic.triangles import TriangleCounter
-from clgraph.dynamic.trusses import TrussNumbers
 
 __all__ = [
     "BFS",

@@ -15,7 +15,7 @@ from clgraph.graph.arrays import as_array, as_index_array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clgraph.dynamic.store import Field, Store
+    from clgraph.dynamic.storage.store import Field, Store
     from clgraph.dynamic.updating import Updater
 
 __all__ = ["ABSENT", "ANY", "PRESENT", "Edges", "Marked", "as_edges", "as_fields", "key_bits"]

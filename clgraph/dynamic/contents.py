@@ -12,11 +12,11 @@ from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import as_edges, key_bits
-from clgraph.dynamic.blocks import Blocks
 from clgraph.dynamic.current import Current
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
-from clgraph.dynamic.store import Field, Held, Spare, Store, copied, read_range
+from clgraph.dynamic.storage.blocks import Blocks
+from clgraph.dynamic.storage.store import Field, Held, Spare, Store, copied, read_range
 from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
-    from clgraph.dynamic.following import Follower
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.maintained.following import Follower
 
 __all__ = ["Contents"]
 

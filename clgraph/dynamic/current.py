@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.dynamic.freelists import WORDS
 from clgraph.dynamic.inplace import COMMIT
 from clgraph.dynamic.parts import Steps
-from clgraph.dynamic.store import Held, Store
+from clgraph.dynamic.storage.freelists import WORDS
+from clgraph.dynamic.storage.store import Held, Store
 
 if TYPE_CHECKING:
     import threading
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation
     from clgraph.dynamic.batches import Edges
-    from clgraph.dynamic.freelists import FreeLists, Outcome
     from clgraph.dynamic.inplace import Shape
+    from clgraph.dynamic.storage.freelists import FreeLists, Outcome
 
 __all__ = ["Current", "InPlaceBatch"]
 

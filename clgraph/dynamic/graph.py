@@ -10,15 +10,13 @@ import numpy as np
 
 from clgraph.device import Allocation
 from clgraph.dynamic import batches
-from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, Edges, as_edges, as_fields, key_bits
-from clgraph.dynamic.contents import Contents
-from clgraph.dynamic.following import Change
-from clgraph.dynamic.parts import Batch, Steps
-from clgraph.dynamic.regime import REGIMES, costs_of
+from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, as_edges, as_fields, key_bits
+from clgraph.dynamic.changing import Changing, timed
+from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import UpdateResult
-from clgraph.dynamic.store import MOVED, Spare, Store, copied
+from clgraph.dynamic.storage.store import Spare
 from clgraph.dynamic.updating import JOIN, LEAVE, STAY
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 from clgraph.graph.arrays import as_weight_array
 
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DynamicGraph"]
 
-MOST_NARROW = 2**32 - 2**20
 
-
-class DynamicGraph(Contents):
+class DynamicGraph(Changing):
     """A graph that grows and shrinks on a device, in batches of edges.
 
     Parameters
@@ -208,171 +204,6 @@ class DynamicGraph(Contents):
         """
         return self._changed(as_edges(src, dst), {}, PRESENT, LEAVE, regime)
 
-    def _changed(
-        self, edges: Edges, values: dict[str, Any], want: int, way: int, regime: str
-    ) -> UpdateResult:
-        if regime not in REGIMES:
-            raise InvalidArgumentError(f"regime={regime!r} is not one of {', '.join(REGIMES)}.")
-        began = time.perf_counter()
-        with self.lock:
-            steps = Steps()
-            result = None
-            if edges.count and self._in_place_pays(edges.count, want, regime):
-                result = self._placed(steps, edges, values, way)
-            if result is None:
-                result = self._replaced(steps, edges, values, want, way, regime)
-                steps.wait()
-            return _timed(result, steps, began)
-
-    def _replaced(
-        self,
-        steps: Steps,
-        edges: Edges,
-        values: dict[str, Any],
-        want: int,
-        way: int,
-        regime: str,
-    ) -> UpdateResult:
-        """Write the rows of a batch, or all, to other memory, and refer to that."""
-        given, updater = edges.count, self._updater
-        held = self._held
-        store, spare, vertex_fields = held.store, held.spare, held.vertex_fields
-        edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
-        result = UpdateResult(given, absent=edges.outside)
-        states = None
-        if edges.count:
-            both = not self.directed
-            found = batches.marked(updater, steps, store, edges, want, both=both)
-            if isinstance(found, int):
-                edges = replace(edges, largest=found)
-                edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
-                result = replace(result, absent=edges.outside)
-                if not edges.count:
-                    return result
-                found = batches.marked(updater, steps, store, edges, want, both=both)
-            assert not isinstance(found, int)  # noqa: S101 (ids have been looked at)
-            counts: dict[str, Any] = {"repeated": edges.count - found.different}
-            if way == JOIN:
-                counts |= {"new": found.wanted, "present": found.different - found.wanted}
-            else:
-                counts |= {"gone": found.wanted}
-                counts["absent"] = found.different - found.wanted + edges.outside
-            result = replace(result, **counts)
-            if found.wanted:
-                batch = batches.cleaned(updater, steps, found)
-                if way == JOIN:
-                    batch = replace(batch, values=self._on_device(values))
-                chosen = regime
-                if regime == "auto":
-                    mean = store.m / max(store.n, 1)
-                    costs = costs_of(self.device)
-                    chosen = costs.faster(batch.count, store.m, mean)
-                made = replace(store, parallel=store.parallel or want == ANY)
-                made, spare = self._made(steps, (made, spare), batch, way, chosen)
-                change = Change(batch, way == JOIN, key_bits(store.n), store, made)
-                states = {
-                    follower: follower.followed(steps, state, change)
-                    for follower, state in held.states.items()
-                }
-                store = made
-                result = replace(result, regime=chosen)
-        steps.wait()
-        if states is not None:
-            self._check_narrow(store)
-            self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
-        return result
-
-    def _in_place_pays(self, count: int, want: int, regime: str) -> bool:
-        """Whether a batch is to be brought in by one launch that changes the rows it touches."""
-        held = self._held
-        store = held.store
-        followed = any(state is not None for state in held.states.values())
-        possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite" or followed:
-            return False
-        if regime == "rows":
-            return True
-        crowded = count >= held.updater.in_place.crowded_from
-        return not crowded and costs_of(self.device).in_place(count, store.m, store.n)
-
-    def _placed(
-        self, steps: Steps, edges: Edges, values: dict[str, Any], way: int
-    ) -> UpdateResult | None:
-        """Bring a batch in by one launch; None if it does not fit that, and nothing changed."""
-        given, joins = edges.count, way == JOIN
-        carried = self._on_device(values) if joins else []
-        while True:
-            held = self._held
-            edges, store, vertex_fields = self._fitted(
-                steps, edges, held.store, held.vertex_fields, way
-            )
-            if not edges.count:
-                return UpdateResult(given, absent=edges.outside)
-            outcome = self._in_place(
-                steps, edges, store, vertex_fields, carried, joins=joins, both=not self.directed
-            )
-            if outcome is None:
-                return None
-            if not outcome["STATUS"]:
-                break
-            edges = replace(edges, largest=outcome["LARGEST"])
-        self._check_narrow(self._store)
-        different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
-        others = different - wanted
-        return UpdateResult(
-            given,
-            repeated=edges.count - different,
-            new=wanted if joins else 0,
-            present=others if joins else 0,
-            gone=0 if joins else wanted,
-            absent=edges.outside + (0 if joins else others),
-            regime="rows" if wanted else "none",
-            moved=outcome.moved,
-            looked=outcome["LOOKED"],
-        )
-
-    def _made(
-        self, steps: Steps, held: tuple[Store, Spare], batch: Batch, way: int, regime: str
-    ) -> tuple[Store, Spare]:
-        step = self._updater.moved if regime == "rows" else self._updater.rewritten
-        return step(steps, *held, batch, way, key_bits(held[0].n))
-
-    def _check_narrow(self, store: Store) -> None:
-        if self._updater.offset == np.uint32 and store.entries > MOST_NARROW:
-            raise InvalidGraphError(
-                f"the graph has grown to blocks of {store.entries} entries, beyond what 32 bits "
-                "count; make another DynamicGraph of to_graph(), which then takes 64."
-            )
-
-    def _fitted(
-        self,
-        steps: Steps,
-        edges: Edges,
-        store: Store,
-        vertex_fields: dict[str, Any],
-        way: int,
-    ) -> tuple[Edges, Store, dict[str, Any]]:
-        """Leave out edges of vertices that are not there, or add the vertices."""
-        if edges.largest is None:
-            return edges, store, vertex_fields  # it turns out when keys are made
-        if way == LEAVE:
-            return edges.below(store.n), store, vertex_fields
-        batches.check_growth(edges, store.n)
-        if edges.largest is not None and edges.largest >= store.n:
-            grown = edges.largest + 1
-            vertex_fields = self._grown_fields(vertex_fields, store.n, grown)
-            store = self._updater.grown(steps, store, grown)
-        return edges, store, vertex_fields
-
-    def _on_device(self, values: dict[str, Any]) -> list[Any]:
-        """Upload the values of a batch, in the order of the fields."""
-        return [
-            values[field.name]
-            if not isinstance(values[field.name], np.ndarray)
-            else self._updater.work.upload(f"batch_{field.name}", values[field.name])
-            for field in self._updater.fields
-        ]
-
     def update_values(
         self,
         src: Any,
@@ -421,7 +252,7 @@ class DynamicGraph(Contents):
             edges, _, _ = self._fitted(steps, edges, store, vertex_fields, LEAVE)
             result = UpdateResult(given, absent=edges.outside)
             if not edges.count:
-                return _timed(result, steps, began)
+                return timed(result, steps, began)
             if edges.chosen is not None:
                 values = {
                     name: (one if isinstance(one, np.ndarray) else one.read())[edges.chosen]
@@ -442,28 +273,7 @@ class DynamicGraph(Contents):
                 pools = self._written(steps, store, found, values)
                 steps.wait()
                 self._held = held.changed(replace(store, pools=pools), held.spare)
-            return _timed(result, steps, began)
-
-    def _written(
-        self, steps: Steps, store: Store, found: batches.Marked, values: dict[str, Any]
-    ) -> tuple[Any, ...]:
-        """Give pools of which those that get values are copies, with the values written."""
-        updater = self._updater
-        pools = list(store.pools)
-        for at, field in enumerate(updater.fields, 1):
-            if field.name not in values:
-                continue
-            given = values[field.name]
-            if isinstance(given, np.ndarray):
-                given = updater.work.upload(f"batch_{field.name}", given)
-            pool = pools[at]
-            pools[at] = self._memory.allocate(pool.name, pool.count, pool.dtype)
-            event = copied(pool, pools[at], pool.count)
-            steps["copy"].add(event, event)
-            kind = MOVED[field.dtype.itemsize]
-            args = (found.mask, found.place, found.order, np.uint32(found.count), given, pools[at])
-            updater.kernels.launch(steps["copy"], "batch_write", found.count, *args, value=kind)
-        return tuple(pools)
+            return timed(result, steps, began)
 
     def insert_vertices(self, count: int = 1) -> range:
         """Add vertices without edges; gives their ids."""
@@ -516,14 +326,14 @@ class DynamicGraph(Contents):
             dead[ids.src] = 1
             result = UpdateResult(ids.count, repeated=ids.count - int(dead.sum(dtype=np.int64)))
             if not ids.count or not store.m:
-                return _timed(result, steps, began)
+                return timed(result, steps, began)
             kept, gone = self._updater.alive(steps, store, dead, both=not self.directed)
             made, spare = self._updater.rewritten(
                 steps, store, held.spare, None, STAY, key_bits(store.n), kept=kept
             )
             steps.wait()
             self._held = held.changed(made, spare, states=dict.fromkeys(held.states))
-            return _timed(replace(result, gone=gone, regime="rewrite"), steps, began)
+            return timed(replace(result, gone=gone, regime="rewrite"), steps, began)
 
     def set_vertex_property(self, name: str, values: Any) -> None:
         """Replace the values of all vertices [n]."""
@@ -538,14 +348,6 @@ class DynamicGraph(Contents):
             fresh.write(array.astype(held.dtype))
             fields = self._held.vertex_fields | {name: fresh}
             self._held = replace(self._held, vertex_fields=fields)
-
-    def _grown_fields(self, fields: dict[str, Any], known: int, n: int) -> dict[str, Any]:
-        made = {}
-        for name, old in fields.items():
-            array = np.zeros(n, old.dtype)
-            array[:known] = old.read(known)
-            made[name] = self._memory.upload(name, array)
-        return made
 
     def trim(self) -> int:
         """Let other sizes have the block arrays that are empty, and free scratch memory.
@@ -573,21 +375,3 @@ class DynamicGraph(Contents):
             steps.wait()
             self._held = replace(self._held, store=made, spare=Spare())
             self._updater.release()
-
-
-def _timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
-    """Add times; what was launched has ended."""
-    times, launches = {}, 0
-    for name, log in steps.logs.items():
-        if log.launches:
-            times[name] = log.kernel_ms
-            launches += log.launches
-    # The result is nobody else's yet, and replace() takes longer than a launch.
-    for name, value in (
-        ("kernel_ms", sum(times.values())),
-        ("launches", launches),
-        ("steps", times),
-        ("total_ms", 1e3 * (time.perf_counter() - began)),
-    ):
-        object.__setattr__(result, name, value)
-    return result

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Memory, load, resident_groups
-from clgraph.dynamic.freelists import WORDS
-from clgraph.dynamic.store import MOVED, Workspace
+from clgraph.dynamic.storage.freelists import WORDS
+from clgraph.dynamic.storage.store import MOVED, Workspace
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.device import Allocation, Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
     from clgraph.dynamic.current import InPlaceBatch
     from clgraph.dynamic.parts import Steps
-    from clgraph.dynamic.store import Field
+    from clgraph.dynamic.storage.store import Field
 
 __all__ = ["COMMIT", "InPlace", "Shape"]
 
@@ -98,7 +98,7 @@ class InPlace:
     together : bool
         Whether all stages are one launch; where work-groups cannot wait for each other, each stage
         is one.
-    crowded_from : int
+    too_many_from : int
         Edges from which on batches had more keys for a box than fit; batches that follow each other
         are alike, so others as large are not tried unless they have to be.
     """
@@ -109,7 +109,7 @@ class InPlace:
         self.device = device
         self.box = box
         self.together = device.traits.grid_barrier
-        self.crowded_from = FAR
+        self.too_many_from = FAR
         self._offset = np.dtype(offset)
         self._group_size = group_size(device.traits)
         self._params: dict[str, Any] = {
@@ -228,7 +228,7 @@ class InPlace:
 
     def note_crowded(self, edges: int) -> None:
         """Note that a batch of so many edges did not fit."""
-        self.crowded_from = min(self.crowded_from, edges)
+        self.too_many_from = min(self.too_many_from, edges)
 
     def part_ways(self) -> None:
         """Make every stage a launch of its own, since work-groups waited in vain.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
 
 __all__ = ["Replay", "Updates", "read_updates", "replay"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Memory
-from clgraph.dynamic.blocks import CLASSES, Blocks, NoRoomError, size_classes
-from clgraph.dynamic.freelists import FreeLists
 from clgraph.dynamic.inplace import InPlace
 from clgraph.dynamic.parts import Batch, Rows, Steps
-from clgraph.dynamic.store import Kernels, Spare, Store, Workspace, copied, read_range
+from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError, size_classes
+from clgraph.dynamic.storage.freelists import FreeLists
+from clgraph.dynamic.storage.store import Kernels, Spare, Store, Workspace, copied, read_range
 from clgraph.primitives.launches import Run
 from clgraph.primitives.stages import Compaction, RadixSort, Scan
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
-    from clgraph.dynamic.freelists import Outcome
-    from clgraph.dynamic.store import Field
+    from clgraph.dynamic.storage.freelists import Outcome
+    from clgraph.dynamic.storage.store import Field
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["JOIN", "LEAVE", "STAY", "Updater"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from clgraph.device import Memory, Mirror, resident_groups
 from clgraph.device.observing import observer
-from clgraph.engine.choose import MAX_GROUPS
+from clgraph.engine.resolved import MAX_GROUPS
 from clgraph.engine.state import (
     COUNTERS,
     COUNTERS_AT,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.kernel import Argument
-    from clgraph.engine.choose import Resolved
+    from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["Driver", "Outcome"]
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.kernel import Argument
-    from clgraph.device.memory import Progress
-    from clgraph.engine.choose import Resolved
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
+    from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
 __all__ = ["Plan", "SearchPlan", "Stages", "Table"]

@@ -12,8 +12,8 @@ from clgraph.engine.estimates import Estimated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
 
 __all__ = ["COMPONENT_KNOWN", "SweepLog", "Sweeper"]
 

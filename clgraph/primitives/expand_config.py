@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.balance import (
+from clgraph.engine.strategies.balance import (
     FAMILY,
     Balancer,
     Chunks,
@@ -15,8 +15,8 @@ from clgraph.engine.balance import (
     Vwarp,
     WarpSearch,
 )
-from clgraph.engine.schedule import check_group_size
-from clgraph.engine.strategy import Slot, Strategy, number, real, slot, switch
+from clgraph.engine.strategies.schedule import check_group_size
+from clgraph.engine.strategies.strategy import Slot, Strategy, number, real, slot, switch
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.sizes import LARGEST_SIZE
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
-from clgraph.engine.balance import BALANCER_COUNTERS, DynVwarp
+from clgraph.engine.strategies.balance import BALANCER_COUNTERS, DynVwarp
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.expand_config import ExpandConfig, decide
 from clgraph.primitives.expand_results import ExpandStats, Expansion

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.device.nvidia import unit_limits
-from clgraph.device.occupancy import LANES_PER_WARP, group_limits
+from clgraph.device.hardware.nvidia import LANES_PER_WARP, group_limits, unit_limits
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clgraph.device.nvidia import unit_limits
+from clgraph.device.hardware.nvidia import unit_limits
 from clgraph.profile import criteria as formulas
 from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES, Criterion, Occupancy
 from clgraph.profile.evidence import NO_PASS, ONE_LANE, Evidence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.microbenchmarks.purity import assembler_text
 

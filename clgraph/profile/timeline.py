@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from clgraph.device import wait
 from clgraph.device.lazy import cl
-from clgraph.device.memory import Allocation
+from clgraph.device.memory.allocation import Allocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
 
 __all__ = ["Launch", "Place", "Timeline", "place_of"]
 

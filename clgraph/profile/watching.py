@@ -10,8 +10,8 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
-from clgraph.device.memory import Allocation, finish_copy
-from clgraph.device.program import build
+from clgraph.device.memory.copying import finish_copy
+from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
 from clgraph.profile.instrument import (
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.kernel import Argument
+    from clgraph.device.memory.allocation import Allocation
+    from clgraph.device.programs.kernel import Argument
     from clgraph.profile.instrument import Flavour
     from clgraph.profile.timeline import Place
 

@@ -8,6 +8,7 @@ True
 
 from clgraph.tune.database import Entry, entries, nearest
 from clgraph.tune.problems import PROBLEMS
-from clgraph.tune.tuning import Objective, Tuned, run
+from clgraph.tune.result import Objective, Tuned
+from clgraph.tune.tuning import run
 
 __all__ = ["PROBLEMS", "Entry", "Objective", "Tuned", "entries", "nearest", "run"]

@@ -11,8 +11,8 @@ from clgraph.graph.modules import module
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from clgraph.tune.result import Tuned
     from clgraph.tune.trials import Trial
-    from clgraph.tune.tuning import Tuned
 
 __all__ = ["draw"]
 

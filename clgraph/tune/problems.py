@@ -139,7 +139,7 @@ class Hops(Problem):
 
     def branches(self, traits: DeviceTraits) -> tuple[Branch, ...]:
         """Give forms of the frontier, each with what goes with it."""
-        balancers = tuple(module("clgraph.engine.balance").BALANCERS)
+        balancers = tuple(module("clgraph.engine.strategies.balance").BALANCERS)
         launched: dict[str, tuple[Any, ...]] = {
             "schedule": (None, "persistent", "stepped"),
             "schedule.group_size": _group_sizes(traits),

@@ -22,7 +22,7 @@ ${level.rows()}\
     __global uint *restrict parts,              // [n] out: who founded the part
     __global sum_t *restrict part_totals,       // [n] out
     __global sum_t *restrict cuts,              // [n] out: of parts to the rest of their communities
-    __global uchar *restrict joined)            // [n] out: whether somebody has joined the founder
+    __global uchar *restrict joined)            // [n] out: whether somebody has joined the part
 {
     ${lanes.setup()}
     <%level:each_row>

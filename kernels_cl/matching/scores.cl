@@ -178,7 +178,6 @@ __kernel KERNEL void matching_normalise(
 __kernel KERNEL void matching_seeds(
     const uint n,
     __global const uint *restrict query_first,      // [queries + 1], rows
-    const uint queries,
     const uint k,
     const uint blocks,
     __global const uint *restrict scores,           // [rows, n]
@@ -186,12 +185,13 @@ __kernel KERNEL void matching_seeds(
 % if seeds == "flat":
     __global const ulong *restrict sums,            // [rows, blocks] normalised, each query scanned
 % endif
+    const ulong begin, const ulong end,             // of the queries * k seeds, those of this launch
     const uint key_low, const uint key_high,
     __global uint *restrict seeds)                  // [queries, k, 2] out: row, target vertex
 {
     ${lanes.setup()}
     ${group.setup()}
-    for (ulong draw = get_group_id(0); draw < (ulong)queries * k; draw += get_num_groups(0)) {
+    for (ulong draw = begin + get_group_id(0); draw < end; draw += get_num_groups(0)) {
         const uint query = (uint)(draw / k), first = query_first[query], last = query_first[query + 1u];
         const uint4 words = philox((uint4)((uint)(draw % k), 0u, 0u, 0u), (uint2)(key_low, key_high));
         uint row = first, t = 0u;

@@ -86,7 +86,7 @@
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${finish("next")}
     % if counting == "expanded":
-    const ulong ahead = (ulong)next.length * mean_degree;   // a lone work-item counts edges as it goes
+    const ulong ahead = (ulong)next.length * mean_degree;   // a single work-item counts edges as it goes
     % else:
     const ulong ahead = edges;
     % endif

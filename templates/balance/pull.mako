@@ -21,7 +21,7 @@
 <%namespace name="search" file="/balance/search.mako"/>
 
 ## The rule by edges: an expression, whether pulling reads fewer edges than the frontier's `edges`, where
-## so many are `unexplored`; clgraph.engine.pull.ByEdges has it for the host.
+## so many are `unexplored`; clgraph.engine.strategies.pull.ByEdges has it for the host.
 <%def name="reads_fewer(edges, unexplored)">${edges} > ${unexplored} / ${config.pull.alpha}u + n / ${config.pull.floor}u</%def>
 
 <%def name="setup()">

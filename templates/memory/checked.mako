@@ -3,7 +3,7 @@
 ## CHECKED(pointer, place)   `place` where pointer[place] lies in the array that `pointer` points into,
 ##                           else a place whose loss harms nobody, and the first such access is noted
 ## CHECKED_IN(array, place)  the same for an array of local or private memory
-## CHECKED_PARAMETER, _ARGUMENT, _BEGIN   what clgraph/device/checked.py adds to kernels and to the
+## CHECKED_PARAMETER, _ARGUMENT, _BEGIN   what clgraph/device/rendering/checked.py adds to kernels and to the
 ##                           functions they call: the table, and where the arrays begin
 ## In scope                  arrays, how many arguments a kernel has at most;
 ##                           table, the first word of each part

@@ -11,8 +11,8 @@ import pytest
 from made_up import case, record
 
 from bench.runner import records, suites
-from clgraph.cli import bench as command
 from clgraph.cli.main import main
+from clgraph.cli.tools import bench as command
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = ("--only", "grid500", "--sources", "3", "--passes", "1", "--device", "pocl")
@@ -139,7 +139,7 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
     shutil.copytree(ROOT / "clgraph", tmp_path / "clgraph", ignore=ignore)
     shutil.copytree(ROOT / "bench", tmp_path / "clgraph" / "bench", ignore=ignore)
     script = (
-        "from clgraph.cli.bench import load_runner; import sys; "
+        "from clgraph.cli.tools.bench import load_runner; import sys; "
         "print(load_runner('runner.runner').__file__, 'bench' in sys.modules)"
     )
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -96,7 +96,7 @@ Sorting.peers = {"numpy": Numpy, "backwards": Backwards, "huge": Huge, "absent":
 
 @pytest.fixture(autouse=True)
 def sorting(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bench.runner.sorting", SimpleNamespace(PROBLEM=Sorting))
+    monkeypatch.setitem(sys.modules, "bench.problems.sorting", SimpleNamespace(PROBLEM=Sorting))
     case = Case("sorting", "grid500", shows="nothing", presets=("steady", "shaky"))
     monkeypatch.setitem(suites.SUITES, "made-up", (case,))
     monkeypatch.setattr(machine, "COPY_BYTES", 1 << 16)

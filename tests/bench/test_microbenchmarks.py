@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from clgraph.cli.bench import load_runner
+from clgraph.cli.tools.bench import load_runner
 from clgraph.profile import microbenchmarks
 
 

@@ -7,8 +7,9 @@ import pytest
 
 import clgraph as cg
 from bench.peers import reference
+from bench.problems import bfs
 from bench.report import text
-from bench.runner import bfs, graphs, machine, measure, problem, records, runner, suites
+from bench.runner import graphs, machine, measure, problem, records, runner, suites
 from bench.runner.measure import Settings
 from bench.runner.pinned import Pinned
 from bench.runner.suites import Case

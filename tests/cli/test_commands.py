@@ -10,7 +10,7 @@ import pytest
 
 import clgraph as cg
 from clgraph import energy
-from clgraph.cli.generate import KINDS, NEEDED
+from clgraph.cli.files.generate import KINDS, NEEDED
 from clgraph.cli.main import main
 from clgraph.cli.searching import cell
 from clgraph.device import discovery

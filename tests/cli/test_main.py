@@ -17,7 +17,7 @@ from clgraph.cli import main as cli
 from clgraph.cli.command import Command
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import as_json, count_bytes, pairs, plain, table
-from clgraph.engine.strategy import paths
+from clgraph.engine.strategies.strategy import paths
 
 
 def run(capsys, *argv):

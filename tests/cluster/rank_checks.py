@@ -15,8 +15,8 @@ from graphs import SHAPES
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.cluster import over_mpi
-from clgraph.cluster.comm import Swap, Tell, run
+from clgraph.cluster.ranks import over_mpi
+from clgraph.cluster.ranks.comm import Swap, Tell, run
 
 DEVICE, FOLDER = sys.argv[1], Path(sys.argv[2])
 FORMS = (

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import clgraph as cg
-from clgraph.cluster.comm import Tell, run
+from clgraph.cluster.ranks.comm import Tell, run
 
 HOW = sys.argv[1]
 comm = cg.cluster.world("pocl", timeout_s=2 if HOW == "silent" else 200)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.cluster import slices as slices_module
-from clgraph.cluster.comm import Mail, Piece, Swap, Tell, letters_of, run
-from clgraph.cluster.partition import PARTITIONS, Grid, chosen, made
-from clgraph.cluster.slices import FileSlices, GraphSlices, Kronecker
+from clgraph.cluster.parts import slices as slices_module
+from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
+from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
+from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell, messages_of, run
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 NOBODY = np.zeros(0, np.int64)
@@ -273,9 +273,9 @@ def test_ranks_that_go_different_ways_are_stopped(device):
     memory = cg.device("intel")
     piece = Piece(1, memory, 0, 4)
     with pytest.raises(cg.ClusterError, match="expects something else"):
-        letters_of([Mail([piece], []), Mail([], [])])
+        messages_of([Mail([piece], []), Mail([], [])])
     with pytest.raises(cg.ClusterError, match="nobody sends"):
-        letters_of([Mail([], []), Mail([], [Piece(0, memory, 0, 4)])])
+        messages_of([Mail([], []), Mail([], [Piece(0, memory, 0, 4)])])
 
 
 @ONE_RUNTIME

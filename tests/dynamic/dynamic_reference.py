@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clgraph.dynamic.blocks import block_size
+from clgraph.dynamic.storage.blocks import block_size
 
 
 class Reference:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from clgraph.dynamic.blocks import Blocks, NoRoomError, block_size, size_classes
-from clgraph.dynamic.vectree import WORD_BITS, VecTrees
+from clgraph.dynamic.storage.blocks import Blocks, NoRoomError, block_size, size_classes
+from clgraph.dynamic.storage.vectree import WORD_BITS, VecTrees
 from clgraph.errors import ClgraphError
 
 

@@ -7,8 +7,8 @@ from dynamic.dynamic_reference import Reference, batch, check
 import clgraph as cg
 from clgraph.device import Memory
 from clgraph.dynamic import inplace
-from clgraph.dynamic.freelists import BARRIER_FAILED, BARRIER_ROUND, WORDS, FreeLists
 from clgraph.dynamic.inplace import COMMIT, PROCESS, SCATTER, InPlace, Shape
+from clgraph.dynamic.storage.freelists import BARRIER_FAILED, BARRIER_ROUND, WORDS, FreeLists
 
 RNG = np.random.default_rng(11)
 

@@ -8,7 +8,7 @@ from peeling import hub_and_cliques, truss_numbers_of, tube
 
 import clgraph as cg
 from clgraph import dynamic
-from clgraph.dynamic.maintaining import FIRST_ORDER, MOST_STAMPS, Span
+from clgraph.dynamic.maintained.maintaining import FIRST_ORDER, MOST_STAMPS, Span
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 on_both = pytest.mark.runtimes("pocl", "intel")

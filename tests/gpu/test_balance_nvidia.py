@@ -6,7 +6,7 @@ from configs import expand_config
 from searches import check_search
 
 import clgraph as cg
-from clgraph.engine.balance import BALANCERS
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.primitives import Expand, expansion
 
 pytestmark = pytest.mark.gpu

@@ -12,8 +12,8 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES,
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.engine import resident
-from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import resolve
+from clgraph.engine.strategies.balance import BALANCERS
 
 pytestmark = pytest.mark.gpu
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from runtimes import clean_environment, run_python
 
-from clgraph.device import Memory, load, program, resident_groups, wait
+from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
+from clgraph.device.hardware.nvidia import groups_per_unit, unit_limits
 from clgraph.device.lazy import cl
-from clgraph.device.nvidia import unit_limits
-from clgraph.device.occupancy import groups_per_unit
+from clgraph.device.programs import program
 from clgraph.errors import ClgraphError, DeviceMemoryError, KernelBuildError
 
 pytestmark = pytest.mark.gpu

@@ -8,7 +8,8 @@ import clgraph as cg
 from bench.studies import matching_sequential as sequential
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
-from clgraph.device import Kernel, Memory, program, wait
+from clgraph.device import Kernel, Memory, wait
+from clgraph.device.programs import program
 
 pytestmark = pytest.mark.gpu
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from clgraph.device.amd import parse_binary
-from clgraph.device.nvidia import KernelUse, parse_build_log
+from clgraph.device.hardware.amd import parse_binary
+from clgraph.device.hardware.nvidia import KernelUse, parse_build_log
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = Path("/usr/lib/clc")

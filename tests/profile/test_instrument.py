@@ -5,10 +5,10 @@ import re
 import pytest
 
 import clgraph as cg
-from clgraph.device import program as programs
 from clgraph.device.observing import observed_by
-from clgraph.device.program import try_building
-from clgraph.device.sources import render
+from clgraph.device.programs import program as programs
+from clgraph.device.programs.program import try_building
+from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.timeline import Timeline
 
@@ -66,6 +66,30 @@ def sites(
 def test_accesses_are_found_with_what_they_do(body, wanted, pocl):
     assert sites(body, pocl.traits) == wanted
     try_building(pocl, instrumented(KERNEL.replace("BODY", body), ALL, pocl.traits).text)
+
+
+def test_a_name_is_what_its_own_function_says(pocl):
+    # a, b and w are pointers in k; own is local there.
+    other = """
+__kernel void other(__global uint *c, __global uint *w) {
+    const uint i = (uint)get_global_id(0);
+    uint a[4] = {0u, 0u, 0u, 0u};
+    __local uint b[4];
+    uint own[2] = {0u, 0u};
+    a[i & 3u] = b[i & 3u] = own[i & 1u];
+    c[i] = w[i] + a[0];
+}
+"""
+    found = instrumented(KERNEL.replace("BODY", "w[i] = a[i];") + other, ALL, pocl.traits)
+    kinds = [(site.kind, site.text) for site in found.sites if site.text][1:]
+    assert [access for access in kinds if "load" in access[0] or "store" in access[0]] == [
+        ("local_store", "w[i]"),
+        ("load", "a[i]"),
+        ("local_store", "b[i & 3u]"),
+        ("store", "c[i]"),
+        ("load", "w[i]"),
+    ]
+    try_building(pocl, found.text)
 
 
 def test_wide_words_of_atomics_and_loads_have_eight_bytes(pocl):

@@ -9,7 +9,7 @@ import clgraph as cg
 from bench.studies.recorded import RECORDED
 from clgraph.device import Memory, resident_groups
 from clgraph.device.observing import observed_by
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
 from clgraph.profile import watching

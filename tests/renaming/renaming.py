@@ -25,7 +25,7 @@ def rename(platforms, name=UNKNOWN):
     bool
         Whether there was such a device.
     """
-    processor = importlib.import_module("clgraph.device.processor")
+    processor = importlib.import_module("clgraph.device.hardware.processor")
     devices = [found for p in platforms if "Portable" in p.name for found in p.get_devices()]
     devices = [found for found in devices if processor._is_that_release(found)]
     for device in devices:

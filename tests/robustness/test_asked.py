@@ -8,8 +8,8 @@ from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
 
 import clgraph as cg
 from clgraph.algorithms.invariants.config import MiningConfig
-from clgraph.device import program
-from clgraph.device.asked import asking, what_was_asked
+from clgraph.device.programs import program
+from clgraph.device.programs.asked import asking, what_was_asked
 from clgraph.errors import KernelBuildError
 
 HOPS = {
@@ -34,6 +34,16 @@ ASKED = {
     "sssp-host": "method=self-tuning, method.controller=host",
     "scc-steps": "config=multistep",
     "scc-signatures": "config=signatures",
+}
+# Those whose result is plain, or that have no configuration.
+WITHOUT_CONFIG = {
+    "betweenness",
+    "closeness",
+    "apsp-shared",
+    "diameter",
+    "modularity",
+    "condensation",
+    "spmv",
 }
 
 
@@ -87,6 +97,17 @@ def test_every_kernel_of_an_algorithm_names_what_was_asked_for(name, any_device,
 
     said = complaints(call, any_device, monkeypatch)
     assert set(said.values()) == {ASKED.get(name, "")}, said
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_ran_is_shown_in_one_line(name, any_device):
+    """Issue 15: `stats.config` takes at most 200 characters, whatever ran."""
+    algorithm = ALGORITHMS[name]
+    result = algorithm.run(algorithm.make(fresh_graph(), any_device), SOURCES[0])
+    config = getattr(getattr(result, "stats", None), "config", None)
+    assert (config is None) == (name in WITHOUT_CONFIG), type(result)
+    assert len(repr(config)) <= 200
+    assert "\n" not in repr(config)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from runtimes import run_under_oclgrind
 
 SCRIPT = """
 import numpy as np
-from clgraph.engine.balance import BALANCERS
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.primitives import Expand, ExpandConfig
 
 random = np.random.default_rng(1)

@@ -11,8 +11,9 @@ from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
 from runtimes import clean_environment, run_python
 
 import clgraph as cg
-from clgraph.device import cache, renderings, sources
-from clgraph.engine.config import TraversalConfig
+from clgraph.device import cache
+from clgraph.device.rendering import renderings, sources
+from clgraph.engine.strategies.config import TraversalConfig
 
 ROOTS = sources.source_folders()
 

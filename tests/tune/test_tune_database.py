@@ -11,7 +11,7 @@ from runtimes import device_or_skip
 
 import clgraph as cg
 from clgraph import tune
-from clgraph.engine.presets import check_origin
+from clgraph.engine.strategies.presets import check_origin
 from clgraph.errors import InvalidArgumentError
 from clgraph.tune import database
 from clgraph.tune.features import distance, features_of

@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-from clgraph.device.sources import render
-from clgraph.device.traits import DeviceTraits
+from clgraph.device.hardware.traits import DeviceTraits
+from clgraph.device.rendering.sources import render
 from clgraph.profile.microbenchmarks import work
 
 HOPPER = DeviceTraits(

@@ -8,7 +8,7 @@ from searches import MIXED, MIXED_SOURCES, check_search
 import clgraph as cg
 from clgraph import primitives
 from clgraph.device import Memory, load, wait
-from clgraph.device.checked import checked_source
+from clgraph.device.rendering.checked import checked_source
 from clgraph.errors import OutOfBoundsError
 
 # Each writes `values`, of 8 elements, where `place` says, in a way of its own; the last two use a

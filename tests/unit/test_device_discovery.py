@@ -305,7 +305,7 @@ def test_works_without_a_home_folder(tmp_path):
         """
         import numpy as np
         from clgraph.device import device as find_device, Memory, wait
-        from clgraph.device.program import build
+        from clgraph.device.programs.program import build
         source = "kernel void set(global uint *a) { a[get_global_id(0)] = 7; }"
         for spec in ("intel", "pocl"):
             device = find_device(spec)

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from clgraph.device import amd, native, resident_groups
-from clgraph.device.nvidia import KernelUse
-from clgraph.device.traits import SUB_GROUP_EXTENSIONS, probe_traits
+from clgraph.device import native, resident_groups
+from clgraph.device.hardware import amd
+from clgraph.device.hardware.nvidia import KernelUse
+from clgraph.device.hardware.traits import SUB_GROUP_EXTENSIONS, probe_traits
 
 ATOMICS = "cl_khr_fp64 cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
 

@@ -8,7 +8,7 @@ import pytest
 
 from clgraph.device import Memory, wait
 from clgraph.device.lazy import cl
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 AFFINE = """

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from clgraph.device import Memory
-from clgraph.device import memory as memory_module
 from clgraph.device.lazy import cl
-from clgraph.device.memory import Ledger
+from clgraph.device.memory import allocation as memory_module
+from clgraph.device.memory import budget
+from clgraph.device.memory.budget import Ledger
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 
@@ -241,14 +242,14 @@ def test_budget_keeps_a_reserve():
 
 
 def test_host_memory_bounds_devices_that_share_it(monkeypatch):
-    monkeypatch.setattr(memory_module, "_host_available_bytes", lambda: 3 << 30)
+    monkeypatch.setattr(budget, "_host_available_bytes", lambda: 3 << 30)
     assert Ledger(64 << 30, shared_with_host=True).free_bytes == (3 << 30) - (512 << 20)
     assert Ledger(64 << 30, shared_with_host=False).free_bytes > 60 << 30
-    monkeypatch.setattr(memory_module, "_host_available_bytes", lambda: None)
+    monkeypatch.setattr(budget, "_host_available_bytes", lambda: None)
     assert Ledger(64 << 30, shared_with_host=True).free_bytes > 60 << 30
 
 
 def test_available_host_memory_is_known_here():
-    available = memory_module._host_available_bytes()
+    available = budget._host_available_bytes()
     assert available is not None
     assert available > 1 << 20

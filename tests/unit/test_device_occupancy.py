@@ -6,10 +6,17 @@ from types import SimpleNamespace
 import pytest
 from runtimes import run_under_pocl_threads
 
-from clgraph.device import Device, discovery, nvidia, program, resident_groups
-from clgraph.device.nvidia import KernelUse, parse_build_log, unit_limits
-from clgraph.device.occupancy import groups_per_unit, largest_group
-from clgraph.device.program import build
+from clgraph.device import Device, discovery, resident_groups
+from clgraph.device.hardware import nvidia
+from clgraph.device.hardware.nvidia import (
+    KernelUse,
+    groups_per_unit,
+    largest_group,
+    parse_build_log,
+    unit_limits,
+)
+from clgraph.device.programs import program
+from clgraph.device.programs.program import build
 
 HOPPER = (9, 0)
 
@@ -125,7 +132,7 @@ EIGHT_GROUPS_MEET = """
 import sys
 import numpy as np
 from clgraph.device import device as find_device, Memory, resident_groups, wait
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 
 device = find_device()
 kernel = build(device, sys.argv[1], label="meet.cl").kernel("meet")

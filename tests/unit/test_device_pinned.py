@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from clgraph.device import pinned
-from clgraph.device.pinned import HostArrays
+from clgraph.device.memory import pinned
+from clgraph.device.memory.pinned import HostArrays
 from clgraph.errors import InvalidArgumentError
 
 COUNT = 100_000

@@ -14,9 +14,11 @@ import pytest
 from runtimes import clean_environment, run_python
 
 import clgraph as cg
-from clgraph.device import Memory, builderror, cache, load, program, sources, wait
-from clgraph.device.asked import asking
+from clgraph.device import Memory, cache, load, wait
 from clgraph.device.cache import BinaryCache, CachedBinary
+from clgraph.device.programs import builderror, program
+from clgraph.device.programs.asked import asking
+from clgraph.device.rendering import sources
 from clgraph.errors import KernelBuildError
 
 ADD = """// adds
@@ -338,7 +340,7 @@ def test_processes_that_build_the_same_together(tmp_path):
         import subprocess, sys
         code = '''if True:
             import logging, clgraph as cg
-            from clgraph.device.program import build
+            from clgraph.device.programs.program import build
             logging.basicConfig(level="WARNING")
             for n in range(3):
                 text = "kernel void f(global uint *a) { a[0] = %d; }" % n
@@ -366,7 +368,7 @@ def test_nothing_of_pyopencl_is_unpickled(tmp_path):
         pickle.load = pickle.loads = pickle.Unpickler = refuse
         import numpy as np
         from clgraph.device import device as find_device, Memory, wait
-        from clgraph.device.program import build
+        from clgraph.device.programs.program import build
         for spec in ("intel", "pocl"):
             device = find_device(spec)
             built = build(device, "kernel void f(global uint *a) { a[0] = 1; }", label="f.cl")

@@ -7,7 +7,7 @@ LAUNCH = """
 import sys
 import numpy as np
 from clgraph.device import device as find_device, Memory, wait
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 device = find_device()
 assert device.is_simulator
 kernel = build(device, sys.argv[1], label="f.cl").kernel("f")

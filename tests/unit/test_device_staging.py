@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from clgraph.device import Memory, memory, staging
-from clgraph.device.staging import Staging
+from clgraph.device import Memory
+from clgraph.device.memory import allocation as memory
+from clgraph.device.memory import staging
+from clgraph.device.memory.staging import Staging
 
 COUNT = 100_003
 

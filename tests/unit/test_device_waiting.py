@@ -15,7 +15,7 @@ from runtimes import clean_environment
 
 from clgraph.device import Memory, wait, waiting
 from clgraph.device.lazy import cl
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
 
 SPIN = """
@@ -186,7 +186,7 @@ INTERRUPTED = """
 import sys, time
 import numpy as np
 from clgraph.device import device as find_device, Memory, wait
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 device = find_device(sys.argv[1])
 kernel = build(device, sys.argv[2], label="spin.cl").kernel("spin")
 out = Memory(device).upload("out", np.zeros(4, np.uint32))

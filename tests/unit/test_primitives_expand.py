@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import clgraph as cg
 from clgraph.device import Device
-from clgraph.engine.balance import BALANCERS, dynamic_width
+from clgraph.engine.strategies.balance import BALANCERS, dynamic_width
 from clgraph.primitives import Expand, ExpandConfig, ExpandStats, expand, expansion
 from clgraph.primitives.expand_config import HybridSearch, usual_balancer
 

@@ -10,8 +10,8 @@ from runtimes import run_under_oclgrind
 from unit.primitives_reference import DTYPES, folded, identity, rows
 
 from clgraph.device import Memory, load, wait
-from clgraph.device.sources import render
-from clgraph.engine.balance import Cws
+from clgraph.device.rendering.sources import render
+from clgraph.engine.strategies.balance import Cws
 from clgraph.errors import KernelBuildError
 from clgraph.primitives import group_size
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from runtimes import run_under_oclgrind
 
-from clgraph.device.sources import render, source_folders
+from clgraph.device.rendering.sources import render, source_folders
 from clgraph.primitives import lanes, launches
 
 LANE_WORDS = [

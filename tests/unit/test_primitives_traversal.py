@@ -11,8 +11,8 @@ from graphs import SHAPES
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
-from clgraph.engine.balance import BALANCERS
-from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.choose import resolve
+from clgraph.engine.resolved import Resolved
 from clgraph.engine.state import (
     CHUNK_WORDS,
     QUEUE_PAYLOAD,
@@ -21,6 +21,7 @@ from clgraph.engine.state import (
     initial_state,
     stage_fields,
 )
+from clgraph.engine.strategies.balance import BALANCERS
 
 GROUPS = 3
 OVERFLOWED = STATE_WORDS["OVERFLOWED"]

@@ -10,7 +10,7 @@ import pytest
 from runtimes import INTEL, POCL, ROOT, clean_environment, driver_library, run_python
 
 import clgraph as cg
-from clgraph.device import processor
+from clgraph.device.hardware import processor
 
 RENAME = f"""
 import logging, sys
@@ -59,7 +59,7 @@ def test_a_search_works_where_the_processor_is_unknown(unknown):
 def test_without_the_name_nothing_can_be_built(unknown):
     script = """
 from clgraph.device import devices
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 try:
     build(devices()[0], "kernel void f(global uint *a) { a[0] = 1; }", label="f.cl")
 except Exception as error:
@@ -108,7 +108,7 @@ def test_levels_do_not_share_what_pocl_has_built(unknown, tmp_path):
     script = """
 processor._flags = lambda: frozenset("{flags}".split())
 from clgraph.device import device
-from clgraph.device.program import build
+from clgraph.device.programs.program import build
 found = device()  # which has built a kernel to try it
 build(found, "kernel void f(global uint *a) {{ a[0] = 1; }}", label="f.cl")
 print(found.built_for)

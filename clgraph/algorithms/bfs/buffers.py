@@ -8,11 +8,11 @@ import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares
-from clgraph.engine.choose import QUEUE_SLACK
-from clgraph.engine.frontier import StatusArray
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import resident, unreachable_words
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
+from clgraph.engine.strategies.frontier import StatusArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
-    from clgraph.engine.choose import Resolved
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
 __all__ = ["level_capacity", "read_tallies", "table_of"]

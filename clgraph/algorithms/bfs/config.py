@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.algorithms.bfs.presets.bfs_4k import Knobs, knobs_of
 from clgraph.algorithms.bfs.presets.helix import are_labels_random, helix_choice
-from clgraph.engine.balance import Cws
-from clgraph.engine.choose import usual_group_size
-from clgraph.engine.config import TraversalConfig
-from clgraph.engine.frontier import (
+from clgraph.engine.strategies.balance import Cws
+from clgraph.engine.strategies.config import TraversalConfig
+from clgraph.engine.strategies.frontier import (
     EdgeQueue,
     HybridQueue,
     StatusArray,
     TwoPhaseQueue,
     VertexQueue,
 )
-from clgraph.engine.pull import ByHubs, Never
-from clgraph.engine.space import points
+from clgraph.engine.strategies.pull import ByHubs, Never
+from clgraph.engine.strategies.space import points
+from clgraph.engine.usual import usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class BFSConfig(TraversalConfig):
     ----------
     frontier, balance, pull, schedule, limits
         Strategies, their names, or None where they are chosen; see
-        `clgraph.engine.config.TraversalConfig`.
+        `clgraph.engine.strategies.config.TraversalConfig`.
     rules, counts
         As there.
 

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.frontier import StatusArray
+    from clgraph.engine.strategies.frontier import StatusArray
     from clgraph.graph import Graph
 
 __all__ = ["hub_floor", "hub_floor_of", "hub_floor_of_top"]

@@ -14,7 +14,7 @@ from clgraph.algorithms.bfs.result import BFSResult
 from clgraph.algorithms.bfs.stages import UNREACHED, has_shares, kernel_parameters, stages_of
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]

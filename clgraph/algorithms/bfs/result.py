@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.frontier import EXACT
+from clgraph.engine.strategies.frontier import EXACT
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.engine.frontier import StatusArray
 from clgraph.engine.state import (
     BIN_WORDS,
     BINS_AT,
@@ -19,11 +18,12 @@ from clgraph.engine.state import (
     stage_fields,
     stage_numbers,
 )
+from clgraph.engine.strategies.frontier import StatusArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.engine.choose import Resolved
+    from clgraph.engine.resolved import Resolved
 
 __all__ = [
     "SHARES",

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["BFSStats"]
 

@@ -13,27 +13,28 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.result import BFSResult
 from clgraph.algorithms.bfs.stages import UNREACHED
-from clgraph.cluster.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
-from clgraph.cluster.partition import RANGE_GRAIN, Ownership
+from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
+from clgraph.cluster.parts.partition import RANGE_GRAIN, Ownership
 from clgraph.cluster.result import DividedFindings, DividedStats, Level
 from clgraph.device import Memory, Mirror, Pinned, load, resident_groups
 from clgraph.device.lazy import cl
-from clgraph.device.memory import finish_copy
-from clgraph.engine.choose import QUEUE_SLACK, resolve
-from clgraph.engine.frontier import VertexQueue
-from clgraph.engine.pull import Never
+from clgraph.device.memory.copying import finish_copy
+from clgraph.engine.choose import resolve
 from clgraph.engine.resident import offsets_dtype
-from clgraph.engine.schedule import Stepped
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, SLOT_WORDS, STATE_WORDS, stage_fields
+from clgraph.engine.strategies.frontier import VertexQueue
+from clgraph.engine.strategies.pull import Never
+from clgraph.engine.strategies.schedule import Stepped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.part import Part
+    from clgraph.cluster.parts.part import Part
     from clgraph.device import Device
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
     from clgraph.engine.stats import TraversalStats

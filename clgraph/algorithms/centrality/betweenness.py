@@ -16,7 +16,7 @@ from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
 
 __all__ = [
     "betweenness_centrality",

@@ -11,7 +11,7 @@ from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.multi_search.totals import Totals
     from clgraph.algorithms.multi_search.weighted import WeightedTotals
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["closeness_centrality", "harmonic_centrality"]

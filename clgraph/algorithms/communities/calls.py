@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.communities.config import CommunitiesConfig
     from clgraph.algorithms.communities.result import CommunitiesResult
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["leiden", "louvain"]

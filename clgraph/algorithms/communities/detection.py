@@ -13,7 +13,7 @@ from clgraph.algorithms.communities.result import CommunitiesResult, CommunitySt
 from clgraph.algorithms.communities.scale import Scale, checked_resolution, whole_weights
 from clgraph.algorithms.communities.verify import verify_communities
 from clgraph.algorithms.components.number import Numbering
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -24,7 +24,7 @@ from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["Leiden", "Louvain", "check_sizes"]

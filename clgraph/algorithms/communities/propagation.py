@@ -11,7 +11,7 @@ from clgraph.algorithms.communities.config import CommunitiesConfig
 from clgraph.algorithms.communities.detection import check_sizes
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.device import load
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device, Kernel
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.tallies import Tally
     from clgraph.graph import Graph
 

@@ -18,7 +18,7 @@ from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking"]

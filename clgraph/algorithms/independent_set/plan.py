@@ -21,7 +21,7 @@ from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["LONG_ROW_LANES", "NO_LONG_ROW", "IndependentSet", "maximal_independent_set"]

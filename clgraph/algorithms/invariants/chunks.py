@@ -14,9 +14,8 @@ import numpy as np
 from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
 from clgraph.device import Memory, Pinned
 from clgraph.device.lazy import cl
-from clgraph.device.memory import finish_copy
+from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.native import wait_for_event
-from clgraph.device.observing import copied
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from clgraph.algorithms.invariants.result import MiningResult, MiningStats
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
 from clgraph.algorithms.invariants.trace import Trace
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.progress import tell
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.invariants.templates import Family
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
 
 __all__ = ["InvariantMiner", "mine_invariants"]
 

@@ -11,8 +11,7 @@ from clgraph.algorithms.invariants.config import MiningConfig, SplitTrace, Sweep
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.device import Memory, load, wait
 from clgraph.device.lazy import cl
-from clgraph.device.memory import finish_copy
-from clgraph.device.observing import copied
+from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from clgraph.engine.presets import Presets
+from clgraph.engine.strategies.presets import Presets
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["MatchingConfig"]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.matching.config import MatchingConfig
     from clgraph.algorithms.matching.queries import QueryBatch
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.kernel import Argument, Kernel
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument, Kernel
     from clgraph.graph import Graph
 
 __all__ = ["PHASES", "Drawn", "Matches", "Phases", "Request"]
@@ -35,6 +35,7 @@ SCRATCH_BYTES = 1 << 28  # of all work-groups together
 STATE_BYTES = 16 << 10  # of a solution in local memory: more would leave few work-groups resident
 SOLUTIONS_PER_GROUP = 16  # of a launch on a CPU, where launches are cheap and solutions long
 GPU_SOLUTIONS_PER_GROUP = 256
+SEEDS_PER_GROUP = 128  # of a launch
 # What profile "lost_edges" draws with. On the HPRD network with its labels and k = 1000, a match
 # of cost 0 was found for queries of 32 vertices cut from it in 12 of 20 runs by the 4th power of
 # likeness and in 15 of 15 by the 16th.
@@ -423,21 +424,28 @@ class Phases:
             self.each(log, queries, scan, first, np.uint32(queries), blocks, flat)
             sums = (flat,)
         drawn.seeds = self.memory.allocate("seeds", 2 * queries * request.k, np.uint32)
-        self.each(
-            log,
-            queries * request.k,
-            self.kernel("scores", "matching_seeds"),
-            self.n,
-            arrays["query_first"],
-            np.uint32(queries),
-            np.uint32(request.k),
-            blocks,
-            scores,
-            row_sums,
-            *sums,
-            *request.key,
-            drawn.seeds,
-        )
+        draws = queries * request.k
+        share = self.groups * SEEDS_PER_GROUP
+        for begin in range(0, draws, share):
+            end = min(begin + share, draws)
+            self.each(
+                log,
+                end - begin,
+                self.kernel("scores", "matching_seeds"),
+                self.n,
+                arrays["query_first"],
+                np.uint32(request.k),
+                blocks,
+                scores,
+                row_sums,
+                *sums,
+                np.uint64(begin),
+                np.uint64(end),
+                *request.key,
+                drawn.seeds,
+            )
+            if end < draws:  # the host can be interrupted between two launches, not within one
+                log.wait()
         return drawn
 
     def extend(

@@ -15,7 +15,7 @@ from clgraph.algorithms.matching.inputs import ONE, LabelCodes, fixed_point, sim
 from clgraph.algorithms.matching.phases import Phases, Request
 from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import real, whole
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.matching.phases import Held, Matches
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
 
 __all__ = ["SubgraphMatching", "subgraph_matching"]
 

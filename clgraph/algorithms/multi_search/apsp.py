@@ -11,7 +11,7 @@ from clgraph.algorithms.multi_search.totals import Searcher, narrow
 from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]

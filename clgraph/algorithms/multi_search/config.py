@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from clgraph.engine.balance import Balancer, ItemThread, Vwarp, WarpSearch, WarpSearchLocal
-from clgraph.engine.presets import Configuration
 from clgraph.engine.resident import offsets_dtype
-from clgraph.engine.schedule import check_group_size
-from clgraph.engine.strategy import Slot, choice, number, parameter, slot
+from clgraph.engine.strategies.balance import (
+    Balancer,
+    ItemThread,
+    Vwarp,
+    WarpSearch,
+    WarpSearchLocal,
+)
+from clgraph.engine.strategies.presets import Configuration
+from clgraph.engine.strategies.schedule import check_group_size
+from clgraph.engine.strategies.strategy import Slot, choice, number, parameter, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 

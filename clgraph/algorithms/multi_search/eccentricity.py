@@ -14,7 +14,7 @@ from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["MutualBounds", "diameter", "eccentricity"]
@@ -197,8 +197,8 @@ def diameter(
         return float(searched.max())
     count, labels = _components(graph)
     if count > 1 and disconnected == "raise":
-        lone = int(np.flatnonzero(labels != labels[0])[0])
-        _raise_disconnected(0, 0, graph.n, other=lone)
+        other = int(np.flatnonzero(labels != labels[0])[0])
+        _raise_disconnected(0, 0, graph.n, other=other)
     # The triangle inequality holds both ways where all vertices reach one another.
     if count > 1 and graph.directed:
         longest = DirectedBounds(graph, found, labels, config).narrow(progress)

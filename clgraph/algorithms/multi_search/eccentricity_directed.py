@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
     Array = NDArray[np.int64]

@@ -12,9 +12,9 @@ from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearc
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
 from clgraph.device import resident_groups
-from clgraph.device.asked import asking
-from clgraph.device.program import build
-from clgraph.device.sources import render
+from clgraph.device.programs.asked import asking
+from clgraph.device.programs.program import build
+from clgraph.device.rendering.sources import render
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]

@@ -10,7 +10,7 @@ from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.graph import as_graph
 from clgraph.progress import part_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["reachable"]

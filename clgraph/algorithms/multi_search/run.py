@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.state import State
     from clgraph.device import Allocation, Device, Kernel, Memory
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["STATUS_WORDS", "Batch", "Scratch", "fill"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device.sources import source_folders
+from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.ms_bfs import Sums
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["Searcher", "Totals", "check_method"]

@@ -13,7 +13,7 @@ from clgraph.engine.row_shares import RowShares
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clgraph.algorithms.scc.plan import scc
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import vertex_number
 from clgraph.graph import Graph, as_graph, from_edges
 from clgraph.graph.csr import row_ids
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
 
 __all__ = ["Condensation", "condensation"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from clgraph.engine.presets import Configuration
-from clgraph.engine.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategy import (
+from clgraph.engine.strategies.presets import Configuration
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.strategy import (
     Slot,
     check_number,
     choice,

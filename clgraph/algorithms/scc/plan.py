@@ -15,7 +15,7 @@ from clgraph.algorithms.scc.config import SCCConfig
 from clgraph.algorithms.scc.sequential import SequentialSearch
 from clgraph.algorithms.scc.signatures import MOST_EDGES, Signatures
 from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -24,7 +24,7 @@ from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.driver import Outcome
     from clgraph.graph import Graph
 

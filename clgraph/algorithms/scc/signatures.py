@@ -13,9 +13,9 @@ from clgraph.algorithms.scc.stages import (
     resolve_stages,
     scan_limit,
 )
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 from clgraph.errors import InvalidArgumentError
 

@@ -6,22 +6,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from clgraph.engine.choose import Mechanics, resolve, usual_launch_work
-from clgraph.engine.config import TraversalConfig
-from clgraph.engine.frontier import VertexQueue
-from clgraph.engine.limits import Limits
+from clgraph.engine.choose import resolve
 from clgraph.engine.plan import Stages
-from clgraph.engine.schedule import Schedule
+from clgraph.engine.resolved import Mechanics
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
+from clgraph.engine.strategies.config import TraversalConfig
+from clgraph.engine.strategies.frontier import VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.schedule import Schedule
+from clgraph.engine.usual import usual_launch_work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Device, DeviceTraits
-    from clgraph.engine.choose import Resolved
     from clgraph.engine.driver import Outcome
     from clgraph.engine.plan import Table
+    from clgraph.engine.resolved import Resolved
 
 __all__ = ["ROUND_WORK", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 

@@ -11,7 +11,7 @@ from clgraph.algorithms.similarity.config import SimilarityConfig
 from clgraph.algorithms.similarity.result import SimilarityResult, SimilarityStats
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import load
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["MEASURES", "Similarity", "jaccard", "overlap"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from clgraph.engine.presets import Configuration
-from clgraph.engine.strategy import choice, number
+from clgraph.engine.strategies.presets import Configuration
+from clgraph.engine.strategies.strategy import choice, number
 
 __all__ = ["SpanningForestConfig"]
 

@@ -13,7 +13,7 @@ from clgraph.algorithms.spanning_forest.keys import band_limits, order_keys
 from clgraph.algorithms.spanning_forest.result import SpanningForestResult
 from clgraph.algorithms.spanning_forest.verify import verify_spanning_forest
 from clgraph.device import load
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -25,7 +25,7 @@ from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["SpanningForest", "minimum_spanning_forest"]

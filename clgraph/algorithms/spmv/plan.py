@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["SpMV", "SpMVResult", "SpMVStats", "spmv"]

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.algorithms.sssp.method import Asynchronous, NearFar
-from clgraph.engine.choose import Mechanics, most_items, usual_group_size
+from clgraph.engine.resolved import Mechanics
+from clgraph.engine.usual import most_items, usual_group_size
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
     from clgraph.algorithms.sssp.config import SSSPConfig
     from clgraph.algorithms.sssp.method import Method
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import DeviceTraits
-    from clgraph.engine.config import TraversalConfig
     from clgraph.engine.plan import Table
+    from clgraph.engine.strategies.config import TraversalConfig
     from clgraph.graph import Graph
 
 __all__ = [

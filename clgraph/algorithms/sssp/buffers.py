@@ -18,9 +18,9 @@ from clgraph.algorithms.sssp.classes import (
 from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import resident
+from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import check_hubs
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["in_place", "level_capacity", "table_of"]

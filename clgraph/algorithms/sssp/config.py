@@ -15,13 +15,13 @@ from clgraph.algorithms.sssp.method import (
     NearFar,
     SelfTuning,
 )
-from clgraph.engine.balance import FAMILY, Balancer, DynVwarp
-from clgraph.engine.config import check_balance
-from clgraph.engine.frontier import Ballot, Buffer, Registers, Update
-from clgraph.engine.limits import Limits
-from clgraph.engine.presets import Configuration
-from clgraph.engine.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategy import Slot, choice, number, slot, switch
+from clgraph.engine.strategies.balance import FAMILY, Balancer, DynVwarp
+from clgraph.engine.strategies.config import check_balance
+from clgraph.engine.strategies.frontier import Ballot, Buffer, Registers, Update
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.presets import Configuration
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.strategy import Slot, choice, number, slot, switch
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from clgraph.engine.strategy import Strategy, choice, number, parameter, real, switch
+from clgraph.engine.strategies.strategy import Strategy, choice, number, parameter, real, switch
 from clgraph.errors import InvalidArgumentError
 
 __all__ = [

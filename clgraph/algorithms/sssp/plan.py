@@ -29,7 +29,7 @@ from clgraph.algorithms.sssp.trace import TunedFindings, TunedStats
 from clgraph.algorithms.sssp.tuning import HostControl, Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device, Mirror
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.energy.target import PowerTarget
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyopencl.array import Array
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph

@@ -29,7 +29,7 @@ from clgraph.engine.state import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Keys
 
 __all__ = [

@@ -13,7 +13,7 @@ from clgraph.engine.stats import LEVEL_RECORD
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph

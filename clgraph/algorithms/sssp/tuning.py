@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.sssp.choose import ResolvedPaths
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
     from clgraph.device import Allocation, Device
     from clgraph.engine.plan import Table

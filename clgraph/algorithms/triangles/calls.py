@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["triangle_blocks", "triangle_count", "triangles"]

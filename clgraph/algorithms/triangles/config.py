@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from clgraph.engine.presets import Presets, check_origin
+from clgraph.engine.strategies.presets import Presets, check_origin
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

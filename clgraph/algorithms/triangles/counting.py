@@ -13,7 +13,7 @@ from clgraph.algorithms.triangles.rows import RowCounting
 if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["EdgeCounting", "OwnerCounting", "RowCounting", "counting_of"]

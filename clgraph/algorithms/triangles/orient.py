@@ -15,7 +15,7 @@ from clgraph.engine.sweeps import Sweeper
 if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Order, Resolved
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 

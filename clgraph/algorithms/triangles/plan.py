@@ -15,7 +15,7 @@ from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device import Memory
 from clgraph.device import device as find_device
-from clgraph.device.asked import asking
+from clgraph.device.programs.asked import asking
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
-    from clgraph.device.kernel import Argument
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.graph import Graph
 
 __all__ = ["BLOCK", "MAX_TRIANGLES", "PERS", "Per", "Triangles"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import StoredRows
     from clgraph.device import Allocation, Device
-    from clgraph.device.kernel import Argument
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["RowCounting"]

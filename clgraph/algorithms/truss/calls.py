@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
     from clgraph.algorithms.truss.result import TrussResult
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["core_numbers", "k_core", "k_truss", "max_truss", "truss_numbers"]

@@ -23,7 +23,7 @@ from clgraph.progress import tell
 
 if TYPE_CHECKING:
     from clgraph.device import Device
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["Cores"]

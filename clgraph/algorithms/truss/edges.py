@@ -19,7 +19,7 @@ from clgraph.primitives.launches import Run
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
 from clgraph.device.lazy import cl
-from clgraph.engine.choose import QUEUE_SLACK
 from clgraph.engine.plan import Table
-from clgraph.engine.schedule import Persistent
+from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.strategies.schedule import Persistent
 from clgraph.progress import tell
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.truss.config import PeelingConfig
     from clgraph.device import Allocation, Device, DeviceTraits, Memory
-    from clgraph.device.kernel import Argument
-    from clgraph.device.memory import Progress
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]

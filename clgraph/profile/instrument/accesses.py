@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from clgraph.device.source_text import WORD
+from clgraph.device.rendering.source_text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from clgraph.device.source_text import Edits, Text
+    from clgraph.device.rendering.source_text import Edits, Function, Text
     from clgraph.profile.instrument.sites import SiteKind, Sites
 
 __all__ = ["ACCESS", "Accesses", "access_kind"]
@@ -62,12 +62,22 @@ class Accesses:
         self._calls = calls
         self._waiting = waiting
         self._polling = polling
-        self._local = _local_names(text)
+        # What names mean where accesses are being counted: in macros, what they mean anywhere.
+        self._local = self._anywhere = _local_names(text.bare(0, len(text.tokens)))
+        self._names: set[str] = set()
+
+    def count_in(self, function: Function) -> bool:
+        """Count the accesses and barriers of a function, and tell whether there were any."""
+        text = self.text
+        self._local = _local_names(text.bare(function.opening, function.body.stop))
+        found = self.count(function.body, text.pointers_in(function))
+        self._local = self._anywhere
+        return found
 
     def count(self, body: range, names: set[str]) -> bool:
         """Count the accesses and barriers of some text, and tell whether there were any."""
         text, before = self.text, len(self._sites.found)
-        known = names | self._local
+        self._names, known = names, names | self._local
         for place in body:
             if place in self._polling:
                 if place - 1 not in self._polling:
@@ -101,7 +111,7 @@ class Accesses:
         return access_kind(callee)
 
     def _space(self, pointer: str, kind: SiteKind) -> SiteKind:
-        if pointer in self._local and pointer not in self.text.pointers:
+        if self._is_local(pointer):
             local: dict[str, SiteKind] = {
                 "load": "local_load",
                 "store": "local_store",
@@ -111,8 +121,10 @@ class Accesses:
         return kind
 
     def _word(self, name: str) -> str:
-        is_local = name in self._local and name not in self.text.pointers
-        return "PROF_LOCAL" if is_local else "PROF_GLOBAL"
+        return "PROF_LOCAL" if self._is_local(name) else "PROF_GLOBAL"
+
+    def _is_local(self, name: str) -> bool:
+        return name in self._local and name not in self._names
 
     def _at(self, site: int, name: str) -> str:
         return f" + {self._word(name)}({site}, {name}, 0, sizeof(*{name})))"
@@ -264,9 +276,8 @@ def _last_word(pointer: str) -> str:
     return words[-1] if words else ""
 
 
-def _local_names(text: Text) -> set[str]:
+def _local_names(source: str) -> set[str]:
     """Name the arrays of local memory and the pointers to it."""
-    source = re.sub(r"//[^\n]*|/\*.*?\*/", "", "".join(text.tokens), flags=re.DOTALL)
     names: set[str] = set()
     for declaration in re.findall(r"\b__local\b([^;(){}]*)", source):
         declared = declaration.split("=")[0]

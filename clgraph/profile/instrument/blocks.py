@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clgraph.device.source_text import Edits, Function, Text
+    from clgraph.device.rendering.source_text import Edits, Function, Text
     from clgraph.profile.instrument.sites import Sites
 
 __all__ = ["Blocks"]

@@ -13,8 +13,8 @@ import re
 from enum import IntFlag
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from clgraph.device.source_text import Edits, Function, Text
-from clgraph.device.sources import render
+from clgraph.device.rendering.source_text import Edits, Function, Text
+from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
 from clgraph.profile.instrument.blocks import Blocks
 from clgraph.profile.instrument.sites import Site, SiteKind, Sites
@@ -171,7 +171,7 @@ class _Rewriter:
         for function in self._functions:
             if function.name in self._waiting:
                 continue
-            if self._accesses.count(function.body, self.text.pointers):
+            if self._accesses.count_in(function):
                 needing.add(function.name)
         needing = self._reaching(needing)
         self._pass_on(needing, {f.name for f in helpers})

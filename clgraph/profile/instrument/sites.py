@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from clgraph.device.source_text import Text
+    from clgraph.device.rendering.source_text import Text
 
 __all__ = ["Site", "SiteKind", "Sites"]
 

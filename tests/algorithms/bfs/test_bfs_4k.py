@@ -17,7 +17,7 @@ from clgraph.algorithms.bfs.presets.bfs_4k import (
     level_log,
     usual_knobs,
 )
-from clgraph.engine.balance import dynamic_width
+from clgraph.engine.strategies.balance import dynamic_width
 
 BOTH = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
 

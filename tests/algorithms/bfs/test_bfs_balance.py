@@ -22,8 +22,8 @@ import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.device import Memory
-from clgraph.engine.balance import BALANCERS
 from clgraph.engine.choose import resolve
+from clgraph.engine.strategies.balance import BALANCERS
 
 QUICK = ("cws", "multi_phase")  # compilers take seconds over each; the others are marked slow
 OTHERS = [name for name in BALANCERS if name not in ("item_thread", "vwarp", "warp_search")]

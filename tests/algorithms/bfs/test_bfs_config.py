@@ -16,7 +16,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.engine.choose import resolve
-from clgraph.engine.strategy import Strategy
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.primitives import ExpandConfig
 
 # The others have tests of their own: test_bfs_balance.py.

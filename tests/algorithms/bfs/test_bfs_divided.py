@@ -22,11 +22,11 @@ from searches import (
 
 import clgraph as cg
 from clgraph.cluster import DividedBFS
-from clgraph.cluster import part as part_module
-from clgraph.cluster.partition import Ownership
-from clgraph.cluster.share import rows_of
-from clgraph.cluster.transport import Transport
-from clgraph.engine.balance import BALANCERS
+from clgraph.cluster.parts import part as part_module
+from clgraph.cluster.parts.partition import Ownership
+from clgraph.cluster.parts.share import rows_of
+from clgraph.cluster.ranks.transport import Transport
+from clgraph.engine.strategies.balance import BALANCERS
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow

@@ -21,7 +21,7 @@ import clgraph as cg
 from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.algorithms.bfs.hubs import hub_floor
 from clgraph.algorithms.bfs.stages import TALLY_WORDS, kernel_parameters, stages_of
-from clgraph.device.sources import render
+from clgraph.device.rendering.sources import render
 from clgraph.engine.choose import resolve
 
 ONE_RUNTIME = pytest.mark.runtimes("pocl")  # whose builds are the quickest

@@ -23,7 +23,7 @@ from searches import (
 import clgraph as cg
 from clgraph.algorithms.bfs.buffers import table_of
 from clgraph.algorithms.bfs.stages import kernel_parameters, stages_of
-from clgraph.device.sources import render
+from clgraph.device.rendering.sources import render
 from clgraph.engine.choose import resolve
 
 STRATEGIES = [name for name in cg.BFSConfig.presets() if name.startswith("merrill")]

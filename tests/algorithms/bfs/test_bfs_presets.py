@@ -19,7 +19,7 @@ import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries, level_log
 from clgraph.algorithms.bfs.presets.helix import helix_choice
 from clgraph.algorithms.bfs.stages import TALLY_WORDS, kernel_parameters, stages_of
-from clgraph.device.sources import render
+from clgraph.device.rendering.sources import render
 
 DENSE = cg.generate.kron(9, edge_factor=24, seed=5)
 HUB = int(np.argmax(DENSE.degrees))

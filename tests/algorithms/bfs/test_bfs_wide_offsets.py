@@ -12,7 +12,8 @@ import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.device import Device
 from clgraph.engine import resident
-from clgraph.engine.choose import Resolved, resolve
+from clgraph.engine.choose import resolve
+from clgraph.engine.resolved import Resolved
 
 
 @pytest.fixture

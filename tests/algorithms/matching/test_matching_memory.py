@@ -8,8 +8,8 @@ import pytest
 from runtimes import device_or_skip, run_under_oclgrind
 
 import clgraph as cg
-from clgraph.device import program
-from clgraph.device.traits import QUIET
+from clgraph.device.hardware.traits import QUIET
+from clgraph.device.programs import program
 from clgraph.errors import DeviceMemoryError
 
 SMALL = """

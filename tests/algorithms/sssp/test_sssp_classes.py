@@ -12,7 +12,7 @@ from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_targets, has_pa
 from clgraph.algorithms.sssp.config import EDGE_CLASSES
 from clgraph.algorithms.sssp.stages import kernel_parameters, stages_of
 from clgraph.algorithms.sssp.weights import Weights
-from clgraph.device.sources import render
+from clgraph.device.rendering.sources import render
 
 # 0 has a loop; only 0 leads to 1, which has a loop as well; 2 is entered twice and 3 by parallel
 # edges among others; 4 is a leaf that only 1 leads to, 5 one that two lead to.

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import SHARES
-from clgraph.engine.balance import DynVwarp
-from clgraph.engine.frontier import Buffer, Hubs, Registers, VertexQueue
-from clgraph.engine.limits import Limits
-from clgraph.engine.pull import Never
-from clgraph.engine.schedule import Schedule
-from clgraph.engine.strategy import check_number
+from clgraph.engine.strategies.balance import DynVwarp
+from clgraph.engine.strategies.frontier import Buffer, Hubs, Registers, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import Never
+from clgraph.engine.strategies.schedule import Schedule
+from clgraph.engine.strategies.strategy import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Knobs:
             check_number(name, getattr(self, name), least, MOST[name])
 
     def strategies(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
-        """Give the knobs in terms of `clgraph.engine.config.TraversalConfig`.
+        """Give the knobs in terms of `clgraph.engine.strategies.config.TraversalConfig`.
 
         A device with one lane has no groups to speak of and keeps its own: whatever `k1` is, a
         vertex is one lane's there, and no other lane has registers to store side by side with its
@@ -150,12 +150,12 @@ def usual_knobs(mean_degree: float, deviation: float, max_degree: int) -> Knobs:
     web-Google 1; where mean and deviation are high edges are not looked for.
     """
     wide = max(mean_degree, deviation)
-    crowded = mean_degree >= 32
+    dense = mean_degree >= 32
     return Knobs(
         k1=min(max(1 << int(np.log2(max(wide, 1))), 4), 32),
         k2=SHARE if max_degree > TILES_PAY else 0.0,
-        k4=0 if crowded or (mean_degree >= 12 and deviation >= 32) else 2 if deviation >= 32 else 1,
-        k5=0 if crowded else 1,
+        k4=0 if dense or (mean_degree >= 12 and deviation >= 32) else 2 if deviation >= 32 else 1,
+        k5=0 if dense else 1,
     )
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.balance import Cws, ItemThread, Vwarp, WarpSearch
-from clgraph.engine.frontier import Ballot, EdgeQueue, Hubs, Registers, VertexQueue
-from clgraph.engine.pull import Never
-from clgraph.engine.schedule import Persistent, Stepped
+from clgraph.engine.strategies.balance import Cws, ItemThread, Vwarp, WarpSearch
+from clgraph.engine.strategies.frontier import Ballot, EdgeQueue, Hubs, Registers, VertexQueue
+from clgraph.engine.strategies.pull import Never
+from clgraph.engine.strategies.schedule import Persistent, Stepped
 
 if TYPE_CHECKING:
-    from clgraph.engine.balance import Balancer
-    from clgraph.engine.frontier import Frontier
+    from clgraph.engine.strategies.balance import Balancer
+    from clgraph.engine.strategies.frontier import Frontier
     from clgraph.graph import Graph
 
 __all__ = ["HelixChoice", "are_labels_random", "helix_choice"]
@@ -70,7 +70,7 @@ class HelixChoice:
     def strategies(
         self, lanes: int, group_size: int, resident: int, launched: int
     ) -> dict[str, Any]:
-        """Give the choice in terms of `clgraph.engine.config.TraversalConfig`.
+        """Give the choice in terms of `clgraph.engine.strategies.config.TraversalConfig`.
 
         Scans with rows for work-groups are ``cws``. Rows for work-groups beside groups of lanes
         become vertices that the whole grid shares. `launched` work-items make a work-group.

@@ -1,0 +1,135 @@
+"""Betweenness centrality as the GAP suite asks for it: from four sources at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.centrality.betweenness import simple, vertex_sums
+from clgraph.device.rendering.sources import source_folders
+
+from ..runner.problem import Least, Problem, refuse_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph import Device, Graph
+
+    from ..runner.graphs import Loaded
+    from ..runner.records import Record
+
+__all__ = ["PROBLEM", "Betweenness"]
+
+SOURCES = 4  # of a trial
+TRIALS = 16
+
+
+def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
+    """Count dependencies level by level with NumPy.
+
+    Parameters
+    ----------
+    graph : Graph
+        Weights are ignored.
+    sources : sequence of int
+        Where searches begin.
+    """
+    tails, heads = np.repeat(np.arange(graph.n), graph.degrees), np.asarray(graph.indices)
+    scores = np.zeros(graph.n)
+    for source in sources:
+        level, paths = np.full(graph.n, -1), np.zeros(graph.n)
+        level[source], paths[source] = 0, 1.0
+        steps: list[NDArray[Any]] = []
+        while True:
+            ahead = np.flatnonzero((level[tails] == len(steps)) & (level[heads] < 0))
+            level[heads[ahead]] = len(steps) + 1
+            tight = np.flatnonzero((level[tails] == len(steps)) & (level[heads] == len(steps) + 1))
+            if not tight.size:
+                break
+            paths += np.bincount(heads[tight], paths[tails[tight]], minlength=graph.n)
+            steps.append(tight)
+        owed = np.zeros(graph.n)
+        for tight in reversed(steps):
+            share = paths[tails[tight]] / paths[heads[tight]] * (1 + owed[heads[tight]])
+            owed += np.bincount(tails[tight], share, minlength=graph.n)
+        owed[source] = 0.0
+        scores += owed
+    return scores
+
+
+class Betweenness(Problem):
+    """Sums of betweenness from four sources, not scaled; in single precision where it must be."""
+
+    kind = "betweenness"
+    from_sources = False
+    result = "scores"
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.graph = simple(loaded.graph)
+        able = np.flatnonzero(self.graph.degrees)
+        rng = np.random.default_rng(TRIALS)
+        self._drawn = rng.choice(able, (TRIALS, SOURCES)).astype(np.int64)
+        self._real = np.float64 if device.traits.fp64 else np.float32
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Name the only configuration."""
+        return ("auto",)
+
+    def run(self, given: int) -> Any:
+        """Search from the four sources of a trial."""
+        began = time.perf_counter()
+        sources = np.unique(self._drawn[given])
+        scores = vertex_sums(self.graph, sources, dtype=self._real, device=self.device)
+        total_ms = 1e3 * (time.perf_counter() - began)
+        return SimpleNamespace(scores=scores, total_ms=total_ms)
+
+    def times(self, result: Any) -> tuple[float, float]:
+        """Give the host's time twice: the call tells no other."""
+        return result.total_ms, result.total_ms
+
+    def mode(self, result: Any) -> str | None:  # noqa: ARG002 (the call tells none)
+        """Tell nothing."""
+        return None
+
+    def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
+        """Count the edges that searches look at, there and back."""
+        return {"edges": 2 * len(np.unique(self._drawn[given])) * self.graph.m}
+
+    def check(self, givens: Sequence[int]) -> Record:
+        """Compare all scores with those by NumPy."""
+        for given in givens:
+            expected = brandes(self.graph, np.unique(self._drawn[given]).tolist())
+            found = np.asarray(self.values(self.run(given)), np.float64)
+            refuse_differences(found, expected, what="scores", against="NumPy")
+        return {"against": "numpy"}
+
+    def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
+        """Count each edge read once there and once back, and scores written."""
+        edges = columns["edges"]
+        return Least(bytes=4.0 * edges + 8.0 * self.graph.n, barriers=0.0 * edges)
+
+    def describe(self) -> Record:
+        """Give what the call was asked for."""
+        return {
+            "config": {"sources": SOURCES, "dtype": np.dtype(self._real).name},
+            "source_hash": _hash_of_kernels(),
+        }
+
+
+def _hash_of_kernels() -> str:
+    """Hash the files that the call is rendered from: it keeps no plan that would tell."""
+    digest = hashlib.sha256()
+    for path in sorted((source_folders()[0] / "centrality").iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+PROBLEM = Betweenness

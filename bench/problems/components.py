@@ -1,0 +1,52 @@
+"""Connected components, whatever way edges point, as the runner measures them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clgraph import ConnectedComponents
+
+from ..peers.components import WEAK, weak_labels
+from .scc import Labelling, described
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph import Device
+
+    from ..runner.graphs import Loaded
+    from ..runner.records import Record
+
+__all__ = ["PROBLEM", "WeakComponents"]
+
+
+class WeakComponents(Labelling):
+    """`clgraph.ConnectedComponents` of the whole graph; there is one way to find them."""
+
+    kind = "components"
+    peers = WEAK
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.plan = ConnectedComponents(loaded.graph, device=device)
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Name the only configuration."""
+        return ("auto",)
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find the components."""
+        return self.plan.run()
+
+    def expected(self) -> NDArray[np.int32]:
+        """Label the graph by scipy."""
+        return weak_labels(self.graph)
+
+    def describe(self) -> Record:
+        """Give the configuration as decided."""
+        return described(self.plan)
+
+
+PROBLEM = WeakComponents

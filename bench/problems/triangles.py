@@ -1,0 +1,85 @@
+"""Triangles of every vertex as the runner measures them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from clgraph import Triangles, TrianglesConfig
+
+from ..peers.triangles import TRIANGLES, triangles_of_vertices
+from ..runner.problem import Least, Problem, refuse_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clgraph import Device
+
+    from ..runner.graphs import Loaded
+    from ..runner.records import Record
+
+__all__ = ["PROBLEM", "VertexTriangles"]
+
+
+class VertexTriangles(Problem):
+    """`clgraph.Triangles`, of each vertex, edges turned anew each time.
+
+    The graph is cleaned first, and peers get the cleaned one.
+    """
+
+    kind = "triangles"
+    from_sources = False
+    result = "values"
+    peers = TRIANGLES
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.plan = Triangles(loaded.graph, config=config, device=device, clean=True)
+        self.graph = self.plan.simple
+        self.plan = Triangles(self.graph, config=config, device=device)
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names of the configurations there are."""
+        return TrianglesConfig.presets()
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Count the triangles of each vertex."""
+        return self.plan.run("vertex", prepare=True)
+
+    def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
+        """Count triangles, intersected pairs of rows, and edges."""
+        return {
+            "edges": self.graph.m,
+            "triangles": result.count,
+            "intersections": result.stats.intersections,
+        }
+
+    def check(self, givens: Sequence[int]) -> Record:
+        """Compare the triangles of all vertices with scipy's."""
+        expected = triangles_of_vertices(self.graph)
+        for given in givens:
+            refuse_differences(
+                self.values(self.run(given)), expected, what="counts", against="scipy"
+            )
+        return {"against": "scipy"}
+
+    def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
+        """Count each stored edge and row's start read once, and a count written per vertex."""
+        edges = columns["edges"]
+        return Least(bytes=4.0 * edges + 12.0 * self.graph.n, barriers=0.0 * edges)
+
+    def describe(self) -> Record:
+        """Give the configuration as decided, and the hash of what counts."""
+        if not self.plan.source_hash:
+            self.run(0)
+        return {
+            "config": {**dataclasses.asdict(self.plan.config), "way": self.plan.config.way},
+            "source_hash": self.plan.source_hash,
+        }
+
+
+PROBLEM = VertexTriangles

@@ -1,0 +1,103 @@
+"""Truss numbers of every edge as the runner measures them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph import Truss, TrussConfig
+
+from ..peers.truss import TRUSSES, truss_numbers
+from ..runner.problem import Least, Problem, refuse_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph import Device
+
+    from ..runner.graphs import Loaded
+    from ..runner.records import Record
+
+__all__ = ["PROBLEM", "EdgeTrusses"]
+
+MOST_CHECKED = 1 << 20  # stored edges that sparse products check within some seconds
+
+
+class EdgeTrusses(Problem):
+    """`clgraph.Truss`, the numbers of all edges; triangles counted and listed each time.
+
+    The graph is cleaned first, and peers get the cleaned one.
+    """
+
+    kind = "truss"
+    from_sources = False
+    result = "numbers"
+    peers = TRUSSES
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.plan = Truss(loaded.graph, config=config, device=device, clean=True)
+        self.graph = self.plan.simple
+        self.plan = Truss(self.graph, config=config, device=device)
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Names of the configurations there are."""
+        return TrussConfig.presets()
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Find the truss numbers."""
+        return self.plan.run(prepare=True)
+
+    def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
+        """Count edges, triangles, rounds, and triangles that rounds looked at."""
+        return {
+            "edges": self.graph.m,
+            "triangles": result.stats.triangles,
+            "rounds": len(result.stats.rounds),
+            "visited": result.stats.visited,
+        }
+
+    def check(self, givens: Sequence[int]) -> Record:
+        """Compare the numbers of all edges with those by sparse products, or in another way."""
+        small = self.graph.m <= MOST_CHECKED
+        against = "scipy" if small else "iterative"
+        if small:
+            expected = truss_numbers(self.graph)
+        else:
+            other = Truss(self.graph, config=against, device=self.plan.device)
+            expected = self.values(other.run())
+        for given in givens:
+            refuse_differences(
+                self.values(self.run(given)), expected, what="numbers", against=against
+            )
+        return {"against": against}
+
+    def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
+        """Count each stored edge read once, a number written for it, and a barrier a round."""
+        edges = columns["edges"]
+        return Least(bytes=8.0 * edges + 4.0 * self.graph.n, barriers=columns["rounds"])
+
+    def histogram(self, given: int) -> Record:
+        """Count edges by truss number."""
+        values, counts = np.unique(np.asarray(self.run(given).numbers), return_counts=True)
+        return {
+            "what": "edges by truss number",
+            "values": values.tolist(),
+            "counts": counts.tolist(),
+        }
+
+    def describe(self) -> Record:
+        """Give the configuration as decided, and the hash of what peels."""
+        if not self.plan.source_hash:
+            self.run(0)
+        return {
+            "config": {**self.plan.config.as_dict(), "method": self.plan.method},
+            "source_hash": self.plan.source_hash,
+        }
+
+
+PROBLEM = EdgeTrusses

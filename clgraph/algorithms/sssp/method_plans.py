@@ -1,0 +1,265 @@
+"""What each method makes of the engine: its numbers, and what its kernels need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from clgraph.algorithms.sssp.buckets import asynchronous_part, bucket_hops
+from clgraph.algorithms.sssp.config import CLASSED_VERTICES
+from clgraph.algorithms.sssp.method import (
+    Asynchronous,
+    BellmanFord,
+    DeltaStepping,
+    Method,
+    NearFar,
+    SelfTuning,
+)
+from clgraph.engine.resolved import USUAL, Mechanics
+from clgraph.engine.strategies.frontier import Buffer
+from clgraph.engine.strategies.schedule import Persistent, Stepped
+from clgraph.engine.usual import usual_launch_work
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.sssp.config import SSSPConfig
+    from clgraph.algorithms.sssp.weights import Weights
+    from clgraph.device import DeviceTraits
+    from clgraph.engine.strategies.config import TraversalConfig
+    from clgraph.graph import Graph
+
+__all__ = ["DRIFT_DEGREE", "ROW_BALANCERS", "Known", "MethodPlan", "plan_of"]
+
+# Edges per step that are worth the step, where nothing is known of the device.
+FEWEST_EDGES = 1 << 14
+FRONTIER_ROOTS = 4.0
+# Edges per vertex that a rise of the bound should take in. Processor cores want little work done in
+# vain: 4 were best on geometric and Kronecker graphs, 8 to 16 on roads and grids, whose frontiers
+# are small. An H200 wants many vertices at once: where groups drift, 48 to 96 were best on a mesh
+# and a road network; where not, 12 to 32 on kron20.
+# Delta-stepping does less in vain than the latter: 6 took 0.50 ms there, 8 0.54, 12 0.60, 17 0.69.
+NARROW, WIDE, DRIFTING, BANDS = 4.0, 32.0, 64.0, 6.0
+SPARSE_DEGREE, SPARSE_NARROW = 5.0, 8.0
+# Edges that are not worth the help of other cores, and how many more for each: two cores did best
+# with 64 to 512; with 1,024 roads and grids took a fifth to a third longer. A core without others
+# saves a fifth of the time by never leaving solo mode.
+SOLO_EDGES, CORE_EDGES, ALL_EDGES = 400, 16, 1 << 26
+# Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
+# 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
+DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
+# Balancers that have read all of LANES entries before they visit the first edge.
+DRIFT_BALANCERS = ("warp_search", "item_thread")
+# Balancers of single SIMD groups, whatever the whole list.
+ROW_BALANCERS = ("warp_search", "warp_search_local", "item_thread", "vwarp")
+# Room for vertices that are queued as often as they decrease.
+DUPLICATES_PERCENT = 400
+# Edges for each lane in a piece of a row.
+ROW_PIECE = 8
+
+
+@dataclass(slots=True)
+class MethodPlan:
+    """What a method makes of the engine: parts of its configuration, mechanics and own numbers."""
+
+    method: Method
+    solo: bool | None = None
+    stepped: bool = False
+    hub_degree: int = 0
+    group_size: int | None = None
+    groups: int | None = None
+    buffered: bool = False
+    solo_edges: int | None = None
+    queue_percent: int | None = None
+    walks_wide_rows: bool = True
+    mechanics: Mechanics = USUAL
+    more: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is decided before the method is: of the engine, the graph and its weights."""
+
+    engine: TraversalConfig
+    traits: DeviceTraits
+    graph: Graph
+    weights: Weights
+    group_size: int
+    hub_degree: int
+    distribution: str
+    balance: str
+
+    @property
+    def alone(self) -> bool:
+        """Whether one work-item is a group."""
+        return self.group_size == 1
+
+    @property
+    def has_narrow_rows(self) -> bool:
+        """Whether edges are numbered by 32 bits and vertices leave two bits free."""
+        return self.graph.m < 2**32 and self.graph.n <= CLASSED_VERTICES
+
+
+def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
+    """Decide every number of a method, and what it needs of the engine."""
+    traits, graph, weights, alone = known.traits, known.graph, known.weights, known.alone
+    packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not alone
+    claims = method.claims or ("packed" if packs else "stamped")
+    # One core would walk a hub alone anyway.
+    hub_degree = 0 if alone else known.hub_degree
+    cores = (config.schedule and config.schedule.groups) or traits.compute_units
+    common: dict[str, Any] = {
+        "hub_degree": hub_degree,
+        "solo_edges": _core_edges(cores) if alone else None,
+    }
+    if isinstance(method, BellmanFord):
+        if claims == "none":
+            asked = config.limits.queue_percent if config.limits else None
+            room = asked or DUPLICATES_PERCENT
+            common |= {"hub_degree": 0, "solo": False, "queue_percent": room}
+        return MethodPlan(replace(method, claims=claims), **common)
+    narrow = SPARSE_NARROW if graph.mean_degree < SPARSE_DEGREE else NARROW
+    if isinstance(method, Asynchronous):
+        width = weights.step(method.delta, bucket_hops(traits))
+        return _asynchronous(replace(method, delta=width), known, common)
+    if isinstance(method, SelfTuning):
+        return _tuned(config, replace(method, claims=claims), known, common)
+    if isinstance(method, DeltaStepping):
+        delta = weights.step(method.delta, narrow if alone else BANDS)
+        bands = replace(method, delta=delta, claims=claims)
+        if not alone:
+            return _banded(config, bands, known, common)
+        return MethodPlan(replace(bands, heavy="push"), **common)
+    if not isinstance(method, NearFar):
+        raise TypeError(f"{method!r} is no method of this module")
+    return _drifting(method, known, common, claims, narrow)
+
+
+def _drifting(
+    method: NearFar, known: Known, common: dict[str, Any], claims: str, narrow: float
+) -> MethodPlan:
+    """Give what near and far decide, in steps or by SIMD groups that go on by themselves."""
+    drift = _drift(method, known)
+    hops = narrow if known.alone else DRIFTING if drift else WIDE
+    delta = known.weights.step(method.delta, hops)
+    if not drift:
+        return MethodPlan(replace(method, delta=delta, claims=claims, drift=0), **common)
+    return MethodPlan(
+        replace(
+            method,
+            delta=delta,
+            claims="stamped",
+            drift=drift,
+            drift_limit=method.drift_limit or DRIFT_LIMIT,
+        ),
+        **common,
+        solo=False,
+        mechanics=Mechanics(wide=0),  # without: no spills, and as fast
+        more={"drift": drift},
+    )
+
+
+def _banded(
+    config: SSSPConfig, method: DeltaStepping, known: Known, common: dict[str, Any]
+) -> MethodPlan:
+    """Give what delta-stepping by SIMD groups decides."""
+    graph, lanes = known.graph, known.traits.lanes
+    if not known.has_narrow_rows:
+        raise InvalidArgumentError(
+            f"method='delta-stepping' takes fewer than 2**32 edges and at most {CLASSED_VERTICES} "
+            f"vertices here, but the graph has {graph.m} and {graph.n}; use near-far."
+        )
+    if known.balance not in ROW_BALANCERS:
+        raise InvalidArgumentError(
+            f"method='delta-stepping' needs balance to be one of {', '.join(ROW_BALANCERS)} "
+            f"here, not {known.balance!r}: each SIMD group cuts rows for itself."
+        )
+    heavy = method.heavy or ("push" if graph.directed else "switching")
+    return MethodPlan(
+        replace(method, heavy=heavy),
+        **common | {"hub_degree": 0},
+        solo=False,
+        walks_wide_rows=False,
+        mechanics=Mechanics(wide=0, buffer=lanes + lanes // 4),
+        more={"row_limit": config.hub_degree or ROW_PIECE * lanes},
+    )
+
+
+def _drift(method: NearFar, known: Known) -> int:
+    """How often SIMD groups go on by themselves; 0 where they cannot, or where it does not pay."""
+    update = known.engine.frontier.update if known.engine.frontier else None
+    can_drift = (
+        not known.alone
+        and known.graph.m < 2**32
+        and known.distribution == "static"
+        and known.balance in DRIFT_BALANCERS
+        and (update is None or isinstance(update, Buffer))
+    )
+    if not can_drift:
+        return 0
+    if method.drift is not None:
+        return method.drift
+    pays = not known.hub_degree and known.graph.mean_degree <= DRIFT_DEGREE
+    return DRIFT if known.traits.grid_barrier and pays else 0
+
+
+def _core_edges(cores: int) -> int:
+    return SOLO_EDGES + CORE_EDGES * cores if cores > 1 else ALL_EDGES
+
+
+def _asynchronous(method: Asynchronous, known: Known, common: dict[str, Any]) -> MethodPlan:
+    """Give what searches without steps decide."""
+    part = asynchronous_part(method, known.engine, known.balance, known.traits)
+    return MethodPlan(
+        part.method,
+        **common | {"hub_degree": 0},
+        solo=False,
+        group_size=part.group_size,
+        groups=part.groups,
+        buffered=True,
+        mechanics=part.mechanics,
+        more=part.more,
+    )
+
+
+def _tuned(
+    config: SSSPConfig, method: SelfTuning, known: Known, common: dict[str, Any]
+) -> MethodPlan:
+    """Give what only searches that tune themselves decide."""
+    traits, graph, weights = known.traits, known.graph, known.weights
+    controller = method.controller
+    if controller is None:
+        stepped = isinstance(config.schedule, Stepped)
+        controller = "device" if traits.fp64 and not stepped else "host"
+    if controller == "device" and not traits.fp64:
+        raise InvalidArgumentError(
+            "controller='device' needs double precision, which this device does not have; use "
+            "'host'."
+        )
+    if controller == "host" and isinstance(config.schedule, Persistent):
+        raise InvalidArgumentError(
+            "controller='host' waits for the host in every step, so the search cannot be "
+            "persistent; leave schedule or controller out."
+        )
+    unit = weights.unit
+    resident = traits.compute_units * traits.threads_per_unit
+    # A frontier has some square roots of n vertices where distances are long; what no
+    # step can have makes the bound useless: 270,000 on a road network took 55 relaxations an edge.
+    sustained = FRONTIER_ROOTS * graph.mean_degree * math.sqrt(graph.n)
+    usual = max(min(resident, sustained), FEWEST_EDGES)
+    return MethodPlan(
+        replace(
+            method,
+            controller=controller,
+            delta=float(max(method.delta or weights.mean, unit)),
+            set_point=None if method.power_target else float(method.set_point or usual),
+        ),
+        **common,
+        solo=False,
+        stepped=controller == "host",
+        # Power is looked at where a launch pauses: some ten times a second.
+        mechanics=Mechanics(
+            launch_work=usual_launch_work(traits) // (8 if method.power_target else 1)
+        ),
+        more={"unit": unit, "set_point": float(method.set_point or usual)},
+    )

@@ -1,0 +1,1 @@
+"""Commands that run an algorithm on a graph in a file."""

@@ -1,0 +1,200 @@
+"""``clgraph sssp FILE``: shortest paths by weight through a graph in a file."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from clgraph.algorithms.sssp.config import SSSPConfig
+from clgraph.cli import searching
+from clgraph.cli.algorithms.tuning import add_tuning, check_trace, trace_of, tuned_settings
+from clgraph.cli.command import Command, Record, add_reading
+from clgraph.cli.progress import Progress
+from clgraph.cli.setting import add_setting, wanted
+from clgraph.cli.text import pairs
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from clgraph import SSSP, Graph, SSSPResult
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
+    from clgraph.device import Device
+
+__all__ = ["COMMAND"]
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_reading(parser)
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
+        "--source",
+        type=int,
+        nargs="+",
+        metavar="VERTEX",
+        help="where paths may begin, counted from 0 (default 0)",
+    )
+    start.add_argument(
+        "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
+    )
+    searching.add_search(parser)
+    parser.add_argument(
+        "--delta", type=float, help="how much the bound of near and far rises at a time"
+    )
+    add_tuning(parser)
+    add_setting(parser, SSSPConfig)
+    parser.add_argument("--target", type=int, metavar="VERTEX", help="stop when this one is known")
+    parser.add_argument(
+        "--max-distance", type=float, metavar="LENGTH", help="go no further than this"
+    )
+
+
+def _run(args: argparse.Namespace) -> Record:
+    searching.check_output(args.output, args.file)
+    check_trace(args.trace, args.file)
+    import clgraph
+
+    device = clgraph.device(args.device)  # before the file is read: it may be missing
+    config = _config_of(args)
+    graph, read_s = searching.read_graph(args)
+    if args.source_label is not None:
+        args.source = [searching.labelled(graph, args.source_label)]
+    args.source = args.source or [0]
+    began = time.perf_counter()
+    with Progress("building kernels") as progress:
+        plan = clgraph.SSSP(
+            graph,
+            predecessors=args.predecessors,
+            config=config,
+            device=device,
+            progress=progress.callback,
+        )
+    build_s = time.perf_counter() - began
+    record = _search(plan, graph, device, args)
+    record["graph"]["file"] = args.file
+    record["read_s"], record["build_s"] = read_s, build_s
+    return record
+
+
+def _config_of(args: argparse.Namespace) -> SSSPConfig | str:
+    settings, preset = list(args.set), args.config
+    tuned = tuned_settings(args)
+    if tuned:
+        preset, settings = "self-tuning", [*tuned, *settings]
+    elif args.delta is not None:
+        if args.config not in (None, "auto", "near-far"):
+            raise InvalidArgumentError(
+                f"--delta is for the preset near-far, not for --config {args.config}."
+            )
+        preset, settings = "auto", ["method=near-far", f"method.delta={args.delta}", *settings]
+    return wanted(SSSPConfig, preset, settings)
+
+
+def _preset_of(args: argparse.Namespace, config: ResolvedPaths) -> str:
+    if config.set_point:
+        return "self-tuning"
+    return "near-far" if args.delta is not None else args.config or "auto"
+
+
+def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
+    def once() -> SSSPResult:
+        several = len(args.source) > 1
+        return plan.run(
+            args.source if several else args.source[0],
+            target=args.target,
+            max_distance=args.max_distance,
+        )
+
+    result, times = searching.repeated(once, args.repeat)
+    stats = result.stats
+    first = args.source[0]
+    record: Record = {
+        **searching.place_record(graph, device),
+        "preset": _preset_of(args, stats.config),
+        "config": stats.config.as_dict(),
+        "method": stats.config.method.name,
+        "delta": stats.config.delta,
+        "set_point": stats.config.set_point,
+        "mode": stats.mode,
+        "source": first if len(args.source) == 1 else args.source,
+        "source_label": None if graph.labels is None else graph.labels[first],
+        "target": args.target,
+        "max_distance": args.max_distance,
+        "reached": result.reached,
+        "stages": stats.levels,
+        **times,
+        "relaxations": stats.relaxations,
+        "edges_traversed": stats.edges_traversed,
+        "mteps": stats.edges_traversed / times["kernel_ms"] / 1e3
+        if times["kernel_ms"] > 0
+        else None,
+    }
+    if args.target is not None:
+        distance = result.distances[args.target]
+        known = distance != plan.unreached
+        record["target_distance"] = distance.item() if known else None
+        if args.predecessors:
+            record["path"] = result.path(args.target)
+    if args.levels:
+        record["levels"] = searching.levels_record(stats.per_level)
+    if args.trace is not None:
+        trace_of(args.trace, plan, result, args.source)
+        record["trace"] = args.trace
+    if args.output is not None:
+        searching.write_result(args.output, graph, result, args.source)
+        record["output"] = args.output
+    if args.energy:
+        record["energy"] = searching.energy_of(once, device)
+    return record
+
+
+def _render(record: Record) -> str:
+    graph = record["graph"]
+    share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
+    begun = record["source"]
+    lines = [
+        *searching.place_text(record),
+        (
+            "config",
+            f"{record['preset']}, {record['mode']} ({record['method']}"
+            + (f", delta {record['delta']:g})" if record["delta"] else ")"),
+        ),
+        (
+            "source",
+            searching.start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
+        ),
+        (
+            "reached",
+            f"{record['reached']:,} vertices ({share:.1f} %) in {record['stages']:,} stages, "
+            f"{record['relaxations']:,} relaxations",
+        ),
+        *searching.times_text(record),
+    ]
+    if "target_distance" in record:
+        distance = record["target_distance"]
+        lines.append(
+            ("target", f"{record['target']}: {'no path' if distance is None else distance}")
+        )
+    if record.get("path"):
+        lines.append(("path", " ".join(map(str, record["path"]))))
+    if record["mteps"] is not None:
+        lines.append(("speed", searching.speed_text(record)))
+    if "energy" in record:
+        lines.append(("energy", searching.joules_text(record["energy"])))
+    if record["set_point"]:
+        lines.insert(2, ("set-point", f"{record['set_point']:,.0f} edges per step"))
+    if "trace" in record:
+        lines.append(("drew", record["trace"]))
+    if "output" in record:
+        lines.append(("wrote", record["output"]))
+    text = pairs(lines)
+    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
+
+
+COMMAND = Command(
+    "sssp",
+    "Shortest paths by weight from one or several vertices, timed and metered",
+    _add_arguments,
+    _run,
+    _render,
+)

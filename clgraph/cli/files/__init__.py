@@ -1,0 +1,1 @@
+"""Commands that make, convert and describe files of graphs."""

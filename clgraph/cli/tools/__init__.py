@@ -1,0 +1,1 @@
+"""Commands about devices: what there is, how fast it is, and what suits it."""

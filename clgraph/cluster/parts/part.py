@@ -1,0 +1,440 @@
+"""What one device of a cluster holds and launches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.algorithms.bfs.stages import UNREACHED
+from clgraph.cluster.parts.partition import RANGE_GRAIN
+from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.engine.resident import offsets_dtype, unreachable_words
+from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.state import (
+    QUEUE_PAYLOAD,
+    SLOT_WORDS,
+    STATE_WORDS,
+    WORD_COUNT,
+    stage_fields,
+)
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, QueueOverflowError
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    from numpy.typing import NDArray
+
+    from clgraph.cluster.config import PartitionPlan
+    from clgraph.cluster.parts.partition import Ownership
+    from clgraph.cluster.parts.share import Share
+    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.resolved import Resolved
+
+__all__ = ["BitPart", "CandidatePart", "Part"]
+
+BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
+MOST_CANDIDATES = 2**32 - 64  # loops over them step past their end
+BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
+PART_WORDS = {"FOUND_HUBS": WORD_COUNT, "BIN_LENGTHS": BIN_LENGTHS, "BIN_STRIDE": BIN_STRIDE}
+SEEN = STATE_WORDS["STATUS"]  # the first word that a look reads
+SLOT_STRIDE = STATE_WORDS["SLOT_STRIDE"]
+
+
+class Part:
+    """A device's share of a search: its rows, its part of the frontier and what it finds.
+
+    Parameters
+    ----------
+    share : Share
+        What this rank holds of the graph.
+    partition_plan : PartitionPlan
+        What devices share.
+    device : Device
+        Where, with a queue of its own.
+    config : Resolved
+        How it expands.
+    predecessors : bool
+        Whether a tree is labelled.
+
+    Attributes
+    ----------
+    distances, predecessors : Allocation
+        What was found: of the owned vertices; predecessors as the exchange has it.
+    row_distances : Allocation
+        Distances of the vertices whose rows are here.
+    degrees : int array
+        Lengths of these rows.
+    owners : list of Ownership
+        Vertices of each rank.
+    kernels : list of Kernel
+        What it launches.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot run the configuration.
+    DeviceMemoryError
+        If the share does not fit.
+    """
+
+    EXCHANGE = ""
+    WHOLE_TREE = False  # whether `predecessors` has all vertices, or those that are owned
+
+    def __init__(
+        self,
+        share: Share,
+        partition_plan: PartitionPlan,
+        device: Device,
+        config: Resolved,
+        *,
+        predecessors: bool,
+    ) -> None:
+        facts, owned, rows = share.facts, share.owned, share.rows
+        self.device, self.config, self.owned, self.rows = device, config, owned, rows
+        self.rank = share.rank
+        self.owners = share.partition.shares
+        self._partition_plan = partition_plan
+        self._parts = parts = share.partition.ranks
+        self._problem = SimpleNamespace(predecessors=predecessors, named=rows.others.size > 0)
+        self._memory = Memory(device)
+        indices = share.indices
+        self._words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
+        self._n = np.uint32(rows.count)
+        self._indptr = self._memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m)))
+        self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
+        self._named: tuple[Argument, ...] = ()
+        if self._problem.named:
+            names = self._memory.upload("names", rows.others.astype(np.uint32))
+            self._named = (np.uint32(rows.line.count), names)
+        self._survey(indices)
+        self.degrees = np.diff(share.indptr)
+        hubs = self.config.hubs_among(self.degrees)
+        words = self.config.entry_words
+        room, hub_room = (words * (count + QUEUE_SLACK) for count in (rows.count, hubs))
+        self._frontier = self._memory.allocate("frontier", room, np.uint32)
+        self._hubs = self._memory.allocate("hubs", hub_room, np.uint32)
+        self._found = self._memory.allocate("found", self._words, self._word)
+        tree = facts.n if self.WHOLE_TREE else owned.count
+        self._tree_size = tree if predecessors else 0
+        self.distances = self._memory.allocate("distances", owned.count, np.int32)
+        self.predecessors = self._memory.allocate("predecessors", self._tree_size, np.int32)
+        state_words = BIN_LENGTHS + parts * BIN_STRIDE
+        self.row_distances = self.distances  # of the vertices whose rows are here
+        self._state = self._memory.allocate("state", state_words, np.uint32)
+        self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
+        # Numbers that stay the same are the same objects, which launches do not hand over again.
+        self._slots = (np.uint32(0), np.uint32(1))
+        self._line = (np.uint32(rows.line.stride), np.uint32(rows.line.first))
+        self._many = np.uint32(parts)
+        self.kernels: list[Kernel] = []
+        self._begin = self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config)
+        self._expand = self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config)
+
+    @property
+    def _word(self) -> np.dtype[Any]:
+        return np.dtype(f"u{self.config.word_bits // 8}")
+
+    def _survey(self, indices: NDArray[Any]) -> None:
+        """Note what an exchange needs to know of the heads of edges."""
+
+    def _kernel(
+        self, file: str, name: str, config: Any, problem: SimpleNamespace | None = None
+    ) -> tuple[Kernel, int]:
+        program = load(
+            self.device,
+            file,
+            config=config,
+            problem=problem or self._problem,
+            exchange=self.EXCHANGE,
+            UNREACHED=UNREACHED,
+            counts_hubs=self._partition_plan.gamma is not None,
+            state_words=STATE_WORDS | PART_WORDS,
+            slot_words=SLOT_WORDS,
+            stage_fields=stage_fields(QUEUE_PAYLOAD),
+        )
+        kernel = program.kernel(name, self.device)
+        groups = resident_groups(self.device, kernel, config.group_size)
+        if not groups:
+            raise InvalidArgumentError(
+                f"group_size={config.group_size} does not fit {self.device.name}: {name} would "
+                f"take {kernel.local_bytes} bytes of local memory of "
+                f"{self.device.traits.local_bytes}; choose a smaller one."
+            )
+        self.kernels.append(kernel)
+        return kernel, config.groups or groups
+
+    def _launch(self, kernel: tuple[Kernel, int], *args: Argument) -> cl.Event:
+        size = self.config.group_size
+        return kernel[0].launch(kernel[1] * size, size, *args)
+
+    def begin(self, source: int) -> None:
+        """Enqueue what makes no vertex reached but the source."""
+        own = int(self.rows.numbers(np.array([source]))[0])
+        root = source if self.WHOLE_TREE else self.owned.number(source)
+        self._launch(
+            self._begin,
+            *(self._indptr, self._n, np.uint32(self._words), np.uint32(self._tree_size)),
+            *(np.uint32(source), np.uint32(own), np.uint32(root)),
+            *(np.uint32(self._state.count), self.row_distances, self.predecessors),
+            *self._bitmaps,
+            *(self._frontier, self._hubs, self._state),
+        )
+
+    @property
+    def _bitmaps(self) -> tuple[Allocation, ...]:
+        return (self._found,)
+
+    def expand(self, level: int) -> None:
+        """Enqueue the expansion of the part of the frontier at distance `level`."""
+        self._launch(
+            self._expand,
+            *(self._indptr, self._indices, *self._line, *self._named),
+            *(self._frontier, self._hubs, self._found),
+            *self._targets,
+            *(self._state, self._slots[level & 1]),
+        )
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        """What an expansion writes to, as the kernel has it."""
+        raise NotImplementedError
+
+    def look(self) -> cl.Event:
+        """Enqueue a read of the counters."""
+        return self._mirror.enqueue()
+
+    def _seen(self, name: str, level: int) -> int:
+        return int(self._mirror.words[STATE_WORDS[name] - SEEN + (level & 1) * SLOT_STRIDE])
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether something found no room, as of the last look."""
+        return bool(self._mirror.words[STATE_WORDS["OVERFLOWED"] - SEEN])
+
+    def frontier(self, level: int) -> int:
+        """How many vertices here are at distance `level`, as last seen."""
+        return self._seen("NEXT", level) + self._seen("NEXT_HUBS", level)
+
+    def check(self) -> None:
+        """Complain if something found no room, as of the last look.
+
+        Raises
+        ------
+        QueueOverflowError
+            If so.
+        """
+        if self.overflowed:
+            raise QueueOverflowError(
+                f"{self.device.name} found more than there can be; please report this with the "
+                "output of `clgraph doctor`."
+            )
+
+
+class CandidatePart(Part):
+    """A part that sends vertices to their owners.
+
+    Attributes
+    ----------
+    bins : Allocation
+        What it found, by owner.
+    bin_begins : int64 array [parts + 1]
+        Where each owner's bin begins, in candidates.
+    inbox : Allocation
+        What it is sent.
+    candidate_bytes : int
+        Of one candidate.
+    """
+
+    EXCHANGE = "candidates"
+
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
+        self.candidate_bytes = 8 if self._problem.predecessors else 4
+        self.bin_begins = np.zeros(self._parts + 1, np.int64)
+        np.cumsum(self._room(share), out=self.bin_begins[1:])
+        if self.bin_begins[-1] >= MOST_CANDIDATES:
+            raise InvalidGraphError(
+                f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
+                "with 32 bits; use more devices or frontier='status'."
+            )
+        self._begins = self._memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
+        candidate = np.dtype(f"u{self.candidate_bytes}")
+        self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
+        # Owners claim exactly, by the distances they keep.
+        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
+        claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
+        self._claims = claims
+        self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
+
+    def _room(self, share: Share) -> NDArray[np.int64]:
+        """Candidates for each owner that one level may find: edges to its vertices, at most."""
+        if self.config.frontier.visited != "bitmap":
+            return self._heads
+        return np.minimum(self._heads, [owned.count for owned in share.partition.shares])
+
+    def _survey(self, indices: NDArray[Any]) -> None:
+        owners = np.remainder(indices, indices.dtype.type(self._parts))
+        self._heads = np.bincount(owners, minlength=self._parts).astype(np.int64)
+
+    def receive_from(self, capacity: int) -> None:
+        """Make room for candidates from all other devices, so many at most."""
+        arrivals = capacity + int(np.diff(self.bin_begins)[self.rank])
+        if arrivals >= MOST_CANDIDATES:
+            raise InvalidGraphError(
+                f"{arrivals} edges may lead to vertices of one device in a level, which are "
+                "numbered with 32 bits; use more devices, visited='bitmap' or frontier='status'."
+            )
+        self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        return (self.bins, self._begins, self._many)
+
+    def sent(self) -> NDArray[np.int64]:
+        """Candidates in each bin, as of the last look, int64 [parts]."""
+        first = BIN_LENGTHS - SEEN
+        return self._mirror.words[first::BIN_STRIDE][: self._parts].astype(np.int64)
+
+    def contract(self, level: int, kept: tuple[int, int], received: int) -> None:
+        """Enqueue the claiming of candidates at distance `level`: of the own bin and of the inbox.
+
+        Parameters
+        ----------
+        level : int
+            Their distance.
+        kept : tuple of int
+            Where the own bin begins, and how many it holds.
+        received : int
+            How many the inbox holds.
+        """
+        self._launch(
+            self._contract,
+            *(self._indptr, self._indices, self._n, np.uint32(level)),
+            *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
+            *(self.distances, self.predecessors, self._frontier, self._hubs),
+            *(self._many, self._state, self._slots[level & 1]),
+        )
+
+
+class BitPart(Part):
+    """A part that tells every other device what it found, a bit for each vertex.
+
+    Attributes
+    ----------
+    inbox : Allocation
+        The others' bitmaps, one behind the other.
+    """
+
+    EXCHANGE = "bits"
+    WHOLE_TREE = True
+
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
+        self._reached = self._memory.allocate("reached", self._words, self._word)
+        peers = self._parts - 1
+        self.inbox = self._memory.allocate("inbox", peers * self._words, self._word)
+        # What narrow levels send instead: a number, and so many vertices.
+        self.list = self._memory.allocate("list", max(self.map_bytes // 4, 1), np.uint32)
+        bits = self.config.word_bits
+        self._first_word = np.uint32(self.owned.first // bits)
+        self._own_words = np.uint32(-(-self.owned.count // bits))
+        self._merge = self._kernel("bfs/parts_bits.cl", "bfs_parts_merge", self.config)
+        self._mark = self._kernel("bfs/parts_bits.cl", "bfs_parts_mark", self.config)
+        self._lists = False
+        self._all_words = np.uint32(self._words)
+        self._floor = np.uint32(partition_plan.hub_floor)
+        self._peers = tuple(np.uint32(count) for count in range(self._parts))
+        if self.config.pull:
+            self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)
+            self._back = self._in_rows(share)
+
+    def _in_rows(self, share: Share) -> tuple[Allocation, ...]:
+        held, degrees = (self._indptr, self._indices), self.degrees
+        if share.back is not None:
+            indptr, indices = share.back
+            held = (
+                self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
+                self._memory.upload("in_indices", indices.astype(np.uint32, copy=False)),
+            )
+            degrees = np.diff(indptr)
+        words = unreachable_words(degrees, self.config.word_bits)
+        return (*held, self._memory.upload("unreachable", words))
+
+    @property
+    def found(self) -> Allocation:
+        """Bitmap of what this device knows to be reached."""
+        return self._found
+
+    @property
+    def map_bytes(self) -> int:
+        """Bytes of a bitmap of the whole graph."""
+        return self._words * self._word.itemsize
+
+    def own_bytes(self, owned: Ownership) -> tuple[int, int]:
+        """First byte of somebody's vertices in such a bitmap, and how many they have."""
+        # In grains, since ranks on different devices may have words of different sizes.
+        return owned.first // 8, -(-owned.count // RANGE_GRAIN) * (RANGE_GRAIN // 8)
+
+    @property
+    def _bitmaps(self) -> tuple[Allocation, ...]:
+        return (self._found, self._reached, self.list)
+
+    @property
+    def _targets(self) -> tuple[Argument, ...]:
+        return (self.predecessors, self.list, self._slots[self._lists])
+
+    def expand(self, level: int, *, lists: bool = False) -> None:
+        """Enqueue the expansion of the part of the frontier at distance `level`.
+
+        Parameters
+        ----------
+        level : int
+            Of the frontier.
+        lists : bool
+            Whether to list what is found too; there must be room for an edge each.
+        """
+        self._lists = lists
+        super().expand(level)
+
+    def mark(self, peers: int) -> None:
+        """Enqueue the marking of what so many lists of others hold, one behind the other."""
+        self._launch(
+            self._mark,
+            *(self.inbox, np.uint32(self.map_bytes // 4), np.uint32(peers), self._found),
+        )
+
+    def found_edges(self, level: int) -> int:
+        """Out-edges of the vertices here at distance `level`, as last seen."""
+        edges = self._seen("NEXT_EDGES", level)
+        return edges | self._seen("NEXT_EDGES_HIGH", level) << 32
+
+    def found_hubs(self) -> int:
+        """Hubs among the vertices that the last level found here, as last seen."""
+        return int(self._mirror.words[PART_WORDS["FOUND_HUBS"] - SEEN])
+
+    def pull(self, level: int) -> None:
+        """Enqueue the search of owned vertices for in-neighbours at distance `level`."""
+        self._launch(
+            self._pull,
+            *self._back,
+            *(self._first_word, self._own_words, self._reached, self._found),
+            *(self.predecessors, self._state, self._slots[level & 1]),
+        )
+
+    def merge(self, level: int, peers: int) -> None:
+        """Enqueue the merging of so many bitmaps of others; what is new is at distance `level`."""
+        self._launch(
+            self._merge,
+            *(self._indptr, self._indices, self._n, np.uint32(level), self._all_words),
+            *(self._first_word, self._own_words, self.inbox, self._peers[peers]),
+            *(self._reached, self._found, self.list),
+            *(self.distances, self._frontier, self._hubs),
+            *(self._floor, self._state, self._slots[level & 1]),
+        )

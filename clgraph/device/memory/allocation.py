@@ -1,0 +1,352 @@
+"""Arrays in device memory, each with an owner."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import math
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from clgraph.device.forks import check_process
+from clgraph.device.lazy import cl
+from clgraph.device.memory.copying import copied, finish_copy
+from clgraph.device.waiting import wait
+from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
+from clgraph.progress import Progress, tell
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from pyopencl.array import Array
+
+    from clgraph.device.discovery import Device
+    from clgraph.device.memory.budget import Booking
+
+__all__ = ["Allocation", "Memory", "Progress"]
+
+WORD_BYTES = 4
+# A copy longer than this goes in pieces, between which Ctrl-C is answered.
+PIECE_BYTES = 64 << 20
+
+
+class Allocation:
+    """A named one-dimensional array in device memory, freed with its owner; made by `Memory`.
+
+    Attributes
+    ----------
+    name : str
+        What the array is for; errors quote it.
+    count : int
+        Elements; may be 0.
+    dtype : numpy.dtype
+        Their type.
+    size_bytes : int
+        Bytes taken on the device: at least one element, in whole words.
+    token : object
+        Changes when the memory behind this object does.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_booking",
+        "_buffer",
+        "_device",
+        "count",
+        "dtype",
+        "name",
+        "size_bytes",
+        "token",
+    )
+
+    def __init__(
+        self,
+        device: Device,
+        name: str,
+        count: int,
+        dtype: np.dtype[Any],
+        held: tuple[Booking, cl.Buffer],
+    ) -> None:
+        self.name = name
+        self.count = count
+        self.dtype = dtype
+        self.size_bytes = allocated_bytes(count, dtype)
+        self.token = object()
+        self._device = device
+        self._booking: Booking | None
+        self._buffer: cl.Buffer | None
+        self._booking, self._buffer = held
+
+    @property
+    def buffer(self) -> cl.Buffer:
+        """The OpenCL object.
+
+        Raises
+        ------
+        InvalidArgumentError
+            After `release`.
+        """
+        check_process()
+        if self._buffer is None:
+            raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
+        return self._buffer
+
+    def read(self, count: int | None = None, into: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Copy elements to the host, after everything that was enqueued before.
+
+        Parameters
+        ----------
+        count : int, optional
+            How many, from the first; default all.
+        into : numpy.ndarray, optional
+            Contiguous array of `count` elements of `dtype` to copy to; default a new one.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of `count` elements of `dtype`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are not so many, or after `release`.
+        """
+        count = self.count if count is None else operator.index(count)
+        self._check(count, "read", "from")
+        array = self._device.host_arrays.empty(count, self.dtype) if into is None else into
+        queue = self._device.queue
+        step = max(PIECE_BYTES // self.dtype.itemsize, 1)
+        for first in range(0, count, step):
+            piece = array[first : first + step]
+            offset = first * self.dtype.itemsize
+            event = cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
+            finish_copy(copied(event, piece.nbytes))
+        return array
+
+    def duplicate(self) -> Array:
+        """Copy everything to an array of the device's that is the caller's own.
+
+        Returns
+        -------
+        pyopencl.array.Array
+            [count] of `dtype`, on the device's queue; not counted in the budget.
+
+        Raises
+        ------
+        DeviceMemoryError
+            If there is no room for it.
+        """
+        arrays = importlib.import_module("pyopencl.array")  # which takes long to import
+        queue = self._device.queue
+        try:
+            array: Array = arrays.empty(queue, self.count, self.dtype)
+            if self.count:
+                size = self.count * self.dtype.itemsize
+                buffer: Any = array.data
+                wait(cl.enqueue_copy(queue, buffer, self.buffer, byte_count=size))
+        except cl.Error as error:
+            raise DeviceMemoryError(
+                f"there is no room for a copy of {self.name!r} on {self._device.name} ({error}); "
+                "release plans and graphs, or copy it to the host."
+            ) from error
+        return array
+
+    def write(self, array: ArrayLike, *, progress: Progress | None = None) -> None:
+        """Copy a host array over the first elements.
+
+        Parameters
+        ----------
+        array : array_like
+            At most `count` elements; converted to `dtype` if that loses nothing by kind.
+        progress : callable, optional
+            Called with bytes copied, bytes in all, and what is copied, every 64 MiB.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are too many, or after `release`.
+        TypeError
+            If the elements cannot be converted safely.
+        """
+        given = np.asarray(array)
+        source = np.ascontiguousarray(given.astype(self.dtype, casting="same_kind", copy=False))
+        source = source.reshape(-1)
+        self._check(source.size, "write", "to")
+
+        def told(done: int) -> None:
+            tell(progress, done, source.nbytes, f"copying {self.name} to the device")
+
+        staging = self._device.staging
+        if staging is not None and source.nbytes >= PIECE_BYTES:
+            staging.write(self.buffer, source.view(np.uint8), told)
+            told(source.nbytes)
+            return
+        queue = self._device.queue
+        step = max(PIECE_BYTES // self.dtype.itemsize, 1)
+        for first in range(0, source.size, step):
+            piece = source[first : first + step]
+            offset = first * self.dtype.itemsize
+            event = cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
+            finish_copy(copied(event, piece.nbytes))
+            told(offset + piece.nbytes)
+
+    def clear(self) -> cl.Event:
+        """Enqueue setting every byte to 0.
+
+        Returns
+        -------
+        pyopencl.Event
+            Give it to `wait`, or to nobody: the queue keeps its order.
+        """
+        zero = np.zeros(1, np.uint32)
+        return cl.enqueue_fill_buffer(self._device.queue, self.buffer, zero, 0, self.size_bytes)
+
+    def release(self) -> None:
+        """Free the device memory now; repeating it is harmless, using the array is an error."""
+        self.token = object()
+        self._buffer = None
+        self._booking = None
+
+    def _check(self, count: int, what: str, preposition: str) -> None:
+        if not 0 <= count <= self.count:
+            raise InvalidArgumentError(
+                f"cannot {what} {count} elements {preposition} {self.name!r}, which has "
+                f"{self.count}."
+            )
+
+
+def allocated_bytes(count: int, dtype: np.dtype[Any]) -> int:
+    """Bytes taken for an array: at least one element, in whole words."""
+    return -(-max(count, 1) * dtype.itemsize // WORD_BYTES) * WORD_BYTES
+
+
+class Memory:
+    """Allocator of one device; all of them for the same device share one budget.
+
+    Parameters
+    ----------
+    device : Device
+        Whose memory to hand out.
+
+    Notes
+    -----
+    The budget is the device's memory, less a reserve of 1/32 (512 MiB at most) and what
+    this process holds already. ``CLGRAPH_MEMORY_LIMIT``, a number of bytes, lowers it. A device
+    that shares the host's memory also stops at what the host has available.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of the budget that are free."""
+        return self.device.ledger.free_bytes
+
+    def allocate(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
+        """Take device memory for an array.
+
+        Parameters
+        ----------
+        name : str
+            What it is for; errors quote it.
+        count : int
+            Elements; 0 is allowed and takes the room of one.
+        dtype : dtype_like
+            Their type.
+
+        Returns
+        -------
+        Allocation
+            Its first word is 0, the rest is undefined.
+
+        Raises
+        ------
+        DeviceMemoryError
+            If the array is larger than one allocation may be, the budget is spent, or the driver
+            has no room: it is made to commit the memory here, so that it does not fail in a kernel.
+        """
+        check_process()
+        count, element = operator.index(count), np.dtype(dtype)
+        if count < 0:
+            raise InvalidArgumentError(f"{name!r} cannot have {count} elements.")
+        size_bytes = allocated_bytes(count, element)
+        largest = self.device.traits.max_alloc_bytes
+        if size_bytes > largest:
+            self._refuse(
+                name,
+                size_bytes,
+                f"one allocation there may have {largest} bytes; use a smaller graph or a device "
+                "with more memory",
+            )
+        ledger = self.device.ledger
+        booking = ledger.take(size_bytes)
+        if booking is None:
+            # Plans and graphs that refer to each other wait for the collector.
+            gc.collect()
+            booking = ledger.take(size_bytes)
+            if booking is None:
+                self._refuse(name, size_bytes, "release plans and graphs or use a smaller graph")
+        try:
+            buffer = self._commit(size_bytes)
+        except BaseException as error:
+            booking = None  # which the traceback would keep
+            if isinstance(error, (cl.Error, ClgraphError)):
+                self._refuse(name, size_bytes, f"the driver has no room ({error})", error)
+            raise
+        return Allocation(self.device, name, count, element, (booking, buffer))
+
+    def upload(
+        self, name: str, array: ArrayLike, *, progress: Progress | None = None
+    ) -> Allocation:
+        """Take device memory for a host array and copy it there.
+
+        Parameters
+        ----------
+        name : str
+            What it is for.
+        array : array_like
+            Any shape; stored flat, in C order, with its own dtype.
+        progress : callable, optional
+            As for `Allocation.write`.
+
+        Returns
+        -------
+        Allocation
+            Holding a copy.
+
+        Raises
+        ------
+        DeviceMemoryError
+            As `allocate`.
+        """
+        source = np.asarray(array)
+        allocation = self.allocate(name, math.prod(source.shape), source.dtype)
+        allocation.write(source, progress=progress)
+        return allocation
+
+    def _commit(self, size_bytes: int) -> cl.Buffer:
+        device = self.device
+        buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size_bytes)
+        try:
+            if device.is_simulator:
+                # It never fails late, but takes a buffer of which the host wrote a part for one
+                # that kernels never initialise.
+                zeros = np.zeros(size_bytes, np.uint8)
+                finish_copy(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
+            else:
+                zero = np.zeros(1, np.uint32)
+                wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
+        except BaseException:
+            buffer.release()  # a traceback would keep it
+            raise
+        return buffer
+
+    def _refuse(
+        self, name: str, size_bytes: int, why: str, cause: BaseException | None = None
+    ) -> NoReturn:
+        raise DeviceMemoryError(
+            f"{name!r} needs {size_bytes} bytes on {self.device.name}, where {self.free_bytes} are "
+            f"free: {why}."
+        ) from cause

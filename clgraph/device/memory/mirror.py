@@ -1,0 +1,68 @@
+"""A look at a few words of device memory after every launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.device.lazy import cl
+from clgraph.device.memory.copying import copied, finish_copy
+from clgraph.device.memory.pinned import Pinned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.device.discovery import Device
+    from clgraph.device.memory.allocation import Allocation
+
+__all__ = ["Mirror"]
+
+
+class Mirror:
+    """Host copy of a part of an allocation, a few words that are looked at after every launch.
+
+    Parameters
+    ----------
+    device : Device
+        Where the allocation is.
+    source : Allocation
+        What to look at, of 32-bit words.
+    first, count : int
+        Which words of it.
+
+    Attributes
+    ----------
+    words : numpy.ndarray
+        uint32 [count], as of the last `refresh`.
+    """
+
+    def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
+        self._queue = device.queue
+        self._source = source
+        self._offset = 4 * first
+        self._pinned = Pinned(device, count, np.uint32)
+        self.words: NDArray[np.uint32] = self._pinned.array
+
+    def refresh(self) -> None:
+        """Copy the words after everything that was enqueued before, and wait for it.
+
+        Raises
+        ------
+        ClgraphError
+            If the device reports a failure.
+        KeyboardInterrupt
+            On Ctrl-C; what was enqueued runs on.
+        """
+        finish_copy(self.enqueue())
+
+    def enqueue(self) -> cl.Event:
+        """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""
+        event = cl.enqueue_copy(
+            self._queue,
+            self.words,
+            self._source.buffer,
+            src_offset=self._offset,
+            is_blocking=False,
+        )
+        return copied(event, self.words.nbytes)

@@ -1,0 +1,1 @@
+"""Programs: built once from rendered sources, cached, and the kernels in them."""

@@ -1,0 +1,1 @@
+"""Sources of kernels: found, rendered, kept, and rewritten with bounds checks."""

@@ -1,0 +1,1 @@
+"""Results that are kept up to date with a dynamic graph."""

@@ -1,0 +1,159 @@
+"""What is kept up to date with a dynamic graph."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import load
+from clgraph.engine.sweeps import Sweeper
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import Kernel
+    from clgraph.dynamic.graph import DynamicGraph
+    from clgraph.dynamic.parts import Batch, Steps
+    from clgraph.dynamic.storage.store import Store
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["Change", "Follower"]
+
+FALLS_SHARE = 8  # of the graph's arcs a batch with its rows may be before finding anew takes less
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A batch that is about to change a graph.
+
+    Attributes
+    ----------
+    batch : Batch
+        Keys that join or leave, of both directions where the graph is undirected.
+    joins : bool
+        Whether they join.
+    bits : int
+        Of a head in a key.
+    before, after : Store
+        The graph without, or with, the batch.
+    """
+
+    batch: Batch
+    joins: bool
+    bits: int
+    before: Store
+    after: Store
+
+    @property
+    def without(self) -> Store:
+        """The one of the two that has none of the batch."""
+        return self.before if self.joins else self.after
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Arguments that kernels about the batch begin with."""
+        return self.batch.keys, np.uint32(self.batch.count), np.uint32(self.bits)
+
+
+class Follower:
+    """Base of what is kept up to date: every change of the graph changes it too, or makes it stale.
+
+    Parameters
+    ----------
+    graph : DynamicGraph
+        What to follow.
+    verify : bool
+        Whether every value is compared with one that is found anew.
+
+    Attributes
+    ----------
+    graph : DynamicGraph
+        What is followed.
+    updates, recounts : int
+        How often values were brought up to date, and found anew.
+    last_ms : float
+        Host wall clock of the last time of either.
+    """
+
+    def __init__(self, graph: DynamicGraph, *, verify: bool = False) -> None:
+        self.graph = graph
+        self.verify = verify
+        self.updates = self.recounts = 0
+        self.last_ms = 0.0
+        self._kernels: dict[Any, Kernel] = {}
+        graph.follow(self)
+
+    def close(self) -> None:
+        """Follow no longer."""
+        self.graph.unfollow(self)
+
+    def advanced(self, steps: Steps, state: Any, change: Change) -> Any:
+        """Give the state after a change; None if it is to be found anew when somebody asks."""
+        raise NotImplementedError
+
+    def found(self) -> Any:
+        """Find the state anew."""
+        raise NotImplementedError
+
+    def check(self, state: Any) -> None:
+        """Raise VerificationError if the state is not that of the graph."""
+        raise NotImplementedError
+
+    def followed(self, steps: Steps, state: Any, change: Change) -> Any:
+        """Give the state after a change, and note the time; called by the graph."""
+        began = time.perf_counter()
+        if state is None or not self._pays(change):
+            return None
+        state = self.advanced(steps, state, change)
+        if state is not None:
+            steps.wait()
+            self.updates += 1
+            self.last_ms = 1e3 * (time.perf_counter() - began)
+        return state
+
+    def _pays(self, change: Change) -> bool:
+        """Whether what the batch touches is little beside the graph."""
+        graph = change.before
+        mean = graph.m / max(graph.n, 1)
+        return change.batch.count * (1 + mean) * FALLS_SHARE <= max(graph.m, 4096 * FALLS_SHARE)
+
+    @property
+    def state(self) -> Any:
+        """The state of the graph as it is now, found anew where that takes less or is needed."""
+        with self.graph.lock:
+            state = self.graph.state_of(self)
+            if state is None:
+                began = time.perf_counter()
+                state = self.found()
+                self.graph.keep_state(self, state)
+                self.recounts += 1
+                self.last_ms = 1e3 * (time.perf_counter() - began)
+            elif self.verify:
+                self.check(state)
+            return state
+
+    def launch(self, log: SweepLog, name: str, items: int, *args: Any, **params: Any) -> None:
+        """Enqueue a kernel of ``dynamic/follow.cl``."""
+        key = (name, tuple(params.items()))
+        device = self.graph.device
+        if key not in self._kernels:
+            sizes = Sweeper(device, 1)
+            config = SimpleNamespace(
+                group_size=sizes.group_size,
+                lanes=device.traits.lanes,
+                wide_offsets=self.graph.rows.pointer.dtype == np.uint64,
+            )
+            made: dict[str, Any] = {"per_vertex": False, "config": config} | params
+            self._kernels[key] = load(device, "dynamic/follow.cl", **made).kernel(name)
+        Sweeper(device, items).launch(log, self._kernels[key], *args)
+
+
+def check_rows(graph: DynamicGraph, *, undirected: bool) -> None:
+    """Refuse graphs whose rows do not ascend, or that go one way where they must not."""
+    if not graph.sorted:
+        raise InvalidArgumentError("rows must ascend for this; make the graph with sorted=True.")
+    if undirected and graph.directed:
+        raise InvalidArgumentError("this needs an undirected graph; make it with directed=False.")

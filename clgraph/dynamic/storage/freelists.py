@@ -1,0 +1,261 @@
+"""Free blocks listed on the device, where updates take and return them without the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory
+from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+
+__all__ = ["SLOT_WORDS", "WORDS", "FreeLists", "Outcome"]
+
+SIZES = CLASSES - 1  # of blocks; the first class has none
+# Words of the counts of one batch. Kernels get these names.
+WORDS = {
+    "STATUS": 0,
+    "LACKING": 1,
+    "DONE": 2,
+    "LARGEST": 3,
+    "DIFFERENT": 4,
+    "WANTED": 5,
+    "ARCS": 6,
+    "SHARED": 7,
+    "MOVED": 8,  # 64 bits
+    "LOOKED": 10,
+    "TAKEN": 12,
+    "GIVEN": 12 + CLASSES,
+    "TOPS": 12 + 2 * CLASSES,
+    "SLOT_WORDS": 128,
+    "BARRIER": 256,  # behind both slots, the words of the grid barrier
+    "CLASSES": CLASSES,
+    "OUTSIDE": 1,
+    "CROWDED": 2,
+    "DONE_CHANGED": 1,
+    "DONE_REFUSED": 2,
+}
+SLOT_WORDS = WORDS["SLOT_WORDS"]
+LEAST_ROOM = 64
+BARRIER_WORDS, BARRIER_ROUND, BARRIER_FAILED = 96, 32, 64
+CONTROL_WORDS = WORDS["BARRIER"] + BARRIER_WORDS
+
+
+class Outcome:
+    """What a batch counted.
+
+    Attributes
+    ----------
+    rounds : int
+        How often all work-groups have met since the counts were written anew.
+    missed : bool
+        Whether one of them waited for the others in vain.
+    tops : uint32 array [CLASSES]
+        Free blocks afterwards, if the batch came to its end.
+    """
+
+    __slots__ = ("missed", "rounds", "tops", "words")
+
+    def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
+        self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
+        next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
+        self.tops = control[next_tops : next_tops + CLASSES]
+        self.rounds = int(control[WORDS["BARRIER"] + BARRIER_ROUND])
+        self.missed = bool(control[WORDS["BARRIER"] + BARRIER_FAILED])
+
+    def __getitem__(self, name: str) -> int:
+        """Give a count by the name of its word."""
+        return int(self.words[WORDS[name]])
+
+    @property
+    def moved(self) -> int:
+        """Entries that were copied to other blocks."""
+        first = WORDS["MOVED"]
+        return int(self.words[first]) | int(self.words[first + 1]) << 32
+
+    def of_classes(self, name: str) -> NDArray[np.int64]:
+        """Give counts by size class."""
+        first = WORDS[name]
+        return self.words[first : first + CLASSES].astype(np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class FreeLists:
+    """Which blocks of some block arrays are free, by lists on the device.
+
+    It tells what `Blocks` tells, and makes them of itself where somebody needs the trees of bits.
+
+    Attributes
+    ----------
+    arrays : Blocks
+        The block arrays; their trees are not kept up to date.
+    handles : Allocation
+        uint32 or uint64: where free blocks begin, in a list for each size.
+    lists : Allocation
+        uint32 [2 * CLASSES]: where the list of each class begins; how many it has room for.
+    control : Allocation
+        uint32: counts of the next batch, and of the one before; then the words of the barrier.
+    parity : int
+        Which of the two are the next batch'.
+    firsts, rooms, tops : int64 arrays [CLASSES]; tops may be uint32
+        Where lists begin, their room, and how many blocks are in them.
+    rounds : int
+        How often all work-groups had met after the last batch.
+    """
+
+    arrays: Blocks
+    handles: Allocation
+    lists: Allocation
+    control: Allocation
+    parity: int
+    firsts: NDArray[np.int64]
+    rooms: NDArray[np.int64]
+    tops: NDArray[Any]
+    rounds: int = 0
+
+    @classmethod
+    def made(
+        cls, device: Device, arrays: Blocks, free: Sequence[NDArray[Any]], rooms: Any, dtype: Any
+    ) -> FreeLists:
+        """Make lists of these free blocks by class, with so much room each."""
+        tops = np.array([len(one) for one in free], np.int64)
+        rooms = np.maximum(rooms, tops)
+        firsts = np.concatenate([[0], np.cumsum(rooms)[:-1]]).astype(np.int64)
+        held = np.zeros(int(rooms.sum()), dtype)
+        for first, handles in zip(firsts.tolist(), free, strict=True):
+            held[first : first + len(handles)] = handles
+        memory = Memory(device)
+        return cls(
+            arrays,
+            memory.upload("free_blocks", held),
+            memory.upload("free_lists", np.concatenate([firsts, rooms]).astype(np.uint32)),
+            memory.upload("update_counts", _control(tops)),
+            0,
+            firsts,
+            rooms,
+            tops,
+        )
+
+    @classmethod
+    def of(cls, device: Device, blocks: Blocks, most: int, dtype: Any) -> FreeLists:
+        """List the free blocks of these, with room for those that a batch may return."""
+        arrays = blocks.fork()
+        free = [np.zeros(0, np.int64), *(arrays.free_places(k) for k in range(SIZES))]
+        in_use = np.array([0, *(arrays.used_of(k) for k in range(SIZES))], np.int64)
+        rooms = [len(one) for one in free] + np.minimum(in_use + LEAST_ROOM, 2 * most)
+        return cls.made(device, arrays, free, rooms, dtype)
+
+    def reset(self) -> FreeLists:
+        """Write the counts anew, as they are when no batch has begun."""
+        self.control.write(_control(self.tops))
+        return replace(self, rounds=0)
+
+    def outcome(self) -> Outcome:
+        """Read what the last batch counted."""
+        return Outcome(self.control.read(), self.parity)
+
+    def after(self, outcome: Outcome) -> FreeLists:
+        """Give what they are after a batch."""
+        return FreeLists(
+            self.arrays,
+            self.handles,
+            self.lists,
+            self.control,
+            1 - self.parity,
+            self.firsts,
+            self.rooms,
+            outcome.tops,
+            outcome.rounds,
+        )
+
+    def enlarged(self, outcome: Outcome, least_slots: int) -> FreeLists:
+        """Give lists that have what a refused batch asked for, in more block arrays.
+
+        Parameters
+        ----------
+        outcome : Outcome
+            What it counted.
+        least_slots : int
+            Slots to add to the pool if there are too few; more if more are needed.
+        """
+        wanted, given = outcome.of_classes("TAKEN"), outcome.of_classes("GIVEN")
+        arrays, free = self.arrays.fork(), self._free()
+        for at in np.flatnonzero(wanted > self.tops).tolist():
+            missing = int(wanted[at] - self.tops[at])
+            try:
+                added = arrays.add_blocks(at - 1, missing)
+            except NoRoomError:
+                slots = Blocks.slots_for(arrays.block_edges, at - 1, missing)
+                arrays.extend(max(slots, least_slots))
+                added = arrays.add_blocks(at - 1, missing)
+            free[at] = np.concatenate([added[::-1], free[at]])
+        # As much again as is needed spares most batches from coming here once more.
+        rooms = np.array([len(one) for one in free], np.int64) + 2 * given + LEAST_ROOM
+        rooms[0] = 0
+        device = self.handles._device  # noqa: SLF001 (an allocation has no other way to tell)
+        return FreeLists.made(
+            device, arrays, free, np.maximum(rooms, self.rooms), self.handles.dtype
+        )
+
+    def _free(self) -> list[NDArray[Any]]:
+        held = self.handles.read().astype(np.int64)
+        spans = zip(self.firsts.tolist(), self.tops.tolist(), strict=True)
+        return [held[first : first + top] for first, top in spans]
+
+    def fork(self) -> Blocks:
+        """Give blocks with trees that say what the lists do, which can change."""
+        return self.arrays.with_free(dict(enumerate(self._free()[1:])))
+
+    def free_blocks(self) -> dict[int, NDArray[np.int64]]:
+        """Free blocks of each block array, by exponent of the block size."""
+        return self.fork().free_blocks()
+
+    def counts(self) -> Mapping[int, int]:
+        """Free blocks by exponent of their size."""
+        return {at - 1: int(top) for at, top in enumerate(self.tops) if at and top}
+
+    @property
+    def block_edges(self) -> int:
+        """Entries of a block array."""
+        return self.arrays.block_edges
+
+    @property
+    def slots(self) -> int:
+        """Pieces of so many entries that the pool has room for."""
+        return self.arrays.slots
+
+    @property
+    def block_arrays(self) -> int:
+        """How many there are."""
+        return self.arrays.block_arrays
+
+    @property
+    def array_entries(self) -> int:
+        """Entries of all block arrays."""
+        return self.arrays.array_entries
+
+    @property
+    def used_entries(self) -> int:
+        """Entries of all blocks in use."""
+        free = sum(int(top) << exponent for exponent, top in self.counts().items())
+        return self.arrays.array_entries - free
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the lists."""
+        return self.handles.size_bytes + self.lists.size_bytes + self.control.size_bytes
+
+
+def _control(tops: NDArray[Any]) -> NDArray[np.uint32]:
+    words = np.zeros(CONTROL_WORDS, np.uint32)
+    for first in (WORDS["TOPS"], SLOT_WORDS + WORDS["TOPS"]):
+        words[first : first + CLASSES] = tops
+    return words

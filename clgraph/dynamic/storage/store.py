@@ -1,0 +1,212 @@
+"""What a dynamic graph consists of at one moment, and the launches that work on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import Memory, load
+from clgraph.device.lazy import cl
+from clgraph.device.memory.copying import finish_copy
+from clgraph.dynamic.storage.blocks import CLASSES
+from clgraph.engine.sweeps import Sweeper
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.dynamic.storage.blocks import Blocks
+    from clgraph.dynamic.storage.freelists import FreeLists
+    from clgraph.dynamic.updating import Updater
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "Workspace", "copied", "read_range"]
+
+MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value that every edge has beside its head: name and type."""
+
+    name: str
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Rows in blocks of a pool.
+
+    Nothing of it changes once a graph holds it, but for updates in place: after one, what was held
+    before is not to be used.
+
+    Attributes
+    ----------
+    n, m : int
+        Vertices and stored arcs.
+    pointer : Allocation
+        uint32 or uint64, at least n: where in the pool a row begins; all ones without a block.
+    used : Allocation
+        uint32, at least n: the length of a row.
+    pools : tuple of Allocation
+        Heads as uint32, then the fields, all of the same number of entries.
+    blocks : Blocks or FreeLists
+        Which blocks are in use.
+    parallel : bool
+        Whether rows may hold an edge more than once.
+    """
+
+    n: int
+    m: int
+    pointer: Allocation
+    used: Allocation
+    pools: tuple[Allocation, ...]
+    blocks: Blocks | FreeLists
+    parallel: bool
+
+    @property
+    def entries(self) -> int:
+        """Entries that the pool has room for."""
+        return self.blocks.slots * self.blocks.block_edges
+
+
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """Arrays that no store needs: the next one may have them."""
+
+    pointer: Allocation | None = None
+    used: Allocation | None = None
+    pools: tuple[Allocation, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all."""
+        arrays = [self.pointer, self.used, *self.pools]
+        return sum(array.size_bytes for array in arrays if array is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All that a graph refers to; a change replaces it whole.
+
+    Attributes
+    ----------
+    updater : Updater
+        What makes the next store of this one.
+    store, spare : Store, Spare
+        The rows, and arrays for the next change.
+    version : int
+        Changes so far.
+    vertex_fields : dict of str to Allocation
+        What vertices have.
+    states : dict
+        What followers know of this version; None where it is to be found anew.
+    """
+
+    updater: Updater
+    store: Store
+    spare: Spare
+    version: int
+    vertex_fields: dict[str, Allocation]
+    states: dict[Any, Any]
+
+    def changed(self, store: Store, spare: Spare, **others: Any) -> Held:
+        """Give what follows this one."""
+        return replace(self, store=store, spare=spare, version=self.version + 1, **others)
+
+
+class Workspace:
+    """Scratch arrays by name, each as large as it was ever asked for."""
+
+    def __init__(self, device: Device) -> None:
+        self._memory = Memory(device)
+        self._arrays: dict[str, Allocation] = {}
+
+    def array(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
+        """Give an array of at least so many elements, with undefined contents."""
+        held = self._arrays.get(name)
+        if held is None or held.count < count or held.dtype != dtype:
+            self._arrays.pop(name, None)
+            held = None  # free before the next one is taken
+            # Room for half as much again spares most allocations while batches grow.
+            room = count if count < 1024 else count + count // 2
+            held = self._memory.allocate(name, room, dtype)
+            self._arrays[name] = held
+        return held
+
+    def upload(self, name: str, values: NDArray[Any]) -> Allocation:
+        """Give an array that begins with these values."""
+        held = self.array(name, values.size, values.dtype)
+        held.write(values)
+        return held
+
+    def release(self) -> None:
+        """Let go of all."""
+        self._arrays = {}
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all."""
+        return sum(array.size_bytes for array in self._arrays.values())
+
+
+class Kernels:
+    """The kernels of a dynamic graph, each built when it is first launched."""
+
+    def __init__(
+        self, device: Device, fields: tuple[Field, ...], *, ordered: bool, wide: bool
+    ) -> None:
+        self.device = device
+        self.offset = np.dtype(np.uint64 if wide else np.uint32)
+        sizes = Sweeper(device, 1)
+        self._config = SimpleNamespace(
+            group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=wide
+        )
+        self._params = {
+            "dynamic/batch.cl": {"ordered": ordered, "carried": bool(fields), "value": "uint"},
+            "dynamic/rows.cl": {
+                "ordered": ordered,
+                "listed": False,
+                "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
+                "CLASSES": CLASSES,
+            },
+        }
+        self._kernels: dict[Any, Kernel] = {}
+
+    def launch(self, log: SweepLog, name: str, items: int, *args: Any, **params: Any) -> None:
+        """Enqueue a kernel over so many items; `params` change what its file is rendered with."""
+        key = (name, tuple(params.items()))
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            file = f"dynamic/{name.partition('_')[0]}.cl"
+            config = {"config": self._config, **self._params[file], **params}
+            kernel = self._kernels[key] = load(self.device, file, **config).kernel(name)
+        Sweeper(self.device, items).launch(log, kernel, *args)
+
+
+def copied(source: Allocation, target: Allocation, count: int) -> cl.Event:
+    """Enqueue copying the first elements of an array to another one of the same type."""
+    queue = target_queue(source)
+    size = max(count, 1) * source.dtype.itemsize  # copies of nothing are refused
+    return cl.enqueue_copy(queue, target.buffer, source.buffer, byte_count=size)
+
+
+def target_queue(array: Allocation) -> cl.CommandQueue:
+    """Queue of the device that an array is on."""
+    return array._device.queue  # noqa: SLF001 (an allocation has no other way to tell)
+
+
+def read_range(array: Allocation, first: int, count: int) -> NDArray[Any]:
+    """Copy some elements of an array to the host."""
+    values = np.empty(count, array.dtype)
+    if count:
+        offset = first * array.dtype.itemsize
+        finish_copy(
+            cl.enqueue_copy(
+                target_queue(array), values, array.buffer, src_offset=offset, is_blocking=False
+            )
+        )
+    return values

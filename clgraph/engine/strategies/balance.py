@@ -1,0 +1,442 @@
+"""The load balancers: strategies that share out the edges of a frontier.
+
+Every name is a file of ``templates/balance/``; docs/load-balancing.md compares
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+from clgraph.engine.strategies.strategy import Strategy, choice, number, switch
+from clgraph.errors import InvalidArgumentError
+
+__all__ = [
+    "BALANCERS",
+    "BALANCER_COUNTERS",
+    "Balancer",
+    "BlockSearch",
+    "Chunks",
+    "Cws",
+    "Direct",
+    "DynVwarp",
+    "ItemThread",
+    "MultiPhase",
+    "Scope",
+    "TwoPhase",
+    "Vwarp",
+    "WarpSearch",
+    "WarpSearchLocal",
+    "dynamic_width",
+]
+
+Scope = Literal["lanes", "group", "grid"]
+
+# What renderings that count tell of a balancer: see tally() of /balance/items.mako.
+BALANCER_COUNTERS = (
+    "SEARCHES",
+    "PROBES",
+    "MISFITS",
+    "GROUP_ROWS",
+    "LANE_ROWS",
+    "SCAN_ROUNDS",
+    "BROADCASTS",
+    "TILES",
+)
+
+MOST_UNITS = 256  # that a work-item keeps in registers (multi_phase), each with code of its own
+# Entries of a local array: more than any device has room for, few enough that no compiler's sum of
+# bytes wraps, as Intel's does, to one that seems to fit.
+MOST_LOCAL = 1 << 24
+DIRECT_ROUNDS = 16  # units that a lane looks up one by one before its SIMD group takes new ones
+USUAL_BATCH = 8  # units in a row that a work-item finds by one search
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """The pieces that a whole list is cut in, by balancers of the whole grid.
+
+    Attributes
+    ----------
+    units : int
+        Of a chunk; in searches the most.
+    step : int
+        Work-items that share a chunk.
+    run : int
+        Units in a row that a work-item finds by one search.
+    slice : int
+        Prefix sums of a chunk that local memory holds.
+    """
+
+    units: int
+    step: int
+    run: int
+    slice: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Balancer(Strategy):
+    """Base of the load balancers; what an instance says of a list of items with units (edges)."""
+
+    # In which control flow its loops run: see /balance/advance.mako.
+    SCOPE: ClassVar[Scope] = "lanes"
+    # What only `clgraph.primitives.expand` has.
+    FOR_EXPAND: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """As its file is called."""
+        return self.NAME
+
+    @property
+    def scope(self) -> Scope:
+        """In which control flow its loops run."""
+        return self.SCOPE
+
+    @property
+    def extended(self) -> bool | None:
+        """Whether a search is spared where a long row fills whole rounds."""
+        return False
+
+    @property
+    def group_scan(self) -> str | None:
+        """Whether the small items of a work-group are put in a row in their order."""
+        return "ordered"
+
+    @property
+    def block_items(self) -> int:
+        """Items of each work-item that a work-group takes at once."""
+        return 1
+
+    @property
+    def partition(self) -> str:
+        """What chunks are equal in."""
+        return "units"
+
+    @property
+    def leaves(self) -> str:
+        """What becomes of vertices whose only edge leads back."""
+        return "keep"
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - most have no sizes
+        """Give the same with every size decided.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If sizes are more than a work-item's registers or any local memory holds.
+        """
+        return self
+
+    def chunks(self, group_size: int, lanes: int) -> Chunks:  # noqa: ARG002 - as `direct` has it
+        """How the whole list is cut."""
+        return self._cut(group_size, USUAL_BATCH, 1)
+
+    def _cut(self, group_size: int, run: int, iterations: int) -> Chunks:
+        return Chunks(group_size * run * iterations, group_size, run, group_size * run + 3)
+
+    def _check_local(self, name: str, value: int, entries: int) -> None:
+        if entries > MOST_LOCAL:
+            raise InvalidArgumentError(
+                f"{name}={value} takes {entries} entries of local memory, which no device has; "
+                "choose a smaller one."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ItemThread(Balancer):
+    """An item for each work-item."""
+
+    NAME = "item_thread"
+    SYNONYMS = ("item_per_vertex",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Vwarp(Balancer):
+    """Some lanes share an item.
+
+    Parameters
+    ----------
+    width : int, optional
+        How many, a power of two; default all of a SIMD group, which is also the most.
+    shuffle : bool, optional
+        Whether the lanes of a SIMD group load as many items at once, side by side, and pass them
+        on, instead of all that share an item reading the same one; default no.
+    gather : int, optional
+        Rows of this many edges and above are first walked by the whole SIMD group; default 0, for
+        none.
+    """
+
+    NAME = "vwarp"
+    SYNONYMS = ("lanes_per_vertex",)
+
+    width: int | None = number(least=1, power=True)
+    shuffle: bool | None = switch()
+    gather: int | None = number()
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
+        """Give the same with every size decided, no wider than a SIMD group."""
+        width = min(self.width or lanes, lanes)
+        return replace(self, width=width, shuffle=bool(self.shuffle), gather=self.gather or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DynVwarp(Balancer):
+    """As many lanes share an item as there are for each item of a list.
+
+    Parameters
+    ----------
+    width : int, optional
+        The fewest, a power of two; default 4.
+    discover : int, optional
+        With fewer items than the resident work-items over this, lanes look for edges instead of
+        sharing rows; default 0, for never.
+    extended : bool, optional
+        Whether lanes that look for edges take whole rounds of a long row without looking.
+    vertices : int, optional
+        Items that such lanes take one after another at most, where there are enough; for searches
+        by weight.
+    threshold : int, optional
+        Items of more units are cut in tiles for a launch of their own, default 4096; for `expand`.
+    tile_batch : int, optional
+        Units that each work-item takes of such a tile, default 16; for `expand`.
+    """
+
+    NAME = "dyn_vwarp"
+    FOR_EXPAND = ("threshold", "tile_batch")
+
+    width: int | None = number(least=1, power=True)
+    discover: int | None = number()
+    extended: bool | None = switch()
+    vertices: int | None = number(least=1, most=2**16)
+    threshold: int | None = number()
+    tile_batch: int | None = number(least=1)
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
+        """Give the same with every size decided, no wider than a SIMD group."""
+        return replace(
+            self,
+            width=min(self.width or 4, lanes),
+            discover=self.discover or 0,
+            extended=bool(self.extended),
+            threshold=4096 if self.threshold is None else self.threshold,
+            tile_batch=self.tile_batch or 16,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WarpSearch(Balancer):
+    """Lanes of a SIMD group look for the owner of each edge in a prefix sum in registers.
+
+    Parameters
+    ----------
+    wide : int, optional
+        Rows of this many edges and above are walked by the whole SIMD group; 0 for none.
+    extended : bool, optional
+        Whether lanes take whole rounds of a long row without looking.
+    """
+
+    NAME = "warp_search"
+    SYNONYMS = ("lane_scan",)
+
+    wide: int | None = number()
+    extended: bool | None = switch()
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
+        """Give the same with every size decided."""
+        return replace(self, extended=bool(self.extended))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WarpSearchLocal(Balancer):
+    """As `WarpSearch`, in local memory."""
+
+    NAME = "warp_search_local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Cws(Balancer):
+    """Long items by a work-group, others by a SIMD group, the rest put in a row.
+
+    Parameters
+    ----------
+    group_threshold, lane_threshold : int, optional
+        Items of more units are a work-group's, or a SIMD group's; default as many as these have
+        work-items.
+    group_scan : {"ordered", "unordered"}, optional
+        Whether the smallest are put side by side in order, by a scan, or SIMD group by SIMD group
+        as they arrive, by an atomic each.
+    scratch : int, optional
+        Places that they are put in, default one for each work-item; for `expand`.
+    """
+
+    NAME = "cws"
+    SCOPE = "group"
+    FOR_EXPAND = ("scratch",)
+
+    group_threshold: int | None = number(least=1)
+    lane_threshold: int | None = number(least=1)
+    group_scan: str | None = choice("ordered", "unordered")
+    scratch: int | None = number(least=1)
+
+    def resolved(self, lanes: int, group_size: int) -> Self:
+        """Give the same with every size decided."""
+        scratch = self.scratch or group_size
+        self._check_local("scratch", scratch, scratch)
+        return replace(
+            self,
+            group_threshold=self.group_threshold or group_size,
+            lane_threshold=self.lane_threshold or lanes,
+            group_scan=self.group_scan or "ordered",
+            scratch=scratch,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BlockSearch(Balancer):
+    """The work-items of a group look for the owner of each edge in a prefix sum in local memory.
+
+    Parameters
+    ----------
+    block_items : int
+        Items of each work-item that a work-group searches at once; more than 1 for `expand`.
+    """
+
+    NAME = "block_search"
+    SCOPE = "group"
+    # Whoever holds one item a work-item, as searches do, would leave out all the others.
+    FOR_EXPAND = ("block_items",)
+
+    block_items: int = number(1, least=1)
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
+        """Check that the block fits."""
+        self._check_local("block_items", self.block_items, group_size * self.block_items)
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Direct(Balancer):
+    """Every work-item looks for the owner of each edge of its own in the prefix sum of all.
+
+    Parameters
+    ----------
+    leaves : {"keep", "discard"}
+        Whether vertices whose only edge leads back are left out of what is shared out, in
+        undirected graphs.
+    """
+
+    NAME = "direct"
+    SCOPE = "grid"
+
+    leaves: str = choice("keep", "discard", default="keep")
+
+    def chunks(self, group_size: int, lanes: int) -> Chunks:
+        """How the whole list is cut."""
+        usual = self._cut(group_size, USUAL_BATCH, 1)
+        return replace(usual, units=lanes * DIRECT_ROUNDS, step=lanes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TwoPhase(Balancer):
+    """A search finds where each chunk begins, work-groups share out their chunks.
+
+    Parameters
+    ----------
+    unit_batch : int
+        Edges in a row that a work-item finds by one search.
+    leaves : {"keep", "discard"}
+        As for `Direct`.
+    partition : {"units", "merge"}
+        What chunks are equal in: units, or units and items together; the latter for `expand`.
+    """
+
+    NAME = "two_phase"
+    SCOPE = "grid"
+    FOR_EXPAND = ("partition",)
+
+    unit_batch: int = number(USUAL_BATCH, least=1)
+    leaves: str = choice("keep", "discard", default="keep")
+    partition: str = choice("units", "merge", default="units")
+
+    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
+        """Check that a chunk fits."""
+        self._check_local("unit_batch", self.unit_batch, group_size * self.unit_batch)
+        return self
+
+    def chunks(self, group_size: int, lanes: int) -> Chunks:  # noqa: ARG002 - as `Balancer` has it
+        """How the whole list is cut."""
+        return self._cut(group_size, self.unit_batch, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MultiPhase(Balancer):
+    """As `TwoPhase`, with the owners of several runs of edges kept in registers.
+
+    Parameters
+    ----------
+    unit_batch : int
+        Edges in a row that a work-item finds by one search.
+    iterations : int
+        How often it does so for one chunk.
+    leaves : {"keep", "discard"}
+        As for `Direct`.
+    """
+
+    NAME = "multi_phase"
+    SCOPE = "grid"
+
+    unit_batch: int = number(USUAL_BATCH, least=1)
+    iterations: int = number(2, least=1)
+    leaves: str = choice("keep", "discard", default="keep")
+
+    def validate(self) -> None:
+        """Refuse more units than registers hold."""
+        most = self.unit_batch * self.iterations
+        if most > MOST_UNITS:
+            raise InvalidArgumentError(
+                f"unit_batch={self.unit_batch} times iterations={self.iterations} are {most} units "
+                f"in the registers of a work-item of balance='multi_phase'; choose at most "
+                f"{MOST_UNITS}."
+            )
+
+    def chunks(self, group_size: int, lanes: int) -> Chunks:  # noqa: ARG002 - as `Balancer` has it
+        """How the whole list is cut."""
+        return self._cut(group_size, self.unit_batch, self.iterations)
+
+
+FAMILY: tuple[type[Balancer], ...] = (
+    ItemThread,
+    Vwarp,
+    DynVwarp,
+    WarpSearch,
+    WarpSearchLocal,
+    Cws,
+    BlockSearch,
+    Direct,
+    TwoPhase,
+    MultiPhase,
+)
+BALANCERS: dict[str, type[Balancer]] = {kind.NAME: kind for kind in FAMILY}
+
+
+def dynamic_width(resident: int, entries: int, least: int, lanes: int) -> int:
+    """Give the lanes that share an item under ``dyn_vwarp``, as kernels compute it.
+
+    Parameters
+    ----------
+    resident : int
+        Work-items that run together.
+    entries : int
+        Items, at least 1.
+    least, lanes : int
+        Bounds of the width, powers of two.
+
+    Returns
+    -------
+    int
+        ``resident / entries`` rounded down to a power of two, between the bounds.
+    """
+    ratio = resident // entries
+    return min(max(1 << (ratio.bit_length() - 1) if ratio else 1, least), lanes)

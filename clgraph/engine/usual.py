@@ -1,0 +1,261 @@
+"""What is usual where a configuration leaves it open, by device and graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clgraph.engine.resolved import ENTRY_WORDS
+from clgraph.engine.state import MOST_BINS
+from clgraph.engine.strategies.balance import ItemThread, WarpSearch, WarpSearchLocal
+from clgraph.engine.strategies.frontier import EXACT, Frontier, Hubs, StatusArray, VertexQueue
+from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Pull
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_group_size
+from clgraph.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clgraph.device import DeviceTraits
+    from clgraph.engine.strategies.balance import Balancer
+    from clgraph.engine.strategies.config import TraversalConfig
+
+__all__ = [
+    "bins_of",
+    "distribution_of",
+    "entry_of",
+    "group_size_of",
+    "hub_degree_of",
+    "limits_of",
+    "most_items",
+    "pick",
+    "pull_of",
+    "schedule_of",
+    "usual_balance",
+    "usual_group_size",
+    "usual_launch_work",
+]
+
+# Mean out-degree up to which edges are searched in local memory; see usual_balance.
+FEW_EDGES = 8
+# Local memory that a work-item takes in a group with the largest entries, and where a published
+# form has tables beside its queues; and what its filters take for each SIMD group.
+ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
+SIMD_GROUP_BYTES = 80  # that each keeps beside what its work-items do
+# Work-items of a group on a GPU of which nothing is known: its SIMD groups are as wide or narrower.
+NEUTRAL_GROUP = 64
+# Room for the duplicates that filters overlook, in percent of what exact claims need.
+INEXACT_PERCENT = 130
+
+
+def pick(value: int | None, default: int) -> int:
+    """Give a number, or the usual one where it is open."""
+    return default if value is None else value
+
+
+def usual_launch_work(traits: DeviceTraits) -> int:
+    """Edges that a launch looks at before it pauses: about a second's."""
+    return 200_000_000 if traits.is_cpu else 20_000_000_000
+
+
+def group_size_of(config: TraversalConfig, traits: DeviceTraits) -> int:
+    """Give the work-items of a group.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the device cannot have what was asked for.
+    """
+    asked = config.schedule.group_size if config.schedule else None
+    return check_group_size(asked or usual_group_size(config, traits), traits)
+
+
+def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
+    """Give the work-items of a group where the configuration does not say."""
+    if traits.is_cpu or traits.emulated:
+        return traits.lanes
+    frontier = config.frontier or VertexQueue()
+    published = (
+        frontier.name != "vertex"
+        or frontier.filtered
+        or config.rules == "helix"
+        or (config.balance is not None and config.balance.scope != "lanes")
+    )
+    # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
+    beside = SIMD_GROUP_BYTES // traits.lanes if traits.lanes > 1 else 0
+    most, each = 1024, ITEM_BYTES + beside
+    if published:
+        most, each = 256, PUBLISHED_ITEM_BYTES + FILTER_BYTES // traits.lanes
+    room = most_items(traits, each)
+    if traits.lanes == 1:
+        roomy = room >= NEUTRAL_GROUP and traits.local_bytes >= 1024 * ITEM_BYTES
+        return traits.group_of(NEUTRAL_GROUP) if roomy else 1
+    return traits.group_of(min(most, room))
+
+
+def most_items(traits: DeviceTraits, each: int) -> int:
+    """Give the largest power of two of work-items whose local memory fits, of `each` bytes."""
+    return 1 << (max(traits.local_bytes // each, 1).bit_length() - 1)
+
+
+def hub_degree_of(
+    config: TraversalConfig,
+    traits: DeviceTraits,
+    *,
+    balance: Balancer | None,
+    max_degree: int | None,
+) -> int:
+    """Give the out-degree from which a vertex is queued apart; 0 where no vertex is.
+
+    Parameters
+    ----------
+    config : TraversalConfig
+        What was asked for.
+    traits : DeviceTraits
+        Where.
+    balance : Balancer, optional
+        Chosen, where `config` leaves it open.
+    max_degree : int, optional
+        Where it is known: kernels for graphs without hubs are rendered without them, which saves
+        registers.
+    """
+    frontier, chosen = config.frontier or VertexQueue(), config.balance or balance
+    serves = (
+        not traits.emulated
+        and frontier.name == "vertex"
+        and distribution_of(config, group_size_of(config, traits)) == "static"
+        and (chosen is None or chosen.scope != "grid")
+    )
+    asked = frontier.hubs.degree if frontier.hubs else None
+    degree = pick(asked, _usual_hub_degree(traits) if serves else 0)
+    return 0 if max_degree is not None and max_degree < degree else degree
+
+
+def _usual_hub_degree(traits: DeviceTraits) -> int:
+    """Out-degree from which a vertex is worth the whole grid; one group of a CPU never is."""
+    return 0 if traits.lanes == 1 else 64 * traits.lanes
+
+
+def pull_of(asked: Pull | None, frontier: Frontier, *, alone: bool) -> ByEdges | ByHubs | None:
+    """Give when levels pull, if they may.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they were asked to and cannot, here.
+    """
+    status = isinstance(frontier, StatusArray)
+    may_pull = status or (
+        frontier.name == "vertex"
+        and frontier.visited in EXACT
+        and (alone or frontier.visited == "bitmap")
+    )
+    if asked is None:
+        return (ByHubs() if status else ByEdges()) if may_pull else None
+    if not isinstance(asked, (ByEdges, ByHubs)):
+        return None
+    if not may_pull:
+        raise InvalidArgumentError(
+            "visited='labels' with pull='edges' is for one-lane devices with group_size=1; choose "
+            "'bitmap' here, or pull='never'."
+        )
+    return asked
+
+
+def schedule_of(asked: Schedule | None, traits: DeviceTraits) -> Schedule:
+    """Give a schedule that is either persistent or stepped."""
+    asked = asked or Schedule()
+    if type(asked) is not Schedule:
+        return asked
+    # PoCL takes minutes over one kernel with all the barriers of emulated lanes.
+    return (Stepped if traits.emulated else Persistent)(**asked.given())
+
+
+def distribution_of(config: TraversalConfig, group_size: int) -> str:
+    """Whether work is shared by position, or taken from a counter."""
+    frontier = config.frontier or VertexQueue()
+    hubs = bool(frontier.hubs and frontier.hubs.degree)
+    asked = config.schedule.distribution if config.schedule else None
+    return asked or ("claimed" if group_size == 1 and not hubs else "static")
+
+
+def entry_of(frontier: Frontier, *, alone: bool, full: bool) -> str:
+    """Give what a queue keeps of a vertex."""
+    loads = frontier.name == "vertex" and (frontier.duplicates or "").startswith("load")
+    if alone or frontier.name == "status" or loads:
+        return "vertex"
+    return "full" if full else "row"
+
+
+def limits_of(
+    asked: Limits,
+    traits: DeviceTraits,
+    frontier: Frontier,
+    entry: str,
+    group_size: int,
+    *,
+    held: bool,
+) -> Limits:
+    """Give where modes end, with every number."""
+    alone = group_size == 1
+    capacity = asked.solo_capacity or _solo_capacity(traits, group_size, entry)
+    if asked.solo_capacity and not alone:
+        _check_solo_room(capacity, entry, traits)
+    return Limits(
+        solo_capacity=capacity,
+        solo_edges=pick(asked.solo_edges, 1 << 16 if alone else 1 << 9 if held else 1 << 11),
+        eager=pick(asked.eager, 1 << 14),
+        spin=asked.spin or (1 << 26 if traits.is_cpu else 1 << 22),
+        patience=pick(asked.patience, 1 << 10 if traits.is_cpu else 1 << 14),
+        queue_percent=asked.queue_percent
+        or (100 if frontier.visited in EXACT else INEXACT_PERCENT),
+    )
+
+
+def usual_balance(
+    traits: DeviceTraits, frontier: Frontier, max_degree: int | None, mean_degree: float | None
+) -> Balancer:
+    """Choose among the balancers of lanes by the out-degrees, where these are known.
+
+    On an H200 a search in local memory takes 0.94 to 0.95 of the time of one in registers on a
+    road network, a grid and a planar mesh, and 0.96 to 0.97 on Kronecker graphs, whose hubs the
+    grid shares; 1.01 on a cube and a geometric graph of degree 13, 1.04 on a uniform one of 32.
+    """
+    if traits.lanes == 1:
+        return ItemThread()
+    if mean_degree is None or traits.is_cpu or frontier.name != "vertex":
+        return WarpSearch()
+    few = mean_degree <= FEW_EDGES
+    hubs = max_degree is not None and max_degree >= _usual_hub_degree(traits)
+    return WarpSearchLocal() if few or hubs else WarpSearch()
+
+
+def bins_of(
+    hubs: Hubs, traits: DeviceTraits, group_size: int, hub_degree: int, max_degree: int | None
+) -> tuple[int, int, int]:
+    """Give the least degree of a hub, the number of bins and the first one's binary digits.
+
+    The last bin begins at the resident work-items, if any vertex has so many edges.
+    """
+    if not (hubs.bins and hub_degree):
+        return hub_degree, 0, 0
+    bits = max((hub_degree - 1).bit_length(), traits.lanes.bit_length() - 1)
+    resident = traits.compute_units * max(traits.threads_per_unit, group_size)
+    top = min(resident, 2**31 - 1 if max_degree is None else max_degree).bit_length() - 1
+    return 1 << bits, min(max(top - bits + 1, 1), MOST_BINS), bits
+
+
+def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
+    """Frontier entries that fit twice into a third of the local memory."""
+    if group_size == 1:
+        return 2**31 - 1
+    most = traits.local_bytes // (3 * 2 * 4 * ENTRY_WORDS[entry])
+    return max(traits.lanes, min(group_size, most))
+
+
+def _check_solo_room(capacity: int, entry: str, traits: DeviceTraits) -> None:
+    """Refuse two frontiers beyond local memory here: a compiler may fall over such an array."""
+    most = traits.local_bytes // (2 * 4 * ENTRY_WORDS[entry])
+    if capacity > most:
+        raise InvalidArgumentError(
+            f"solo_capacity={capacity} entries, twice, do not fit the {traits.local_bytes} bytes "
+            f"of local memory of this device; choose at most {most}, or leave it out."
+        )

@@ -10,7 +10,6 @@
 
 <%namespace name="solo" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
-<%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
@@ -75,7 +74,7 @@
     <%def name="solo_level()">
         % if shares:
         if (lid == 0 && now.level - 1 < level_capacity)
-            level_shares[now.level - 1] = ${"1u" if config.group_size == 1 else advance.sharing()} | ${shares["single"]}u;
+            level_shares[now.level - 1] = ${solo.sharing()} | ${shares["single"]}u;
         % endif
         reached += now.length + solo_hubs_found;
         explored += edges;

@@ -235,12 +235,14 @@ def test_features_of_lanes_are_in_the_kernel(off, intel):
 
 def test_the_table_of_the_one_group(intel):
     """bfs-4k F7: on a processor, beside the two queues of the group that runs alone."""
-    config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k5=1)
+    small = dataclasses.replace(intel.traits, local_bytes=16 << 10)  # fewer than are ever taken
+    config = cg.BFSConfig.bfs_4k(MIXED, small, k5=1)
     capacity = config.limits.solo_capacity
-    expected = hash_entries(intel.traits.local_bytes, 1, 1, queue_bytes=16 * capacity)
-    assert config.frontier.hash_size == min(expected, 4096)
-    without = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k5=0).frontier.hash_size
-    assert without == min(hash_entries(intel.traits.local_bytes, 1, 1), 4096) >= expected
+    beside = hash_entries(small.local_bytes, 1, 1, queue_bytes=16 * capacity)
+    assert config.frontier.hash_size == beside
+    without = cg.BFSConfig.bfs_4k(MIXED, small, k5=0).frontier.hash_size
+    assert without == hash_entries(small.local_bytes, 1, 1) > beside
+    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k5=1).frontier.hash_size == 4096
     gpu = dataclasses.replace(intel.traits, is_cpu=False, threads_per_unit=2048)
     shared = cg.BFSConfig.bfs_4k(MIXED, gpu, k6=128).frontier.hash_size
     assert shared == hash_entries(gpu.local_bytes, 128, 2048)

@@ -160,25 +160,23 @@ class Vwarp(Balancer):
     ----------
     width : int, optional
         How many, a power of two; default all of a SIMD group, which is also the most.
-    shuffle : bool, optional
+    shuffle : bool
         Whether the lanes of a SIMD group load as many items at once, side by side, and pass them
-        on, instead of all that share an item reading the same one; default no.
-    gather : int, optional
-        Rows of this many edges and above are first walked by the whole SIMD group; default 0, for
-        none.
+        on, instead of all that share an item reading the same one.
+    gather : int
+        Rows of this many edges and above are first walked by the whole SIMD group; 0 for none.
     """
 
     NAME = "vwarp"
     SYNONYMS = ("lanes_per_vertex",)
 
     width: int | None = number(least=1, power=True)
-    shuffle: bool | None = switch()
-    gather: int | None = number()
+    shuffle: bool = switch(default=False)
+    gather: int = number(0)
 
     def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
         """Give the same with every size decided, no wider than a SIMD group."""
-        width = min(self.width or lanes, lanes)
-        return replace(self, width=width, shuffle=bool(self.shuffle), gather=self.gather or 0)
+        return replace(self, width=min(self.width or lanes, lanes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

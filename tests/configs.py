@@ -7,7 +7,7 @@ SCHEDULE = ("membership", "solo", "held", "distribution", "kernels", "group_size
 LIMITS = ("solo_capacity", "solo_edges", "patience", "queue_percent")
 BALANCE = (
     *("wide", "discover", "extended", "group_threshold", "lane_threshold", "group_scan"),
-    *("unit_batch", "iterations", "leaves"),
+    *("unit_batch", "iterations", "leaves", "shuffle", "gather"),
 )
 UPDATE = ("scan", "induced", "induced_by")
 FRONTIER = (
@@ -53,6 +53,7 @@ OF_SSSP = {
     "register_queue": "update.size",
     "hub_degree": "hub_degree",
     "cache": "cache",
+    "counts": "counts",
 }
 
 

@@ -37,12 +37,12 @@ FUNCTIONS = {
         }.items()
     },
     "bfs": f"g, source, *, predecessors=False, max_depth=None, verify=False, {ALGORITHM}",
-    "BFS": f"g, *, predecessors=False, {ALGORITHM}",
+    "BFS": f"g, predecessors=False, {ALGORITHM}",
     "BFS.run": "self, source",
     "BFSConfig.presets": "",
     "BFSConfig.preset": "name",
     "sssp": f"g, source, *, predecessors=False, verify=False, {ALGORITHM}",
-    "SSSP": f"g, *, predecessors=False, {ALGORITHM}",
+    "SSSP": f"g, predecessors=False, {ALGORITHM}",
     "SSSP.run": "self, source",
     "SSSPConfig": "*, delta=None, set_point=None, power_target=None",
     "scc": f"g, *, verify=False, {ALGORITHM}",
@@ -53,7 +53,7 @@ FUNCTIONS = {
     "betweenness_centrality": f"g, sources=None, normalized=True, *, {ALGORITHM}",
     "closeness_centrality": f"g, sources=None, *, {ALGORITHM}",
     "eccentricity": f"g, sources=None, *, {ALGORITHM}",
-    "diameter": "g, *, disconnected='raise', device=None",
+    "diameter": f"g, *, disconnected='raise', {ALGORITHM}",
     "reachable": f"g, sources, targets=None, *, {ALGORITHM}",
     "mine_invariants": (
         "trace, *, templates='I', arity=3, tolerance=0, inference=True, names=None, "
@@ -121,6 +121,20 @@ def test_long_calls_tell_how_far_they_are(name):
     parameters = inspect.signature(operator.attrgetter(name)(cg)).parameters
     assert parameters["progress"].default is None
     assert parameters["progress"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+CHECKED = (
+    *("bfs", "BFS.run", "sssp", "SSSP.run", "scc", "SCC.run", "apsp", "betweenness_centrality"),
+    *("closeness_centrality", "harmonic_centrality", "eccentricity", "diameter", "reachable"),
+    "MultiSearch.run",
+)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_results_can_be_checked(name):
+    verify = inspect.signature(operator.attrgetter(name)(cg)).parameters["verify"]
+    assert verify.default is False
+    assert verify.kind is inspect.Parameter.KEYWORD_ONLY
 
 
 @pytest.mark.parametrize("plan", [cg.BFS, cg.SSSP])

@@ -37,7 +37,7 @@ EXCHANGES: dict[str, BFSConfig | str] = {
     "candidates": clgraph.BFSConfig(frontier="vertex"),
     "merrill": "merrill-two-phase",
     "bits": clgraph.BFSConfig(frontier="status", pull=clgraph.pull.ByEdges(beta=24)),
-    "enterprise": "enterprise",
+    "hubs": clgraph.BFSConfig(frontier="status"),
 }
 REPEATS = 3
 GRAIN = {"edges": 16, "vertices": 16}  # edge factor of one part

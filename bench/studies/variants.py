@@ -27,6 +27,7 @@ from clgraph.errors import ClgraphError
 from clgraph.graph.reorder import ORDERS
 
 from ..runner.graphs import Places, find
+from .edge_parallel import EdgeParallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,7 +60,7 @@ _4K: dict[str, Any] = {
 }
 
 # By study: variants by name, the first of which the others are compared with. Beside dimensions a
-# variant may name an order that vertices are renumbered in before.
+# variant may name an order that vertices are renumbered in before, or a plan of its own.
 STUDIES: dict[str, dict[str, dict[str, Any]]] = {
     # Baseline, streamlined queues, workload balancing, hub cache; hubs against edges as the rule.
     "enterprise": {
@@ -128,6 +129,7 @@ STUDIES: dict[str, dict[str, dict[str, Any]]] = {
             "frontier.classes": 1,
             "pull": "never",
         },
+        "all edges": {"plan": "edge-parallel"},
     },
     # Features taken away one at a time, widths, vertices to a virtual group, and all of it away.
     "h-bf": {
@@ -200,7 +202,7 @@ class _Variant:
 
 def split(dimensions: Mapping[str, Any], search: Search) -> tuple[str | None, Any]:
     """Give the order of the vertices that a variant asks for, or None, and its configuration."""
-    rest = dict(dimensions)
+    rest = {name: value for name, value in dimensions.items() if name != "plan"}
     return rest.pop("order", None), search.config().with_values(rest)
 
 
@@ -208,6 +210,8 @@ def _variant(
     graph: Graph, dimensions: Mapping[str, Any], search: Search, **options: Any
 ) -> _Variant:
     order, config = split(dimensions, search)
+    if dimensions.get("plan") == "edge-parallel":
+        return _Variant(EdgeParallel(graph, **options), graph, None, 0.0)
     if order is None:
         return _Variant(search.plan(graph, config=config, **options), graph, None, 0.0)
     began = time.perf_counter()

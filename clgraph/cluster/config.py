@@ -71,9 +71,16 @@ class PartitionPlan:
         wanted : BFSConfig
             A status array asks for bits, any other frontier for candidates. Where neither frontier
             nor pull is said, it follows from the mean degree.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it has what only the status array of one device has: classes, a way to generate
+            queues, a hub cache, statuses of a byte.
         """
         frontier = wanted.frontier or VertexQueue()
         status = isinstance(frontier, StatusArray)
+        _check_status(frontier)
         says = wanted.frontier or wanted.pull or wanted.rules == "helix"
         bits = status or (not says and facts.mean_degree >= BITS_DEGREE)
         visited = (None if status else frontier.visited) or (
@@ -180,6 +187,19 @@ class PartitionPlan:
         if self.gamma is not None:
             return self.hubs > 0 and 100 * found.hubs > self.gamma * self.hubs
         return rule.reads_fewer(found.edges, facts.m - found.explored, facts.n)
+
+
+def _check_status(frontier: Frontier) -> None:
+    """Refuse what a status array has on one device only: each part keeps a queue and a bitmap."""
+    if not isinstance(frontier, StatusArray):
+        return
+    alone = set(frontier.given()) - {"hub_floor"}
+    if alone:
+        raise InvalidArgumentError(
+            f"frontier.{min(alone)} is about the status array of one device, as the preset "
+            "'enterprise' has it; several devices exchange a bit a vertex and keep queues: choose "
+            "BFSConfig(frontier='status')."
+        )
 
 
 def _stepped(asked: Schedule | None) -> Stepped:

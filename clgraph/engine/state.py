@@ -102,6 +102,7 @@ COUNTERS = (
     "CONFLICTS",  # lanes that found another vertex in their slot
     "LEAVES",  # vertices of one edge that were not expanded
     "HUB_ROUNDS",  # times a SIMD group took edges of a vertex out of a bin
+    "RELAXED",  # edges by way of which a distance was computed and compared
 )
 COUNTERS_AT = 4 * _LINE + 8
 # Vertices in each bin by degree: see bins.mako. The first of a stage too; BINS is kept by deciders.

@@ -72,6 +72,10 @@
     </%def>
     <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>
     <%def name="solo_level()">
+        % if shares:
+        if (lid == 0 && now.level - 1 < level_capacity)
+            level_shares[now.level - 1] = ${solo.sharing()} | ${shares["single"]}u;
+        % endif
         reached += now.length + solo_hubs_found;
         explored += edges;
         work += (ulong)edges + ${config.stage_work}u;

@@ -81,6 +81,11 @@ group_barrier();
         % endif
         % else:
         <%advance:each_edge queue="queue_from" count="now.length">
+        <%def name="shared_out()">
+        % if shares:
+        if (member == 0 && lid == 0 && now.level - 1 < level_capacity) level_shares[now.level - 1] = ${advance.sharing()};
+        % endif
+        </%def>
         <%def name="visit(count)">
             ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%def>

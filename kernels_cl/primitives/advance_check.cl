@@ -16,7 +16,7 @@ ${stage.declarations()}
 <%def name="count_visits(count)">
     % for k in range(count):
     if (active${k}) {
-        atomic_inc(visits + e${k});
+        atomic_add(visits + e${k}, 1u | (uint)get_group_id(0) << 16);
         if (indices[e${k}] != v${k}) atomic_inc(mistakes);
     }
     % endfor
@@ -42,7 +42,7 @@ void check_advance(
     __global entry_t *restrict entries,         // [count + lanes] scratch
     __global const uint *restrict prefix,       // [count + 1] exclusive sums of their degrees
     __global const uint *restrict chunk_items,  // [chunks + 1] see /balance/chunks.mako
-    __global uint *restrict visits,             // [m] in/out
+    __global uint *restrict visits,             // [m] in/out: how often, and above 16 bits by which group
     __global uint *restrict mistakes,           // [1] in/out
     volatile __global uint *state)
 {

@@ -7,12 +7,14 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
+<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
 
 ## At file scope: weights beside the targets, which lanes read side by side.
 <%def name="edge_types()">\
 typedef weight_t edge_t;
-% if config.cache == "streaming" and keys.bits == 32:
-#define WEIGHT_AT(e_) as_${keys.weight}(load_streaming((__global const uint *)edges + (e_)))
+% if config.cache != "default" and keys.bits == 32:
+#define WEIGHT_AT(e_) as_${keys.weight}(${memory.module.loaded(config, "(__global const uint *)edges", "(e_)")})
 % else:
 #define WEIGHT_AT(e_) edges[e_]
 % endif
@@ -25,6 +27,7 @@ typedef weight_t edge_t;
     int improves${k} = ${active};
     key_t to${k} = KEY_NONE${f", before{k} = KEY_ZERO" if head else ""};
     if (improves${k}) {
+        ${items.tally("RELAXED")}
         const weight_t weight = ${weight or f"WEIGHT_AT(e{k})"};
         to${k} = ${source_key};
         % if head:

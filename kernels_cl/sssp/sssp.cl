@@ -31,6 +31,12 @@ ${queue.declarations()}
 ${key.declarations()}
 ${keys_at.declarations()}
 ${stage.declarations()}
+% if config.counts:
+// Events, words of the state.
+% for name, index in counters.items():
+#define ${name} ${index}
+% endfor
+% endif
 % for name, number in stage_numbers.items():
 #define ${name.upper()} ${number}u
 % endfor
@@ -69,6 +75,9 @@ ${stage.parameters()}\
     const uint queue_capacity = n + (uint)(m / ${config.row_limit}u);
     % elif not config.exact:
     const uint queue_capacity = (uint)((ulong)n * ${config.limits.queue_percent}u / 100u);
+    % endif
+    % if config.counts:
+    volatile __global uint *const counters = state;
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = stage_first(FILL);

@@ -12,7 +12,8 @@
 ## Local memory  what the balancer says
 ## Choice        config.balance.name names a sibling file; hubs are spread over the grid by `each_hub_edge`
 ##
-## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident),
+## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident) with
+## sharing(), of which `each_edge` may be told by a def shared_out() of its caller,
 ## and says in which control flow its loops run, which is its scope:
 ##   lanes   lane-uniform: SIMD groups take entries [begin, end) on their own. No barriers; `part` and
 ##           `parts` tell which share of every entry is wanted
@@ -39,6 +40,9 @@ ${balancer.setup()}\
 
 <%def name="prepare(count, resident)">${balancer.prepare(count, resident) if hasattr(balancer, "prepare") else ""}</%def>
 
+## What was prepared, as an expression, by balancers that prepare.
+<%def name="sharing()">${balancer.sharing()}</%def>
+
 ## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
 ## are fewer than SIMD groups, `parts` (a power of two) of these share each entry.
 <%def name="each_edge(queue, count)">
@@ -51,7 +55,11 @@ ${balancer.expand(queue, count, caller.visit)}
 % elif hasattr(balancer, "prepare"):
 ${prepare(count, "resident_items" if items.module.bare(config) else "GROUP_SIZE * now.members")}
 const uint part = 0, parts = 1;
+${caller.shared_out() if hasattr(caller, "shared_out") else ""}
 <%tiles:each_tile count="${count}" size="balance_tile">
+    % if items.module.counts(config):
+    if (lane_id() == 0) ${items.tally("TILES")}
+    % endif
     ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
 </%tiles:each_tile>
 % elif config.distribution == "static" and not items.module.bare(config):

@@ -39,6 +39,10 @@ if (broadcasting) balance_tile = LANES;
 % endif
 </%def>
 
+## After `prepare`: how the list is shared out, an expression: lanes an entry, and 256 where lanes
+## search for edges instead.
+<%def name="sharing()">(virtual_width${" | (discovering ? 256u : 0u)" if config.balance.discover else ""})</%def>
+
 <%def name="expand(queue, begin, end, visit)">
 % if config.balance.discover:
 if (discovering) {

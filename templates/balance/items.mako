@@ -4,8 +4,8 @@
 ## is "", all items 0 .. count with the offsets `indptr`, which are their own prefix sums then.
 ##
 ## entry(queue, index)   the entry at a place
-## edge(k)               v of the k-th edge, from its e; nothing where units carry no neighbour.
-##                       config.cache "streaming": read once, so kept out of the nearest cache
+## edge(k)               v of the k-th edge, from its e, by config.cache; nothing where units carry no
+##                       neighbour
 ## unit(k, queue, item, unit)   declares u, e and v for a unit of the whole list, by its item
 ## prefix(queue)         name of the list's exclusive prefix sums [count + 1]
 ## tally(counter)        counts an event, in renderings that count
@@ -18,17 +18,15 @@
     def counts(config):
         return getattr(config, "counts", False)
 
-    def neighbour(config, k):
-        streams = getattr(config, "cache", "") == "streaming"
-        return f"load_streaming(indices + e{k})" if streams else f"indices[e{k}]"
-
     def prefix(queue):
         return "prefix" if queue else "indptr"
 %>
 
+<%namespace name="memory" file="/memory/memory.mako"/>
+
 <%def name="entry(queue, index)">${f"{queue}[{index}]" if queue else f"((entry_t)({index}))"}</%def>
 
-<%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? {neighbour(config, k)} : 0u;"}</%def>
+<%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? {memory.module.loaded(config, 'indices', 'e' + str(k))} : 0u;"}</%def>
 
 <%def name="unit(k, queue, item, unit)">\
 % if queue:

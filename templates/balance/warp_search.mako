@@ -14,6 +14,7 @@
 
 <%namespace name="items" file="/balance/items.mako"/>
 <%namespace name="search" file="/balance/search.mako"/>
+<%namespace name="wide_rows" file="/balance/wide_rows.mako"/>
 
 <%def name="setup()"></%def>
 
@@ -25,25 +26,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
     const offset_t my_begin = ENTRY_BEGIN(entry);
     uint my_degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
     % if config.wide:
-    lanemask_t wide = lane_ballot(my_degree >= ${config.wide}u);
-    while (wide) {
-        const uint owner = lanemask_first(wide);
-        wide &= wide - 1;
-        const uint degree = lane_shuffle(my_degree, owner);
-        const offset_t edge_begin = SHUFFLE_OFFSET(my_begin, owner);
-        % for k in range(config.wide_batch):
-        const uint u${k} = lane_shuffle(my_vertex, owner);
-        % endfor
-        for (uint i = part * ${config.wide_batch * config.lanes}u; i < degree; i += parts * ${config.wide_batch * config.lanes}u) {
-            % for k in range(config.wide_batch):
-            const uint rank${k} = i + ${k * config.lanes}u + lane_id();
-            const int active${k} = rank${k} < degree;
-            const offset_t e${k} = edge_begin + rank${k};
-            ${items.edge(k)}
-            % endfor
-            ${visit(config.wide_batch)}
-        }
-    }
+    ${wide_rows.walk(config.wide, visit)}
     my_degree = my_degree >= ${config.wide}u ? 0u : my_degree;
     % endif
     if (part) my_degree = 0;

@@ -22,6 +22,9 @@ __local edges_t solo_edges[3];
 __local uint solo_hubs[3];
 </%def>
 
+## How the level's edges are shared out, see /balance/advance.mako; in solo_level.
+<%def name="sharing()">${advance.sharing()}</%def>
+
 <%def name="keep(claimed, entry, edges)">
 {
     found_edges += ${edges};

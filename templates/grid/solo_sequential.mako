@@ -23,6 +23,9 @@
 typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 </%def>
 
+## See /grid/solo.mako.
+<%def name="sharing()">1u</%def>
+
 <%def name="levels()">
 {
     uint targets[${BATCH + LONGEST_ROW + 4}], origins[${BATCH + LONGEST_ROW + 4}];

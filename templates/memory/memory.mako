@@ -16,6 +16,31 @@
 ## void prefetch_global(const __global void *p)  a hint; p lies inside a buffer
 ## void spin_hint()                              once in each turn of a loop that waits
 
+## uint load_read_only(const __global uint *p)   data that no work-item writes during the launch, by the
+##                                               path that need not be coherent where there is one; only
+##                                               in renderings of config.cache "read-only"
+##
+## module.loaded(config, array, place)   an expression: a word that no work-item writes, by config.cache
+
+<%!
+    WORDS = {"streaming": "load_streaming", "read-only": "load_read_only"}
+
+    def loaded(config, array, place):
+        word = WORDS.get(getattr(config, "cache", ""))
+        return f"{word}({array} + {place})" if word else f"{array}[{place}]"
+%>
+
 <%def name="vocabulary()">\
 <%include file="${'/memory/' + traits.memory_ops + '.mako'}"/>\
+% if getattr(context.get("config", None), "cache", "") == "read-only":
+static inline uint load_read_only(const __global uint *p) {
+% if traits.memory_ops == "ptx":
+    uint x;
+    asm("ld.global.nc.u32 %0, [%1];" : "=r"(x) : "l"(p));
+    return x;
+% else:
+    return *p;
+% endif
+}
+% endif
 </%def>

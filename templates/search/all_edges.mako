@@ -10,6 +10,7 @@
 
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="levels_of" file="/search/levels.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
 
 <%def name="setup()">
 % if config.alone:
@@ -34,7 +35,7 @@ __local uint found[2];   // by levels in turn
         for (ulong e = lid; e < m; e += GROUP_SIZE) {
             const uint u = tails[e];
             if (stamps[u] != level) continue;
-            const uint v = indices[e];
+            const uint v = ${memory.module.loaded(config, "indices", "e")};
             % if hooks.get("where"):
             if (!search_where(${snippets.values()}, u, v, (offset_t)e)) continue;
             % endif

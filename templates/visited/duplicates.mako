@@ -50,6 +50,9 @@ group_barrier();
 <%def name="recall(alive, v)">
 if (${alive}) {
     __local volatile uint *const remembered = history_slots + (${v} & ${config.frontier.history - 1}u);
+    % if items.module.counts(config):
+    if (*remembered == ${v}) ${items.tally("DROPPED")}
+    % endif
     if (*remembered == ${v}) ${alive} = 0;
     else *remembered = ${v};
 }

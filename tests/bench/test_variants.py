@@ -54,6 +54,21 @@ def test_orders_of_the_vertices(any_device):
     np.testing.assert_array_equal(one.distances(one.run(source)), given)
 
 
+@pytest.mark.runtimes("pocl", "intel")
+def test_the_edge_parallel_baseline(device):
+    """bfs-4k's baselines and bfs-helix 26: right distances, every edge in every level."""
+    study = {name: variants.STUDIES["bfs-4k"][name] for name in ("VW", "all edges")}
+    for graph in (GRAPH, cg.generate.path(40)):
+        found = variants.measure(graph, study, device, sources=2, passes=1)
+        levels = int(found["all edges"]["pulled"].split(" of ")[1])
+        assert found["all edges"]["ms"] > 0
+        plan = variants._variant(graph, study["all edges"], variants.LEVELS, device=device)
+        result = plan.run(3)
+        np.testing.assert_array_equal(result.distances, cg.bfs(graph, 3, device=device).distances)
+        assert result.expanded_edges.tolist() == [graph.m] * (int(result.distances.max()) + 1)
+        assert levels >= 2
+
+
 @pytest.mark.usefixtures("intel")
 def test_a_table_and_a_record(tmp_path, capsys, monkeypatch):
     """bfs-enterprise 14 and 23: gamma against alpha, and the gain of each feature, as a table."""

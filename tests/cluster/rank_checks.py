@@ -21,7 +21,7 @@ from clgraph.cluster.ranks.comm import Swap, Tell, run
 DEVICE, FOLDER = sys.argv[1], Path(sys.argv[2])
 FORMS = (
     {"config": "merrill-two-phase"},
-    {"config": "enterprise"},
+    {"config": cg.BFSConfig(frontier="status")},
     {"partition": "2d"},
     {"partition": "1.5d"},
 )
@@ -139,7 +139,7 @@ def read():
 
 def refused():
     """What one rank cannot do all refuse, and what differs between ranks."""
-    plan, mixed = plan_of_all, ("auto", "enterprise")[comm.rank > 0]
+    plan, mixed = plan_of_all, ("auto", "merrill-two-phase")[comm.rank > 0]
     calls = (
         (lambda: cg.cluster.BFS(MIXED, comm, config=mixed), "config="),
         (lambda: plan.run(comm.rank), "source="),

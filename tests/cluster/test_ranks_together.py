@@ -281,7 +281,7 @@ def test_ranks_that_go_different_ways_are_stopped(device):
 @ONE_RUNTIME
 def test_partitions_and_configurations_that_disagree(device):
     with pytest.raises(cg.InvalidArgumentError, match="leave one of the two out"):
-        cg.DividedBFS(MIXED, [device] * 2, config="enterprise", partition="2d")
+        cg.DividedBFS(MIXED, [device] * 2, config=cg.BFSConfig(frontier="status"), partition="2d")
     with pytest.raises(cg.InvalidArgumentError, match="not one of block"):
         cg.DividedBFS(MIXED, [device] * 2, partition="3d")
     plan = cg.DividedBFS(SHAPES["clique"], [device] * 2, partition="cyclic")

@@ -69,6 +69,14 @@ def test_every_unit_exactly_once(device: Device, balance: str) -> None:
         checked(sizes, device, balance=balance)
 
 
+@pytest.mark.parametrize("more", [{"shuffle": True}, {"gather": 5}, {"shuffle": True, "gather": 9}])
+@pytest.mark.parametrize("width", [1, 4, 8])
+def test_lanes_that_pass_items_on(intel: Device, width: int, more: dict[str, int]) -> None:
+    """bfs-helix 3: shuffled within virtual groups, long rows gathered; each unit once."""
+    for sizes in SIZES.values():
+        checked(sizes, emulating(intel, 8), balance="vwarp", virtual_warp=width, **more)
+
+
 @pytest.mark.parametrize("lanes", [8, pytest.param(32, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("balance", BALANCERS)
 def test_every_unit_exactly_once_by_emulated_lanes(intel: Device, balance: str, lanes: int) -> None:

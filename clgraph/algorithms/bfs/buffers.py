@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
-from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS
+from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import resident, unreachable_words
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -87,6 +87,9 @@ def table_of(
     if config.balance.scope == "grid":
         _declare_sums(table, graph, config, percent, groups)
     SearchPlan.declare_levels(table, level_capacity(graph))
+    if has_shares(config):
+        note = "[level_capacity] out: lanes a vertex, and how else edges were shared out"
+        table.array("uint", "level_shares", level_capacity(graph), note)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.algorithms.bfs.presets.bfs_4k import Knobs, knobs_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["BFSConfig"]
+
+log = logging.getLogger("clgraph")
 
 _MERRILL: dict[str, Any] = {"visited": "mask", "duplicates": "lookup_lanes", "history": 1024}
 
@@ -159,7 +162,8 @@ class BFSConfig(TraversalConfig):
         traits : DeviceTraits
             Where.
         **knobs
-            k1 to k7, see `clgraph.algorithms.bfs.presets.bfs_4k.Knobs`.
+            k1 to k7, see `clgraph.algorithms.bfs.presets.bfs_4k.Knobs`. On a device with one lane
+            k1 and k7 have no meaning, which is logged where they are given.
 
         Returns
         -------
@@ -176,4 +180,7 @@ class BFSConfig(TraversalConfig):
             raise InvalidArgumentError(
                 f"{unknown[0]!r} is not a knob; choose among {', '.join(Knobs.__slots__)}."
             )
+        idle = sorted({"k1", "k7"} & knobs.keys()) if traits.lanes == 1 else ()
+        if idle:
+            log.info("%s say what lanes do together, and this device has one", " and ".join(idle))
         return cls(rules="bfs-4k", **knobs_of(graph, knobs).strategies(graph, traits))

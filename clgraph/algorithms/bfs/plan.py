@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.algorithms.bfs.buffers import level_capacity, read_tallies, table_of
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.result import BFSResult
-from clgraph.algorithms.bfs.stages import UNREACHED, kernel_parameters, stages_of
+from clgraph.algorithms.bfs.stages import UNREACHED, has_shares, kernel_parameters, stages_of
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
@@ -271,7 +271,12 @@ class BFS(SearchPlan):
                 fallback = self._instead(self._exact_plan)
                 return fallback.run(source, max_depth=max_depth, verify=verify, out=out)
             status = self.config.frontier.name == "status"
-            counted = read_tallies(self._stages.table) if status else {}
+            table = self._stages.table
+            counted = read_tallies(table) if status else {}
+            shares = None
+            if has_shares(self.config):
+                rows = min(outcome.depth + 1, level_capacity(self.graph))
+                shares = table["level_shares"].read(rows)
             found = HopFindings(self.graph, buffers, outcome.depth)
             found.read_into(out)
         if verify:
@@ -284,7 +289,7 @@ class BFS(SearchPlan):
                 limit=int(limit),
                 unreached=UNREACHED,
             )
-        stats = BFSStats(found, outcome, turn.total_ms, self.config, counted)
+        stats = BFSStats(found, outcome, turn.total_ms, self.config, counted, shares)
         stats.ran_on(self.device, self.groups)
         return BFSResult(found, outcome, stats, source)
 

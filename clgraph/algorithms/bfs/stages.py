@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["TALLY_COUNT", "TALLY_WORDS", "UNREACHED", "kernel_parameters", "stages_of"]
+__all__ = [
+    "SHARES",
+    "TALLY_COUNT",
+    "TALLY_WORDS",
+    "UNREACHED",
+    "has_shares",
+    "kernel_parameters",
+    "stages_of",
+]
 
 UNREACHED = -1
 # The template by which one group runs levels; whether it is of one work-item.
@@ -49,6 +57,8 @@ TALLY_WORDS = {
 TALLY_COUNT = 36
 # Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
 STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}
+# How a level was shared out where a balancer prepares for each: lanes a vertex, and these.
+SHARES = {"edges": 256, "single": 512}
 LAST_BYTE_LEVEL = 254  # one more is the byte of what is unvisited, so nothing may come after it
 
 
@@ -77,6 +87,11 @@ def stages_of(config: Resolved) -> list[str]:
     return stages
 
 
+def has_shares(config: Resolved) -> bool:
+    """Whether kernels record how they shared out each level."""
+    return config.frontier.name == "vertex" and config.balance.name == "dyn_vwarp"
+
+
 def kernel_parameters(
     config: Resolved, stages: Sequence[str], *, predecessors: bool
 ) -> dict[str, Any]:
@@ -100,6 +115,7 @@ def kernel_parameters(
             if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,
+        "shares": SHARES if has_shares(config) else None,
         "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
         "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,
         "tally_words": TALLY_WORDS,

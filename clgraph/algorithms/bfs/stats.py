@@ -40,6 +40,9 @@ class BFSStats(TraversalStats):
         What a search over a status array counted: ``hubs`` of the graph, ``looks`` into hub caches
         and ``hits`` there, ``pushed_edges`` and ``pulled_edges`` inspected, ``switches`` to pulling
         and ``returns`` from it. Empty for other forms; kept as the attribute ``told``.
+    shares : uint32 [levels], optional
+        How kernels recorded that each level was shared out, where the balancer decides that anew:
+        see `SHARES`; kept as the attribute ``shares``.
     """
 
     def __init__(
@@ -49,10 +52,12 @@ class BFSStats(TraversalStats):
         total_ms: float,
         config: Resolved,
         told: Mapping[str, int],
+        shares: NDArray[np.uint32] | None = None,
     ) -> None:
         super().__init__(findings, outcome, total_ms, config)
         self._hops = findings
         self.told = dict(told)
+        self.shares = shares
 
     @property
     def hub_cache_hit_rate(self) -> float | None:
@@ -75,7 +80,8 @@ class BFSStats(TraversalStats):
         ``RESERVATIONS`` are atomics that took room in a queue, ``BINARY_RANKS`` and
         ``INDUCED_STORES`` flushes of registers numbered by a ballot and stored side by side,
         ``DROPPED`` and ``CONFLICTS`` lanes whose slot of a table held their vertex from another
-        lane, or another vertex; the others are those of ``clgraph.primitives.expand``.
+        lane or, in a history, from before, or another vertex; the others are those of
+        ``clgraph.primitives.expand``.
         """
         return dict(self._outcome.counters) if self._config.counts else None
 

@@ -14,9 +14,10 @@ from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
 from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
 from clgraph.graph.csr import drop_duplicates
@@ -61,6 +62,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[Any]:
     """Share of all shortest paths that pass through each vertex.
 
@@ -90,6 +92,10 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
+    verify : bool
+        Whether to check: no vertex may have less than 4 of the sources alone give it, whose shares
+        the host computes from searches that are checked by their rules; and without weights the
+        sum over all vertices must follow from the distances, which are searched for again.
 
     Returns
     -------
@@ -102,6 +108,8 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     InvalidArgumentError
         If a source is not a vertex, more are to be drawn than there are, `method` is "ordered" and
         the graph directed, or weights are asked for that are not there or not positive.
+    VerificationError
+        If the result was to be checked and is wrong.
     ClgraphError
         If the shortest paths are too many for a floating-point number.
     DeviceMemoryError
@@ -118,7 +126,7 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
            Sociology 25 (2001).
     """
     graph = as_graph(graph)
-    chosen = _choose(sources, graph.n, seed)
+    chosen, on = _choose(sources, graph.n, seed), find_device(device)
     scores = vertex_sums(
         graph,
         chosen,
@@ -126,9 +134,11 @@ def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         weighted=weighted,
         method=method,
         config=config,
-        device=find_device(device),
+        device=on,
         progress=progress,
     )
+    if verify:
+        _check_sums(simple(graph, weighted=weighted), chosen, scores, on, weighted=weighted)
     if graph.n < 3:
         return scores
     scores *= _vertex_scale(graph, sources, chosen, normalized=normalized)
@@ -172,6 +182,29 @@ def vertex_sums(
             progress=progress,
         )
     return scores
+
+
+def _check_sums(
+    graph: Graph,
+    chosen: NDArray[np.int64],
+    scores: NDArray[Any],
+    device: Device,
+    *,
+    weighted: bool,
+) -> None:
+    """Check sums that are not scaled yet, of a simple graph."""
+    check_shares(graph, chosen, scores, device, weighted=weighted)
+    if weighted or not chosen.size:
+        return
+    totals = Searcher(graph, device).totals(chosen)
+    # A shortest path of d edges passes through d - 1 vertices.
+    wanted = float((totals.total - (totals.reached - 1)).sum())
+    tolerance = 1e-3 if scores.dtype == np.float32 else 1e-6
+    if not math.isclose(scores.sum(dtype=np.float64), wanted, rel_tol=tolerance, abs_tol=tolerance):
+        raise VerificationError(
+            f"shortest paths pass through vertices {scores.sum(dtype=np.float64)} times in all, "
+            f"but by their lengths it is {wanted} times."
+        )
 
 
 @asking

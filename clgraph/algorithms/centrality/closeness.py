@@ -8,12 +8,15 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.verify import check_figures
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
@@ -27,7 +30,7 @@ __all__ = ["closeness_centrality", "harmonic_centrality"]
 
 
 @asking
-def closeness_centrality(
+def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     sources: ArrayLike | None = None,
     *,
@@ -37,6 +40,7 @@ def closeness_centrality(
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.float64]:
     """Reciprocal of the mean distance to a vertex from those that reach it.
 
@@ -60,6 +64,9 @@ def closeness_centrality(
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
+    verify : bool
+        Whether to check a sample: the searches from 4 of the sources are done again,
+        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -70,6 +77,8 @@ def closeness_centrality(
     ------
     InvalidArgumentError
         If a source is not a vertex.
+    VerificationError
+        If the result was to be checked and is wrong.
     DeviceMemoryError
         If a search does not fit the device.
 
@@ -84,12 +93,20 @@ def closeness_centrality(
            Networks 1 (1979).
     """
     graph = as_graph(graph)
-    how = (method, config)
-    found = _inward(graph, sources, how, find_device(device), progress, weighted=weighted)
+    on = find_device(device)
+    found = _inward(graph, sources, (method, config), on, progress, weighted=weighted)
     others = (found.reached - 1).astype(np.float64)
     closeness = np.divide(others, found.total, out=np.zeros_like(others), where=found.total > 0)
     if wf_improved and graph.n > 1:
         closeness *= others / (graph.n - 1)
+
+    def nearness(distances: NDArray[np.float64]) -> float:
+        others, total = distances.size - 1, float(distances.sum())
+        share = others / (graph.n - 1) if wf_improved and graph.n > 1 else 1.0
+        return share * others / total if total > 0 else 0.0
+
+    if verify:
+        _check(graph, sources, closeness, nearness, on, weighted=weighted)
     return closeness
 
 
@@ -103,12 +120,13 @@ def harmonic_centrality(
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.float64]:
     """Sum of the reciprocals of the distances to a vertex from all others.
 
     Parameters
     ----------
-    graph, sources, weighted, method, config, device, progress
+    graph, sources, weighted, method, config, device, progress, verify
         As `closeness_centrality`.
 
     Returns
@@ -118,15 +136,36 @@ def harmonic_centrality(
 
     Raises
     ------
-    InvalidArgumentError, DeviceMemoryError
+    InvalidArgumentError, VerificationError, DeviceMemoryError
         As `closeness_centrality`.
 
     References
     ----------
     .. [1] P. Boldi, S. Vigna, "Axioms for centrality", Internet Mathematics 10 (2014).
     """
-    found, how = find_device(device), (method, config)
-    return _inward(as_graph(graph), sources, how, found, progress, weighted=weighted).harmonic
+    graph, on = as_graph(graph), find_device(device)
+    harmonic = _inward(graph, sources, (method, config), on, progress, weighted=weighted).harmonic
+    if verify:
+
+        def nearness(distances: NDArray[np.float64]) -> float:
+            return float((1 / distances[distances != 0]).sum())
+
+        _check(graph, sources, harmonic, nearness, on, weighted=weighted)
+    return harmonic
+
+
+def _check(
+    graph: Graph,
+    sources: ArrayLike | None,
+    found: NDArray[np.float64],
+    figure: Callable[[NDArray[np.float64]], float],
+    device: Device,
+    *,
+    weighted: bool,
+) -> None:
+    """Compare a sample with searches against the edges, each by itself."""
+    chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
+    check_figures(graph.transpose(), chosen, found, figure, device, weighted=weighted)
 
 
 def _inward(

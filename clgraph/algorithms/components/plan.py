@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["ConnectedComponents", "check_size", "connected_components"]
+__all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking"]
 
 MOST_VERTICES = 2**31 - 1
 SAMPLES = 256  # vertices that vote for the tree whose edges may be skipped
@@ -150,9 +150,10 @@ class ConnectedComponents(Plan):
             log,
             turn.total_ms,
             edges=self.graph.m,
-            mode="launches",
+            mode="stepped",
             method="hooking",
             config=self.config,
+            steps=[hooking(log, n)] if n else [],
             device_bytes=self.device_bytes,
         )
         stats.vertices = n
@@ -179,6 +180,12 @@ class ConnectedComponents(Plan):
         self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)
         self._sweeper.launch(log, kernels["rest"], *rows, self._commonest, self._skip, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
+
+
+def hooking(log: SweepLog, n: int) -> dict[str, Any]:
+    """Tell of the one step that hooking is, whose rounds are its launches over `n` vertices."""
+    took = {"items": n, "milliseconds": log.kernel_ms}
+    return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 
 
 def connected_components(

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["ComponentStats", "ComponentsResult"]
+__all__ = ["STEP_RECORD", "ComponentStats", "ComponentsResult"]
+
+
+STEP_RECORD = np.dtype(
+    [
+        *(("frontier", np.int64), ("edges", np.int64), ("direction", "U12")),
+        *(("microseconds", np.float64), ("phase", "U16")),
+        *(("rounds", np.int64), ("found", np.int64)),
+    ]
+)
+WHOLE_STEPS = ("hook", "sequential")  # that look at each edge
 
 
 class ComponentStats(Estimated):
@@ -33,8 +43,9 @@ class ComponentStats(Estimated):
         Edges of the graph, whatever part of them was looked at and how often.
     launches : int
         Kernel launches.
-    mode : {"persistent", "stepped", "launches"}
-        How the stages were run; "launches" for a fixed sequence of kernels.
+    mode : {"persistent", "stepped"}
+        How the stages were run: in one launch, or by a launch each, as a fixed sequence of kernels
+        is.
     method : str
         What found the components: the finishing step of the configuration.
     steps : list of dict
@@ -99,6 +110,24 @@ class ComponentStats(Estimated):
     def levels(self) -> int:
         """Rounds of all steps together: passes over vertices, edges or a frontier."""
         return sum(int(step["rounds"]) for step in self.steps)
+
+    @property
+    def per_level(self) -> NDArray[Any]:
+        """One row per step, which has ``rounds`` of them: see `STEP_RECORD`.
+
+        Fields are those of a search's levels, as far as they are known: ``frontier`` are the items
+        of the first round, ``edges`` of the graph where a step looks at them all, ``direction`` is
+        the step's name. What is not recorded is -1, microseconds that nobody took are NaN.
+        """
+        table = np.zeros(len(self.steps), STEP_RECORD)
+        for row, step in zip(table, self.steps, strict=True):
+            row["frontier"] = step.get("items", -1)
+            row["edges"] = self.edges_traversed if step["step"] in WHOLE_STEPS else -1
+            row["direction"] = step["step"]
+            row["microseconds"] = 1e3 * step.get("milliseconds", math.nan)
+            row["phase"], row["rounds"] = step["phase"], step["rounds"]
+            row["found"] = step.get("found", -1)
+        return table
 
     @property
     def kernel_ms(self) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher, narrow
+from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
@@ -32,7 +33,7 @@ WEIGHTED_BLOCK = 256  # rows of distances in host memory
 
 
 @asking
-def apsp(
+def apsp(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     sources: ArrayLike | None = None,
     *,
@@ -42,6 +43,7 @@ def apsp(
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[Any]:
     """Distances from every source to every vertex.
 
@@ -65,6 +67,9 @@ def apsp(
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with sources done, sources in all, and what is done.
+    verify : bool
+        Whether to check a sample: the searches from 4 of the sources are done again,
+        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -77,6 +82,8 @@ def apsp(
     InvalidArgumentError
         If a source is not a vertex, a distance does not fit `dtype`, or `dtype` or `method` is not
         for weights.
+    VerificationError
+        If the result was to be checked and is wrong.
     DeviceMemoryError
         If not even the distances from one source fit the device.
 
@@ -88,16 +95,20 @@ def apsp(
     graph = as_graph(graph)
     chosen = _all_or(sources, graph.n)
     element = _element(dtype, weighted=weighted)
+    searcher: WeightedSearcher | Searcher
+    found = find_device(device)
     if weighted:
-        return WeightedSearcher(graph, find_device(device), method, config).distances(
-            chosen, progress
-        )
-    result = np.empty((chosen.size, graph.n), element)
-    done = 0
-    searcher = Searcher(graph, find_device(device), method, config)
-    for block, distances in _blocks(searcher, chosen, element, None, progress):
-        result[done : done + block.size] = distances
-        done += block.size
+        searcher = WeightedSearcher(graph, found, method, config)
+        result = searcher.distances(chosen, progress)
+    else:
+        result = np.empty((chosen.size, graph.n), element)
+        done = 0
+        searcher = Searcher(graph, found, method, config)
+        for block, distances in _blocks(searcher, chosen, element, None, progress):
+            result[done : done + block.size] = distances
+            done += block.size
+    if verify:
+        check_rows(graph, chosen, result, lambda row, _: row, found, weighted=weighted)
     return result
 
 

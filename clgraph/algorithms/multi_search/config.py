@@ -83,6 +83,9 @@ class MultiSearchConfig(Configuration):
         Work-items that run one search; a multiple of the device's lanes.
     groups : int, optional
         Searches that run at the same time.
+    cache : {"default", "streaming", "read-only"}, optional
+        Whether neighbours pass by the cache that is nearest to the lanes, or are read by the path
+        that is not coherent, where a device has either.
 
     Notes
     -----
@@ -101,6 +104,7 @@ class MultiSearchConfig(Configuration):
     balance: Slot[Balancer] = slot(ItemThread, Vwarp, WarpSearch, WarpSearchLocal)
     group_size: int | None = number(least=1, most=1 << 20)
     groups: int | None = number(least=1, most=1 << 20)
+    cache: str | None = choice("default", "streaming", "read-only")
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -141,6 +145,7 @@ class ResolvedSearch:
     wide_batch: int
     scan_batch: int
     wide_offsets: bool
+    cache: str = "default"
     entry: str = "vertex"
     rows: str = "csr"
 
@@ -207,6 +212,7 @@ def resolve_search(
         wide_batch=1 if emulated else 2,
         scan_batch=1 if emulated else 2,
         wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+        cache=config.cache or "default",
     )
 
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
+from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.verify import check_figures, sampled
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
@@ -22,7 +24,6 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -35,7 +36,7 @@ BATCH = 1024
 
 
 @asking
-def eccentricity(
+def eccentricity(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
     sources: ArrayLike | None = None,
     *,
@@ -45,6 +46,7 @@ def eccentricity(
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.int64] | NDArray[np.float64]:
     """Distance from each vertex to the one farthest from it.
 
@@ -68,6 +70,9 @@ def eccentricity(
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
+    verify : bool
+        Whether to check a sample: the searches from 4 of the sources are done again,
+        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -80,6 +85,8 @@ def eccentricity(
         If a source is not a vertex, or `disconnected` neither of the two.
     InvalidGraphError
         If a vertex does not reach all others and `disconnected` is "raise".
+    VerificationError
+        If the result was to be checked and is wrong.
     DeviceMemoryError
         If a search does not fit the device.
 
@@ -91,26 +98,33 @@ def eccentricity(
     _check(disconnected)
     everyone = np.arange(graph.n, dtype=np.int64)
     chosen = everyone if sources is None else as_sources(sources, graph.n)
+    on = find_device(device)
     searcher = (
-        WeightedSearcher(graph, find_device(device), method, config)
+        WeightedSearcher(graph, on, method, config)
         if weighted
-        else Searcher(graph, find_device(device), method, config)
+        else Searcher(graph, on, method, config)
     )
     found = searcher.totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
         if short.size:
             _raise_disconnected(int(chosen[short[0]]), int(found.reached[short[0]]), graph.n)
+    if verify:
+        farthest = found.farthest
+        check_figures(graph, chosen, farthest, np.max, on, weighted=weighted)
     return found.farthest
 
 
+@asking
 def diameter(
     graph: Graph,
     *,
     disconnected: str = "raise",
     weighted: bool = False,
+    config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Largest distance between two vertices, exactly.
 
@@ -123,10 +137,17 @@ def diameter(
         that is finite.
     weighted : bool
         Whether edges are as long as their weights; this takes a search from every vertex.
+    config : MultiSearchConfig or str, optional
+        How searches in batches are run, where each has a work-group of its own; the first ones are
+        single.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with vertices whose eccentricity cannot matter any more, n, and what is done.
+    verify : bool
+        Whether to check a sample: searches from 4 vertices, each by itself and checked by its
+        rules, must find nothing farther, and in a connected undirected graph something at least
+        half as far.
 
     Returns
     -------
@@ -139,6 +160,8 @@ def diameter(
         If `disconnected` is neither of the two.
     InvalidGraphError
         If the graph has no vertex, or is disconnected and `disconnected` is "raise".
+    VerificationError
+        If the result was to be checked and is wrong.
     DeviceMemoryError
         If a search does not fit the device.
 
@@ -165,18 +188,25 @@ def diameter(
     _check(disconnected)
     if not graph.n:
         raise InvalidGraphError("a graph without vertices has no diameter.")
+    MultiSearchConfig.of(config)  # refused now, whatever will run the searches
+    found = find_device(device)
+    longest: float
     if weighted:
-        options: Any = {"disconnected": disconnected, "weighted": True, "device": device}
-        return float(eccentricity(graph, **options, progress=progress).max())
+        options: Any = {"disconnected": disconnected, "weighted": True, "config": config}
+        searched = eccentricity(graph, **options, device=found, progress=progress, verify=verify)
+        return float(searched.max())
     count, labels = _components(graph)
     if count > 1 and disconnected == "raise":
         other = int(np.flatnonzero(labels != labels[0])[0])
         _raise_disconnected(0, 0, graph.n, other=other)
-    found = find_device(device)
     # The triangle inequality holds both ways where all vertices reach one another.
     if count > 1 and graph.directed:
-        return DirectedBounds(graph, found, labels).narrow(progress)
-    return MutualBounds(graph, found, labels).narrow(progress)
+        longest = DirectedBounds(graph, found, labels, config).narrow(progress)
+    else:
+        longest = MutualBounds(graph, found, labels, config).narrow(progress)
+    if verify:
+        _check_diameter(graph, longest, found, whole=count == 1 and not graph.directed)
+    return longest
 
 
 def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
@@ -198,11 +228,20 @@ class MutualBounds:
         Where searches run.
     labels : integers [n]
         Component of each vertex.
+    config : MultiSearchConfig or str, optional
+        Of searches in batches.
     """
 
-    def __init__(self, graph: Graph, device: Device, labels: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        labels: NDArray[np.int32],
+        config: MultiSearchConfig | str | None = None,
+    ) -> None:
         self.graph = graph
         self.device = device
+        self._config = config
         self.searches = 0
         self.upper = np.bincount(labels)[labels] - 1
         # Of each component the searched vertex that is nearest to all, and how far others are.
@@ -263,10 +302,22 @@ class MutualBounds:
     def _search_batch(self, left: NDArray[np.int64]) -> None:
         order = np.argsort(-self.upper[left], kind="stable")
         batch = left[order[:BATCH]]
-        found = Searcher(self.graph, self.device).totals(batch).farthest
+        found = Searcher(self.graph, self.device, config=self._config).totals(batch).farthest
         self.searches += batch.size
         self.upper[batch] = self.lower[batch] = found
         self.longest = max(self.longest, int(found.max()))
+
+
+def _check_diameter(graph: Graph, longest: float, device: Device, *, whole: bool) -> None:
+    """Compare with the eccentricities of a few vertices."""
+    everyone = np.arange(graph.n, dtype=np.int64)
+    for vertex, distances, reached in sampled(graph, everyone, device, weighted=False):
+        farthest = int(distances[reached].max())
+        if farthest > longest or (whole and longest > 2 * farthest):
+            raise VerificationError(
+                f"the diameter is {longest}, but vertex {vertex} is {farthest} from the one "
+                "farthest from it."
+            )
 
 
 def _check(disconnected: str) -> None:

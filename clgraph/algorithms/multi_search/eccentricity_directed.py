@@ -15,6 +15,7 @@ from clgraph.progress import tell
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -56,8 +57,15 @@ class DirectedBounds:
            Computer Science 586 (2015).
     """
 
-    def __init__(self, graph: Graph, device: Device, labels: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        labels: NDArray[np.int32],
+        config: MultiSearchConfig | str | None = None,
+    ) -> None:
         self.device = device
+        self._config = config
         self._ways = [_Way(graph, device), _Way(graph.transpose(), device)]
         self._parts = _Parts(graph, labels)
         self.longest = 0
@@ -96,7 +104,7 @@ class DirectedBounds:
     def _search_batch(self, way: _Way) -> None:
         left = way.left(self.longest)
         batch = left[np.argsort(-way.upper[left], kind="stable")[:BATCH]]
-        farthest = Searcher(way.graph, self.device).totals(batch).farthest
+        farthest = Searcher(way.graph, self.device, config=self._config).totals(batch).farthest
         self.searches += batch.size
         way.upper[batch] = way.lower[batch] = farthest
         self.longest = max(self.longest, int(farthest.max()))

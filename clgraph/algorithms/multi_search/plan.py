@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
-from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats
+from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
 from clgraph.device import resident_groups
@@ -17,7 +17,7 @@ from clgraph.device.programs.program import build
 from clgraph.device.rendering.sources import render
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
 
@@ -253,6 +253,7 @@ class MultiSearch(Plan):
         *,
         arguments: Mapping[str, Any] | None = None,
         progress: Progress | None = None,
+        verify: bool = False,
     ) -> MultiSearchResult:
         """Run one search from every source.
 
@@ -265,6 +266,11 @@ class MultiSearch(Plan):
             numbers for numbers and arrays for arrays, of the same types, of any size.
         progress : callable or True, optional
             Called with searches done, searches in all, and what is done, after every launch.
+        verify : bool
+            Whether to check a sample: up to 4 of the searches are run again, each in a launch of
+            its own, and must give the same arrays, real numbers but for rounding. This finds
+            searches that disturb one another, and it is for those whose arrays do not depend on
+            the order in which work-items come; what snippets mean only their author knows.
 
         Returns
         -------
@@ -280,6 +286,8 @@ class MultiSearch(Plan):
         ClgraphError
             If the snippets enqueue more than the queue holds, something that is no vertex, twice
             in one visit, or without end.
+        VerificationError
+            If the result was to be checked, and a search by itself gives something else.
 
         Notes
         -----
@@ -317,7 +325,29 @@ class MultiSearch(Plan):
             groups=batch.groups,
             config=self.config.as_dict(),
         )
-        return MultiSearchResult(batch.arrays, chosen, stats)
+        result = MultiSearchResult(batch.arrays, chosen, stats)
+        if verify:
+            self._check(result, arguments)
+        return result
+
+    def _check(self, result: MultiSearchResult, arguments: Mapping[str, Any] | None) -> None:
+        """Run a few searches again, each by itself, and compare what is kept of each."""
+        names = [name for name, state in self._scratch.states.items() if state.per == "search"]
+        sources = result.sources
+        for place in sample_of(sources.size) if names else []:
+            alone = self.run(sources[place : place + 1], arguments=arguments)
+            for name in names:
+                mine, other = result[name][place], alone[name][0]
+                rounded = np.issubdtype(mine.dtype, np.floating)
+                same = mine == other
+                if rounded:
+                    same = np.isclose(mine, other, rtol=1e-4, equal_nan=True)
+                if not same.all():
+                    first = int(np.flatnonzero(~same)[0])
+                    raise VerificationError(
+                        f"{name}[{first}] of the search from vertex {sources[place]} is "
+                        f"{mine[first]}, but {other[first]} when it is run by itself."
+                    )
 
     def _given_now(self, arguments: Mapping[str, Any]) -> list[Allocation | np.generic]:
         """Give the kernel's last arguments, those of a run in place of the plan's."""

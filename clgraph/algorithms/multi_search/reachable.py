@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
 from clgraph.graph import as_graph
@@ -34,6 +35,7 @@ def reachable(
     config: MultiSearchConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.bool_]:
     """Tell which vertices each source reaches.
 
@@ -53,6 +55,9 @@ def reachable(
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with sources done, sources in all, and what is done.
+    verify : bool
+        Whether to check a sample: the searches from 4 of the sources are done again,
+        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -63,6 +68,8 @@ def reachable(
     ------
     InvalidArgumentError
         If a source or a target is not a vertex.
+    VerificationError
+        If the result was to be checked and is wrong.
     DeviceMemoryError
         If not even one search fits the device.
 
@@ -81,4 +88,6 @@ def reachable(
         part = part_of(progress, done, 1, chosen.size)
         result[done : done + block.size] = searcher.marks(block, part)[:, wanted]
         done += block.size
+    if verify:
+        check_rows(graph, chosen, result, lambda _, reached: reached[wanted], searcher.device)
     return result

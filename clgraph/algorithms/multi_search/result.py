@@ -6,17 +6,27 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation
 
-__all__ = ["MultiSearchResult", "MultiSearchStats"]
+__all__ = ["MultiSearchResult", "MultiSearchStats", "sample_of"]
+
+SAMPLE = 4  # searches that are done again where results are checked
+
+
+def sample_of(count: int) -> list[int]:
+    """Give a few places of so many, evenly spaced, the first and the last among them."""
+    if not count:
+        return []
+    return sorted(set(np.linspace(0, count - 1, SAMPLE).astype(np.int64).tolist()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from clgraph.engine.strategies.strategy import (
     slot,
 )
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.modules import module
+
+if TYPE_CHECKING:
+    from clgraph.device import Device
+    from clgraph.graph import Graph
 
 __all__ = ["FINISHES", "STRATEGIES", "TABLE_ROWS", "SCCConfig"]
 
@@ -127,6 +132,9 @@ class SCCConfig(Configuration):
         work-items and work-groups; see `clgraph.schedule`.
     scan_budget : int, optional
         How many times the size of the graph scans may cost before the sequential search takes over.
+    rules : {"auto", "table"}
+        What decides where steps are left open: "table" goes by the graph's degrees and the depth of
+        four searches, as the published tuned configurations do; the preset "selected".
 
     Notes
     -----
@@ -146,6 +154,7 @@ class SCCConfig(Configuration):
     virtual_warp: int | None = number(among=VIRTUAL_WARPS)
     schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
     scan_budget: int | None = number(least=1, most=LARGEST)
+    rules: str = choice("auto", "table", default="auto")
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},
@@ -161,6 +170,7 @@ class SCCConfig(Configuration):
             "coloring_strategy": "Q_VW",
             "finish": "coloring",
         },
+        "selected": {"rules": "table"},
         **{name: _row(name) for name in TABLE_ROWS},
     }
 
@@ -177,6 +187,14 @@ class SCCConfig(Configuration):
             raise InvalidArgumentError(
                 f"schedule.{name}={given[name]!r} is about searches; leave it out here."
             )
+
+    def completed(self, graph: Graph, device: Device) -> SCCConfig:
+        """Fill in what is left open by the rules that are named, where those know of graphs."""
+        if self.rules != "table" or not graph.n:
+            return self
+        choosing = module("clgraph.algorithms.scc.choose")
+        wanted = choosing.table_choice(choosing.shape_of(graph, device))
+        return self.filled(SCCConfig(**wanted))
 
     def decided(self) -> dict[str, Any]:
         """Tell what the steps do by name, with what is done where it was left open."""

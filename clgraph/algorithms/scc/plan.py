@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.components.number import Numbering
-from clgraph.algorithms.components.plan import ConnectedComponents, check_size
+from clgraph.algorithms.components.plan import ConnectedComponents, check_size, hooking
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.algorithms.scc.config import SCCConfig
@@ -113,7 +113,8 @@ class SCC(Plan):
     ) -> None:
         super().__init__(as_graph(graph), device)
         check_size(self.graph)
-        self.config = SCCConfig.on(config, "scc", self.graph, self.device)
+        asked = SCCConfig.on(config, "scc", self.graph, self.device)
+        self.config = asked.completed(self.graph, self.device)
         stepwise = self.config.trim or self.config.forward_backward
         self.method = self.config.finish or (
             "hooking"
@@ -196,13 +197,14 @@ class SCC(Plan):
             If there is no room for the labels.
         """
         sweeps = SweepLog()
-        labels, count, mode = None, 0, "launches"
+        labels, count, mode = None, 0, "stepped"
         steps: list[dict[str, Any]] = []
         with self._turn() as turn:
             if self.graph.n:
                 labels = self._memory.allocate("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
                     count = self._weak.label(sweeps, labels)
+                    steps = [hooking(sweeps, self.graph.n)]
                 else:
                     mode, steps = self._decompose(sweeps, labels)
                     count = int(self._numbering.count.read()[0])
@@ -225,7 +227,7 @@ class SCC(Plan):
 
     def _decompose(self, log: SweepLog, labels: Allocation) -> tuple[str, list[dict[str, Any]]]:
         """Run every step; give the mode and what was done."""
-        component, mode, launches = self._component, "launches", 0
+        component, mode, launches = self._component, "stepped", 0
         done: list[tuple[Steps | Signatures, Outcome]] = []
         left = True
         for part in (self._steps, self._signatures):

@@ -96,6 +96,7 @@ def _known(config: SSSPConfig, traits: DeviceTraits, graph: Graph, weights: Weig
         pull=Never(),
         schedule=config.schedule,
         limits=replace(config.limits or Limits(), queue_percent=None),
+        counts=config.counts,
     )
     group_size = group_size_of(engine, traits)
     return Known(

@@ -21,7 +21,7 @@ from clgraph.engine.strategies.frontier import Ballot, Buffer, Registers, Update
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import Slot, choice, number, slot
+from clgraph.engine.strategies.strategy import Slot, choice, number, slot, switch
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -50,12 +50,15 @@ class SSSPConfig(Configuration):
     hub_degree : int, optional
         Vertices of this degree and above are spread over the whole grid, or cut into pieces of so
         many edges by delta-stepping; 0 for none.
-    cache : {"default", "streaming"}, optional
-        Whether edges and their weights pass by the cache that is nearest to the lanes.
+    cache : {"default", "streaming", "read-only"}, optional
+        Whether edges and their weights pass by the cache that is nearest to the lanes, or are read
+        by the path that is not coherent, where a device has either.
     schedule : {"persistent", "stepped"} or Schedule, optional
         See `clgraph.schedule`.
     limits : Limits, optional
         See `clgraph.limits`; `queue_percent`, in percent of the vertices, is for ``claims="none"``.
+    counts : bool
+        Whether searches count what they do (``stats.counters``), which slows them down.
     delta, set_point, power_target : float, optional
         Of the method, where it is named; by themselves they mean near-far, and self-tuning.
 
@@ -73,9 +76,10 @@ class SSSPConfig(Configuration):
     balance: Slot[Balancer] = slot(*FAMILY)
     update: Slot[Update] = slot(Buffer, Ballot, Registers)
     hub_degree: int | None = number()
-    cache: str | None = choice("default", "streaming")
+    cache: str | None = choice("default", "streaming", "read-only")
     schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
     limits: Slot[Limits] = slot(Limits)
+    counts: bool = switch(default=False)
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "auto": {},

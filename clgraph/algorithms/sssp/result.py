@@ -72,7 +72,7 @@ class PathStats(TraversalStats):
     Attributes
     ----------
     relaxations : int
-        Edges that were looked at, each as often as it was.
+        Edges that were looked at, each as often as it was: those of classes that are left out too.
     """
 
     def __init__(
@@ -93,6 +93,15 @@ class PathStats(TraversalStats):
     def config(self) -> ResolvedPaths:
         """The configuration that ran; it prints as the call that makes it."""
         return self._ran
+
+    @property
+    def counters(self) -> dict[str, int] | None:
+        """Events by name, where the configuration counts them, modulo 2**32.
+
+        ``RELAXED`` are edges by way of which a distance was computed and compared, ``TILES`` what
+        SIMD groups took of frontiers at a time; for the others see ``BFSStats.counters``.
+        """
+        return dict(self._outcome.counters) if self._ran.counts else None
 
     @property
     def edges_traversed(self) -> int:

@@ -18,7 +18,13 @@ from clgraph.engine.control import (
     TELLING,
     VARIANCE_FLOOR,
 )
-from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
+from clgraph.engine.state import (
+    COUNTERS,
+    COUNTERS_AT,
+    SLOT_WORDS,
+    STATE_WORDS,
+    stage_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,6 +216,7 @@ def kernel_parameters(
         "control_block_words": CONTROL_BLOCK_WORDS
         | (TUNED_WORDS if config.method.name == "self-tuning" else {}),
         "row_cuts": ROW_CUTS,
+        "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,
         "state_words": STATE_WORDS,

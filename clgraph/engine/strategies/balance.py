@@ -42,6 +42,7 @@ BALANCER_COUNTERS = (
     "LANE_ROWS",
     "SCAN_ROUNDS",
     "BROADCASTS",
+    "TILES",
 )
 
 MOST_UNITS = 256  # that a work-item keeps in registers (multi_phase), each with code of its own
@@ -159,12 +160,19 @@ class Vwarp(Balancer):
     ----------
     width : int, optional
         How many, a power of two; default all of a SIMD group, which is also the most.
+    shuffle : bool
+        Whether the lanes of a SIMD group load as many items at once, side by side, and pass them
+        on, instead of all that share an item reading the same one.
+    gather : int
+        Rows of this many edges and above are first walked by the whole SIMD group; 0 for none.
     """
 
     NAME = "vwarp"
     SYNONYMS = ("lanes_per_vertex",)
 
     width: int | None = number(least=1, power=True)
+    shuffle: bool = switch(default=False)
+    gather: int = number(0)
 
     def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
         """Give the same with every size decided, no wider than a SIMD group."""

@@ -10,7 +10,13 @@ from graphs import SHAPES
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.algorithms.bfs.presets.bfs_4k import degree_threshold, knobs_of, level_log, usual_knobs
+from clgraph.algorithms.bfs.presets.bfs_4k import (
+    degree_threshold,
+    hash_entries,
+    knobs_of,
+    level_log,
+    usual_knobs,
+)
 from clgraph.engine.strategies.balance import dynamic_width
 
 BOTH = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
@@ -164,22 +170,82 @@ def test_a_frontier_that_outgrows_the_one_group(intel):
     plan = cg.BFS(hub, predecessors=True, config=common(hub, intel), device=intel)
     for source in (0, 17, hub.n - 1):
         check_search(hub, source, plan.run(source))
-    log = level_log(plan, plan.run(17))
+    log = level_log(plan.run(17))
     assert set(log["kernel"]) == {"single", "virtual"}
     assert (log["frontier"][log["kernel"] == "virtual"] > 1024).all()
 
 
-def test_the_log_of_levels(intel):
-    """bfs-4k F4, F6, knobs: kernel and width of each level, as the formulas say."""
+@pytest.mark.parametrize("more", [{}, {"solo": False, "min_virtual_warp": 2}])
+def test_the_log_of_levels(more, intel):
+    """bfs-4k F4, F6, knobs: kernel and width of each level, recorded, are as the formulas say."""
     hub = SHAPES["hub"]
-    plan = cg.BFS(hub, predecessors=True, config=common(hub, intel), device=intel)
-    log = level_log(plan, plan.run(17))
+    plan = cg.BFS(hub, predecessors=True, config=common(hub, intel, **more), device=intel)
+    result = plan.run(17)
+    log = level_log(result)
+    assert log.size == result.stats.levels
+    assert ("single" in log["kernel"]) == (not more)
+    least = more.get("min_virtual_warp", 4)
+    plan.run(0, max_depth=1)  # writes over what the device has of the other search
+    np.testing.assert_array_equal(level_log(result), log)
     group, resident = plan.config.group_size, plan.groups * plan.config.group_size
     for size, kernel, width in log.tolist():
         items = group if kernel == "single" else resident
-        assert width == dynamic_width(items, size, 4, plan.config.lanes) or size < items
-        assert kernel != "edges" or 1024 < size < items
+        assert width == dynamic_width(items, size, least, plan.config.lanes) or size < items
+        assert kernel != "edges" or (more and size < items) or 1024 < size < items
         assert (width == 0) == (size < items)  # K4 = 1: edges are discovered below the resident
+
+
+def test_the_log_of_one_lane(pocl):
+    """bfs-4k F4: a work-item alone; K1 and K7 are about lanes, of which it has one."""
+    plan = cg.BFS(MIXED, config=common(MIXED, pocl), device=pocl)
+    log = level_log(plan.run(MIXED_SOURCES[0]))
+    assert (log["width"][log["kernel"] != "edges"] == 1).all()
+    assert (log["frontier"] > 0).all()
+
+
+def test_knobs_about_lanes_of_one_lane_are_told(pocl, caplog):
+    """Their renderings are the same there, which is said where they are given."""
+    with caplog.at_level(logging.INFO, logger="clgraph"):
+        configs = [cg.BFSConfig.bfs_4k(MIXED, pocl.traits, k1=k1, k7=1) for k1 in (4, 32)]
+    assert caplog.text.count("k1 and k7 say what lanes do together") == 2
+    hashes = {cg.BFS(MIXED, config=config, device=pocl).source_hash for config in configs}
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize(
+    "off",
+    [
+        pytest.param({"k1": 16}, id="K1"),
+        pytest.param({"k7": 0}, id="K7"),
+        pytest.param({"scan": "shuffle"}, id="F3"),
+        pytest.param({"register_queue": 12}, id="LQ"),
+        pytest.param({"induced_by": "width"}, id="F8"),
+    ],
+)
+def test_features_of_lanes_are_in_the_kernel(off, intel):
+    """bfs-4k F3, F4, F8: with lanes each is another text, on a processor too."""
+    knobs = {name: value for name, value in off.items() if name.startswith("k")}
+    rest = {name: value for name, value in off.items() if name not in knobs}
+    texts = set()
+    for chosen, more in (({}, {}), (knobs, rest)):
+        config = changed(cg.BFSConfig.bfs_4k(MIXED, intel.traits, **COMMON | chosen), **more)
+        texts.add(cg.BFS(MIXED, config=config, device=intel).source_hash)
+    assert len(texts) == 2
+
+
+def test_the_table_of_the_one_group(intel):
+    """bfs-4k F7: on a processor, beside the two queues of the group that runs alone."""
+    small = dataclasses.replace(intel.traits, local_bytes=16 << 10)  # fewer than are ever taken
+    config = cg.BFSConfig.bfs_4k(MIXED, small, k5=1)
+    capacity = config.limits.solo_capacity
+    beside = hash_entries(small.local_bytes, 1, 1, queue_bytes=16 * capacity)
+    assert config.frontier.hash_size == beside
+    without = cg.BFSConfig.bfs_4k(MIXED, small, k5=0).frontier.hash_size
+    assert without == hash_entries(small.local_bytes, 1, 1) > beside
+    assert cg.BFSConfig.bfs_4k(MIXED, intel.traits, k5=1).frontier.hash_size == 4096
+    gpu = dataclasses.replace(intel.traits, is_cpu=False, threads_per_unit=2048)
+    shared = cg.BFSConfig.bfs_4k(MIXED, gpu, k6=128).frontier.hash_size
+    assert shared == hash_entries(gpu.local_bytes, 128, 2048)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The lines of checklists that ask for a counter: bfs-helix 8 and 15, bfs-4k F3, F
 import numpy as np
 import pytest
 from configs import bfs_config
+from paths import weighted
 from searches import (
     MIXED,
     MIXED_ONE_WAY,
@@ -182,5 +183,5 @@ def test_tables_find_duplicates(scope, intel):
 
 def test_nothing_is_counted_unless_asked(intel):
     assert cg.bfs(MIXED, 0, device=intel).stats.counters is None
-    with pytest.raises(TypeError, match="counts"):
-        cg.SSSPConfig(counts=True)
+    graph = weighted(MIXED)
+    assert cg.sssp(graph, 0, device=intel).stats.counters is None

@@ -31,11 +31,12 @@ from clgraph.engine.strategies.balance import BALANCERS
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 SLOW = pytest.mark.slow
 BITS = {"queue": "status", "gamma": 0}  # pulls from the second level on, where there are hubs
-FORMS = {"candidates": "merrill-two-phase", "bits": "enterprise", "usual": None}
+STATUS = bfs_config(queue="status")
+FORMS = {"candidates": "merrill-two-phase", "bits": STATUS, "usual": None}
 
 
 EXPANSIONS = {
-    **{name: name for name in cg.BFSConfig.presets() if name != "helix"},
+    **{name: name for name in cg.BFSConfig.presets() if name not in {"helix", "enterprise"}},
     **{
         name: bfs_config(queue="vertex", balance=name)
         for name, kind in BALANCERS.items()
@@ -241,7 +242,7 @@ def test_through_the_host(form, device):
 
 @ONE_RUNTIME
 def test_each_level_is_told(device):
-    plan = DividedBFS(MIXED, same(device, 2), config="enterprise")
+    plan = DividedBFS(MIXED, same(device, 2), config=STATUS)
     result = plan.run(MIXED_SOURCES[0])
     levels = result.stats.per_level
     distances = result.distances
@@ -327,6 +328,7 @@ import clgraph as cg
 from clocks import Work
 
 config = json.loads(sys.argv[1])
+config = cg.BFSConfig(frontier="status") if config == "status" else config
 n = 60_000
 graph = cg.generate.path(n)
 plan = cg.DividedBFS(graph, ["pocl", "pocl"], predecessors=True, config=config)
@@ -354,7 +356,7 @@ print(json.dumps(delays))
 
 
 @pytest.mark.optimised
-@pytest.mark.parametrize("config", ["merrill-two-phase", "enterprise"])
+@pytest.mark.parametrize("config", ["merrill-two-phase", "status"])
 def test_an_interrupted_search(config):
     """Ctrl-C is answered at once and leaves a plan that works."""
     driver_library(*POCL)
@@ -400,6 +402,15 @@ def test_any_graph(any_device, graph):
         ({"transfers": "pigeon"}, "not one of direct, host"),
         ({"devices": ["intel", "pocl"], "transfers": "direct"}, "devices of one OpenCL context"),
         ({"config": bfs_config(balance="direct")}, "needs prefix sums of a frontier"),
+        ({"config": "enterprise"}, r"frontier\.classes is about the status array of one device"),
+        (
+            {"config": bfs_config(queue="status", generation="bins")},
+            r"frontier\.generation is about",
+        ),
+        (
+            {"config": bfs_config(queue="status", status_bits=8)},
+            r"frontier\.bits is about the status",
+        ),
         (
             {"config": bfs_config(visited="plain", duplicates="load_lanes")},
             "in which parts of a graph have each once",

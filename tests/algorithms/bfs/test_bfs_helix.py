@@ -79,6 +79,54 @@ def test_checklist_2_and_3_lanes_for_a_vertex(width, intel):
         searched(MIXED, source, intel, balance="vwarp", virtual_warp=width, direction="push")
 
 
+@pytest.mark.parametrize("width", [2, 16, *(pytest.param(w, marks=SLOW) for w in (1, 4, 8, 32))])
+@pytest.mark.parametrize(
+    "more", [{"shuffle": True}, {"shuffle": True, "gather": 17}, {"gather": 9}]
+)
+def test_checklist_3_lanes_pass_their_vertices_on(width, more, intel):
+    """Loaded side by side and shuffled within virtual groups; long rows gathered before."""
+    config = bfs_config(balance="vwarp", virtual_warp=width, direction="push", **more)
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = cg.BFS(graph, predecessors=True, config=config, device=intel)
+        for source in sources[:3]:
+            check_search(graph, source, plan.run(source))
+
+
+@pytest.mark.runtimes("pocl", "pocl+lanes32")
+def test_checklist_3_on_other_lanes(device):
+    """One lane, and 32 that are emulated: what a table of 32 lanes says of ldoor."""
+    config = bfs_config(balance="vwarp", virtual_warp=16, shuffle=True, gather=33, direction="push")
+    check_search(MIXED, 0, cg.bfs(MIXED, 0, config=config, device=device))
+
+
+# A ring in which each vertex has so many neighbours, next to it.
+def ring_of(degree, n=400):
+    steps = np.arange(1, degree // 2 + 1)
+    tails = np.repeat(np.arange(n), steps.size)
+    return cg.from_edges(tails, (tails + np.tile(steps, n)) % n, n=n, symmetrize=True)
+
+
+@pytest.mark.parametrize(("degree", "width"), [(40, 16), (80, 32)])
+def test_checklist_21_node_and_shuffle_of_the_table(degree, width, intel):
+    """Checklist 3 and 21: regular graphs of such degrees, as ldoor and audikw_1 are."""
+    graph, lanes = ring_of(degree), intel.traits.lanes
+    counted = {"rules": "helix", "counts": True, "synchronisation": "stepped", "groups": 1}
+    plan = cg.BFS(graph, config=bfs_config(**counted), device=intel)
+    balance = plan.config.balance
+    assert (balance.name, balance.shuffle, balance.gather) == ("vwarp", True, 33)
+    assert balance.width == min(width, lanes)
+    result = plan.run(5)
+    check_search(graph, 5, result)
+    # Each vertex is expanded once or, queued twice, more often; every row is long here.
+    assert result.stats.counters["LANE_ROWS"] >= graph.n
+    plain = cg.BFS(graph, config=bfs_config(**counted, shuffle=False), device=intel).run(5)
+    assert result.stats.counters["BROADCASTS"] > plain.stats.counters["BROADCASTS"] == 0
+    without = cg.BFS(graph, config=bfs_config(**counted, gather=0), device=intel).run(5)
+    assert without.stats.counters["LANE_ROWS"] == 0
+    for other in (plain, without):
+        check_search(graph, 5, other)
+
+
 @pytest.mark.parametrize("gather", [{"balance": "cws"}, pytest.param({"wide": 17}, marks=SLOW)])
 def test_checklist_4_5_9_and_10_scans_with_gathering(gather, intel):
     """Rows longer than a SIMD group, and than a work-group, are walked by all of it."""
@@ -265,7 +313,12 @@ def test_checklist_21_decision_table(name):
     single = "single" if choice.single else "multi"
     assert f"{choice.queue} {single} {choice.update} {choice.duplicates}" == rest
     assert choice.mask == mask
+    balancer = choice.strategies(32, 256, 32768, 256)["balance"]
     cg.BFSConfig(**choice.strategies(32, 256, 32768, 256))
+    if choice.balance == "node" and choice.width > 1:
+        gathered = 33 if choice.gather_lanes else 0
+        wanted = cg.balance.Vwarp(width=choice.width, shuffle=choice.shuffle, gather=gathered)
+        assert balancer == wanted
 
 
 @pytest.mark.parametrize(

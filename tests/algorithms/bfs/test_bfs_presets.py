@@ -16,7 +16,7 @@ from configs import bfs_config, changed
 from searches import MIXED, MIXED_SOURCES, check_search
 
 import clgraph as cg
-from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
+from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries, level_log
 from clgraph.algorithms.bfs.presets.helix import helix_choice
 from clgraph.algorithms.bfs.stages import TALLY_WORDS, kernel_parameters, stages_of
 from clgraph.device.rendering.sources import render
@@ -25,6 +25,12 @@ DENSE = cg.generate.kron(9, edge_factor=24, seed=5)
 HUB = int(np.argmax(DENSE.degrees))
 # Six vertices, each at the end of very many parallel edges of the first.
 REPEATED = cg.from_edges(np.zeros(384, int), np.repeat(np.arange(1, 7), 64), n=7)
+# Degrees alike, between one and two SIMD groups of 32 lanes.
+REGULAR = cg.from_edges(
+    np.repeat(np.arange(300), 20),
+    (np.repeat(np.arange(300), 20) + np.tile(np.arange(1, 21), 300)) % 300,
+    symmetrize=True,
+)
 # Every fifth of a ring has more edges than a SIMD group has lanes; labels of neighbours are near.
 RING = np.arange(600)
 WIDE = cg.from_edges(
@@ -65,6 +71,13 @@ def room(plan):
     """Entries of each array."""
     table = plan._stages.table
     return {name: table[name].count for name in table.sizes}
+
+
+def logged(name):
+    """What kernels recorded of their levels."""
+    return lambda _, result: (
+        None if result.stats.shares is None else set(level_log(result)[name].tolist())
+    )
 
 
 def decided(name):
@@ -109,13 +122,18 @@ CULLING = [
 ]  # fmt: skip
 BFS_4K = [
     Row("bfs-4k", "K1: widths of virtual SIMD groups follow the frontier", {"balance": "vwarp"},
-        decided("balance.name"), graph=WIDE),
+        logged("width"), graph=WIDE, more={"discover": 0, "solo": False, "groups": 2}),
+    Row("bfs-4k", "F3: a ballot numbers registers of one vertex", {"scan": "shuffle"},
+        counted("BINARY_RANKS"), graph=WIDE, more={"counts": True, "solo": False}),
+    Row("bfs-4k", "F8: full registers are stored side by side", {"induced": 0},
+        counted("INDUCED_STORES"), graph=cg.generate.star(3000),
+        more={"counts": True, "solo": False, "groups": 1, "hub_degree": 0, "induced": 2}),
     Row("bfs-4k", "K2: long rows are the grid's", {"hub_degree": 0},
         lambda plan, _: room(plan)["hubs_even"], graph=cg.generate.star(3000),
         more={"hub_degree": 100, "solo": False}),
     Row("bfs-4k", "K4: lanes look for edges", {"discover": 0}, counted("SEARCHES"), graph=WIDE,
         more={"counts": True, "discover": 1, "groups": 64, "solo": False}),
-    Row("bfs-4k", "K5: one group runs small frontiers alone", {"solo": False}, decided("solo"),
+    Row("bfs-4k", "K5: one group runs small frontiers alone", {"solo": False}, logged("kernel"),
         graph=WIDE),
     Row("bfs-4k", "F9: a table in local memory drops duplicates", {"duplicates": "keep"},
         counted("DROPPED"),
@@ -124,12 +142,16 @@ BFS_4K = [
         decided("exact"), graph=WIDE),
 ]  # fmt: skip
 HELIX = [
-    Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"}, decided("rows"),
-        graph=WIDE),
+    Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"},
+        lambda plan, _: plan._stages.table["indptr"].count, graph=WIDE),
     Row("helix", "duplicates are dropped as entries are taken", {"duplicates": "keep"},
         decided("frontier.duplicates"), graph=WIDE),
-    Row("helix", "long rows are gathered", {"wide": 0, "balance": "warp_search"}, decided("wide"),
-        graph=WIDE),
+    Row("helix", "long rows are gathered", {"wide": 0, "balance": "warp_search"},
+        decided("wide"), graph=WIDE),
+    Row("helix", "node + shuffle: lanes pass their vertices on", {"shuffle": False},
+        counted("BROADCASTS"), graph=REGULAR, more={"counts": True}),
+    Row("helix", "node + shuffle: long rows are gathered", {"gather": 0},
+        counted("LANE_ROWS"), graph=REGULAR, more={"counts": True}),
     Row("helix", "one launch or many", {"synchronisation": "stepped"}, launches,
         graph=cg.generate.grid2d(20, 20), same_kernels=True),
 ]  # fmt: skip
@@ -208,7 +230,9 @@ def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
     """bfs-4k F7, F9 and K3: tables as large as the formula, tiles as long as K3."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=k3, k6=k6, k2=0.02)
     assert config.frontier.hubs.batch == k3
-    assert config.frontier.hash_size == min(hash_entries(intel.traits.local_bytes, k6, 2048), 4096)
+    queue_bytes = 16 * config.limits.solo_capacity
+    slots = hash_entries(intel.traits.local_bytes, 1, 1, queue_bytes)
+    assert config.frontier.hash_size == min(slots, 4096)
     assert config.frontier.hash_size > 16
     plan = cg.BFS(MIXED, config=config, device=intel)
     assert plan.config.hub_batch == k3

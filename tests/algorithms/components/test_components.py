@@ -60,7 +60,8 @@ def test_results_outlive_the_next_run(any_device):
     np.testing.assert_array_equal(first.labels, second.labels)
     assert first.stats.launches == second.stats.launches
     assert first.stats.kernel_ms > 0
-    assert first.stats.mode == "launches"
+    assert first.stats.mode == "stepped"
+    assert first.stats.levels == first.stats.launches == first.stats.per_level["rounds"].sum()
     assert first.stats.device_bytes >= 8 * MIXED.n
     assert str(first) == f"ComponentsResult(count={first.count})"
 

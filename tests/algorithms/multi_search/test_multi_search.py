@@ -362,6 +362,20 @@ def test_checklist_5_7_8_11_12_how_the_queues_are_read(intel):
     assert "__global const uint *restrict indices" in kernel
 
 
+@pytest.mark.parametrize("method", ["frontier", "all-edges"])
+@pytest.mark.parametrize("cache", ["streaming", "read-only"])
+def test_checklist_10_loads_that_need_not_be_coherent(cache, method, device):
+    """They are chosen, for offsets and neighbours; results are the same."""
+    config = cg.MultiSearchConfig(method=method, cache=cache)
+    plan, _ = check(MIXED_ONE_WAY, MIXED_SOURCES[:2], config=config, device=device)
+    kernel = plan._source[plan._source.index("void multi_search(") :]
+    word = {"streaming": "load_streaming", "read-only": "load_read_only"}[cache]
+    assert f"{word}(indices + e" in kernel
+    assert "indices[e0]" not in kernel
+    if cache == "read-only" and method == "frontier":
+        assert "load_read_only(indptr + (" in plan._source
+
+
 def test_shapes_of_nothing(device):
     plan = cg.MultiSearch(MIXED, **DISTANCES, device=device)
     assert plan.run(np.zeros(0, int))["hops"].shape == (0, MIXED.n)

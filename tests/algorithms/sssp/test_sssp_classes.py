@@ -113,6 +113,54 @@ def test_graphs_of_more_vertices_than_numbers_have_room_for_are_refused(intel, m
     check_paths(GRAPH, 0, cg.sssp(GRAPH, 0, config="h-bf", device=intel))
 
 
+@pytest.mark.runtimes("pocl", "intel")
+def test_classes_are_not_relaxed(device):
+    """sssp-hbf checklist 8: each class alone, by relaxations; edges are looked at all the same."""
+    rng = np.random.default_rng(5)
+    tails, heads = rng.integers(0, 200, (2, 900))
+    heads = np.r_[heads, np.arange(200, 300), np.arange(0, 100)]  # a hundred leaves, and loops
+    tails = np.r_[tails, rng.integers(0, 200, 100), np.arange(0, 100)]
+    graph = weighted(cg.from_edges(tails, heads, directed=True), np.int32, 1, 9)
+    done = {}
+    for wanted in ((), ("self",), ("leaf",), ("in-degree-1",), tuple(EDGE_CLASSES)):
+        config = sssp_config(edge_classes=wanted, counts=True, **RELAXING)
+        result = cg.sssp(graph, 0, config=config, device=device)
+        check_paths(graph, 0, result)
+        assert result.stats.relaxations >= result.stats.counters["RELAXED"] > 0
+        done[wanted] = result.stats.counters["RELAXED"]
+    # A fall beyond the first is as often as work-items make it; loops and leaves never are.
+    reached = result.distances < np.iinfo(np.int32).max
+    loops = np.count_nonzero(reached[np.arange(100)])
+    leaves = np.count_nonzero(reached[tails[900:1000]])
+    if device.traits.lanes == 1:
+        assert done[()] - done["self",] >= loops
+        assert done[()] - done["leaf",] >= leaves
+        assert done["in-degree-1",] == done[()]
+    assert done[tuple(EDGE_CLASSES)] < done[()]
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.parametrize("several", [1, 4, 32])
+def test_several_vertices_to_a_virtual_group(several, device):
+    """sssp-hbf checklist 13: a frontier is taken in so many vertices for each virtual group.
+
+    As many SIMD groups as are resident have work all the same: two, of one vertex a lane.
+    """
+    leaves = 1000
+    star = weighted(cg.generate.star(leaves + 1), np.int32, 1, 2)
+    lanes = device.traits.lanes
+    config = sssp_config(
+        balance="dyn_vwarp", min_virtual_warp=1, vertices_per_warp=several, counts=True,
+        hub_degree=0, groups=2, group_size=lanes, **RELAXING,
+    )  # fmt: skip
+    result = cg.sssp(star, 0, config=config, device=device)
+    check_paths(star, 0, result)
+    assert result.stats.per_level["frontier"].tolist() == [1, leaves]
+    each = min(several, -(-leaves // (2 * lanes)))
+    # Of the leaves; the hub alone is a level that one work-group runs by itself.
+    assert result.stats.counters["TILES"] == -(-leaves // (lanes * each))
+
+
 # Mechanism, what switches it off, and what the kernel then lacks or has.
 H_BF = {
     "edge classes": {"method.edge_classes": ()},

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.strategies.balance import DynVwarp, dynamic_width
+from clgraph.algorithms.bfs.stages import SHARES
+from clgraph.engine.strategies.balance import DynVwarp
 from clgraph.engine.strategies.frontier import Buffer, Hubs, Registers, VertexQueue
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.pull import Never
@@ -100,16 +101,24 @@ class Knobs:
     def strategies(self, graph: Graph, traits: DeviceTraits) -> dict[str, Any]:
         """Give the knobs in terms of `clgraph.engine.strategies.config.TraversalConfig`.
 
-        A device with one lane has no groups to speak of and keeps its own; a processor has no
-        stores to put side by side, so its vertices wait in local memory.
+        A device with one lane has no groups to speak of and keeps its own: whatever `k1` is, a
+        vertex is one lane's there, and no other lane has registers to store side by side with its
+        own, so vertices wait in local memory and `k7` has no meaning. On a processor a compute unit
+        has one work-group at a time, so the table may be as large as that of the one group that
+        runs alone, beside its two queues; elsewhere both share a kernel, of which as many groups
+        have to fit as run together.
         """
         alone = traits.lanes == 1
         group_size = None if alone else traits.group_of(self.k6)
         if traits.emulated:
             group_size = traits.lanes
         threshold = degree_threshold(graph.degrees, self.k2)
-        slots = hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048)
         largest = min(LARGEST_GROUP, traits.local_bytes * 2 // 3 // (2 * LARGEST_ENTRY_BYTES))
+        if traits.is_cpu and not traits.emulated:
+            queue_bytes = 0 if alone or not self.k5 else largest * self.k5 * LARGEST_ENTRY_BYTES
+            slots = hash_entries(traits.local_bytes, 1, 1, queue_bytes)
+        else:
+            slots = hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048)
         return {
             "frontier": VertexQueue(
                 visited="plain",
@@ -117,7 +126,7 @@ class Knobs:
                 hash_rounds=1,
                 hash_size=min(slots, MOST_SLOTS),
                 update=Buffer()
-                if traits.is_cpu
+                if alone
                 else Registers(size=REGISTER_QUEUE, scan="binary", induced=self.k7),
                 hubs=Hubs(
                     degree=0 if threshold is None else threshold + 1, batch=self.k3 + self.k3 % 2
@@ -194,31 +203,25 @@ def hash_entries(local_bytes: int, group_size: int, unit_items: int, queue_bytes
     return max(1 << (max(free // SLOT_BYTES, 1).bit_length() - 1), 1)
 
 
-def level_log(plan: Any, result: Any) -> NDArray[Any]:
-    """Tell how each level of a search was shared out.
+def level_log(result: Any) -> NDArray[Any]:
+    """Tell how each level of a search was shared out, as its kernels recorded it.
 
     Parameters
     ----------
-    plan : BFS
-        Of the preset ``bfs-4k``.
     result : BFSResult
-        Of one of its searches.
+        Of a search by the preset ``bfs-4k``.
 
     Returns
     -------
     numpy.ndarray
-        Of `LEVEL_LOG`, [levels]: vertices; "single", "edges" or "virtual"; lanes a vertex in the
-        last case, else 0.
+        Of `LEVEL_LOG`, [levels]: vertices; "single", "edges" or "virtual"; lanes a vertex, 0 where
+        lanes looked for edges. A level that one group ran and looked for edges in is "single".
     """
-    config = plan.config
     sizes = result.stats.per_level["frontier"]
-    log = np.zeros(sizes.size, LEVEL_LOG)
-    log["frontier"] = sizes
-    for row, size in zip(log, sizes.tolist(), strict=True):
-        single = config.solo and size <= config.limits.solo_capacity
-        resident = config.group_size * (1 if single else plan.groups)
-        edges = bool(config.balance.discover) and size * config.balance.discover < resident
-        row["kernel"] = "single" if single else "edges" if edges else "virtual"
-        if not edges:
-            row["width"] = dynamic_width(resident, max(size, 1), config.balance.width, config.lanes)
+    words = result.stats.shares[: sizes.size]
+    log = np.zeros(words.size, LEVEL_LOG)
+    log["frontier"] = sizes[: words.size]
+    edges, single = ((words & SHARES[name]) != 0 for name in ("edges", "single"))
+    log["kernel"] = np.where(single, "single", np.where(edges, "edges", "virtual"))
+    log["width"] = np.where(edges, 0, words & (SHARES["edges"] - 1))
     return log

@@ -95,11 +95,14 @@ class HelixChoice:
         }
 
     def _balancer(self, lanes: int) -> Balancer:
+        gather = lanes + 1 if self.gather_lanes else 0
         if self.balance != "scan":
-            return ItemThread() if self.width == 1 else Vwarp(width=self.width)
+            if self.width == 1 and not gather:
+                return ItemThread()
+            return Vwarp(width=self.width, shuffle=self.shuffle, gather=gather)
         if self.gather_group:
             return Cws()
-        return WarpSearch(wide=lanes + 1 if self.gather_lanes else 0)
+        return WarpSearch(wide=gather)
 
 
 def helix_choice(

@@ -68,6 +68,8 @@ def toml(value):
         return "{ " + ", ".join(f"{name} = {toml(item)}" for name, item in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"'{value}'" if isinstance(value, str) else repr(value)
 
 
@@ -157,7 +159,7 @@ def test_values_are_the_last_column(tmp_path):
     [
         ("[a", "not TOML"),
         ("a = 1", "outside of a table"),
-        ("[a]\ntime = '(.)'", "command must be a list"),
+        ("[a]\ntime = '(.)'", "command is missing"),
         ("[a]\ncommand = 'ls -l'\ntime = '(.)'", "command must be a list"),
         ("[a]\ncommand = ['x']", "is no expression"),
         ("[a]\ncommand = ['x']\ntime = '('", "is no expression"),

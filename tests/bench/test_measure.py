@@ -184,9 +184,9 @@ def test_peers_are_measured_beside_the_first_preset_only(pocl):
 
 
 def test_a_kind_without_a_problem_is_refused():
-    with pytest.raises(InvalidArgumentError, match=r"bench/runner/no_such\.py"):
+    with pytest.raises(InvalidArgumentError, match=r"bench/problems/no_such\.py"):
         problem.problem_of("no-such")
-    with pytest.raises(InvalidArgumentError, match=r"bench/runner/stats\.py"):
+    with pytest.raises(InvalidArgumentError, match=r"bench/problems/stats\.py"):
         problem.problem_of("stats")
 
 

@@ -38,7 +38,7 @@ import sys
 import clgraph as cg
 from bench.studies.plans import plans
 from bench.studies.renderings import rendered
-from clgraph.device import program
+from clgraph.device.programs import program
 
 device = cg.device(sys.argv[1])
 for plan in plans(sys.argv[2:]):
@@ -50,7 +50,7 @@ print("built")
 SAMPLE = ("sssp", "triangles", "mining", "matching", "scc")
 WITH_A_WARNING = """
 import clgraph as cg
-from clgraph.device import program
+from clgraph.device.programs import program
 
 text = "__kernel void talks(__global uint *p) { p[0] = 1; p[0]; p[0] == 2; }"
 program.build(cg.device("pocl"), text, label="talks")

@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from runtimes import INTEL, OCLGRIND, POCL, clean_environment, driver_library, run_python
@@ -68,9 +68,8 @@ def machine(monkeypatch):
         there = discovery.Inventory(tuple(found), (), tuple(left_out))
         monkeypatch.setattr(discovery, "inventory", lambda: there)
         monkeypatch.setattr(discovery.Device, "traits", property(_traits_of))
-        monkeypatch.setattr(
-            discovery.Device, "trouble", property(lambda found: broken.get(found.cl))
-        )
+        said = SimpleNamespace(trouble_of=lambda found: broken.get(found.cl))
+        monkeypatch.setattr(choosing, "selftest", said)
 
     monkeypatch.delenv("CLGRAPH_DEVICE", raising=False)
     return install

@@ -15,7 +15,7 @@ from clgraph.device.hardware import processor
 RENAME = f"""
 import logging, sys
 import pyopencl as cl
-from clgraph.device import processor
+from clgraph.device.hardware import processor
 
 sys.path.insert(0, {str(ROOT / "tests" / "renaming")!r})
 import renaming

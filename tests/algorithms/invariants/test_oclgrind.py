@@ -59,7 +59,8 @@ import sys
 import numpy as np
 import pyopencl as cl
 import clgraph as cg
-from clgraph.device import Memory, program
+from clgraph.device import Memory
+from clgraph.device.programs import program
 
 device = cg.device()
 text = "__kernel void pick(__global uint *p) { if (p[0] < p[1]) p[0] = p[1]; }"

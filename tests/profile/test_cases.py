@@ -37,6 +37,7 @@ def test_each_version_mends_what_it_is_for(device):
     assert criteria(levels, 2, "Gran_L2") > criteria(levels, 1, "Gran_L2")
 
 
+@pytest.mark.slow
 @pytest.mark.runtimes("pocl+lanes32")
 def test_each_step_of_power_aware_tuning_mends_what_it_is_for(device):
     reduction = cases.studied("vector_reduction", device, SCALE, repeats=1)

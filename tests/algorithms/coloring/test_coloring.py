@@ -57,6 +57,7 @@ def test_emulated_lanes(name, device):
 
 
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.slow_on("pocl+lanes32")
 def test_more_colours_than_lanes_have_bits(device):
     """Cliques in which vertices have words of bits, and whoever comes last walks all of them."""
     graph = cg.generate.complete(700)

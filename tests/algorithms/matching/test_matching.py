@@ -150,6 +150,7 @@ def solutions(config, iterations, label_floor, scores):
     ]
 
 
+@pytest.mark.slow_on("pocl+lanes32")
 @pytest.mark.parametrize(("config", "iterations"), CASES)
 def test_equals_the_sequential_form(config, iterations, device):
     """Checklist 13 to 19, 22, 25: seeds and maps, pair by pair, on every runtime."""

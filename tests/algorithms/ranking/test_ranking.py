@@ -63,6 +63,7 @@ def by_matrix(graph, *, alpha=0.85, p=None, to=None, vanish=False, iterations=30
 
 
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.slow_on("pocl+lanes32")  # 160 s of processor time on kron, seconds elsewhere
 @pytest.mark.parametrize("name", ["kron", "star", "drains"])
 def test_a_few_iterations(device, name):
     graph = named_graphs()[name]

@@ -7,6 +7,7 @@ import clgraph as cg
 from clgraph.algorithms.scc import signatures, steps
 from clgraph.algorithms.sssp.stages import stage_payload
 from clgraph.device import Memory
+from clgraph.engine import state
 from clgraph.engine.plan import Table
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs, stage_fields
 
@@ -54,3 +55,8 @@ def test_a_table_allocates_binds_and_tells_what_it_declares(intel):
     assert bound[2].read().tolist() == [0, 1, 2, 3]
     assert bound[4] == 7
     assert table.bind({})[0] == np.uint32(5)
+
+
+def test_counters_and_bins_leave_the_words_of_stages_alone():
+    """What is counted grows with the library; the line behind it belongs to the next stage."""
+    assert state.BINS_AT + state.MOST_BINS <= state.STATE_WORDS["NEXT"]

@@ -59,4 +59,4 @@ def test_a_table_allocates_binds_and_tells_what_it_declares(intel):
 
 def test_counters_and_bins_leave_the_words_of_stages_alone():
     """What is counted grows with the library; the line behind it belongs to the next stage."""
-    assert state.BINS_AT + state.MOST_BINS <= state.STATE_WORDS["NEXT"]
+    assert state.STATE_WORDS["NEXT"] >= state.BINS_AT + state.MOST_BINS

@@ -15,6 +15,8 @@ from clgraph.interop.networkx.searching import Searches
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = ["Derived", "double_cover"]
@@ -76,11 +78,17 @@ class _Counts:
             raise nx.NetworkXError(IRREGULAR)
 
     def listed(self, begin: int, end: int) -> list[int]:
-        return np.maximum(self._known[begin:end], 0).tolist()  # type: ignore[no-any-return]
+        listed: list[int] = np.maximum(self._known[begin:end], 0).tolist()
+        return listed
 
 
 class Derived:
     """Functions of several of networkx's modules."""
+
+    # Of the classes that the backend is made of beside this one.
+    dijkstra_path: Callable[..., list[Any]]
+    dijkstra_path_length: Callable[..., Any]
+    wiener_index: Callable[..., Any]
 
     @serves("shortest paths by weight", ONE, refuses=GOAL)
     def astar_path(
@@ -95,8 +103,7 @@ class Derived:
     ) -> list[Any]:
         """Shortest path by weight between two nodes."""
         _ends(G, source, target)
-        found: list[Any] = self.dijkstra_path(G, source, target, weight)  # type: ignore[attr-defined]
-        return found
+        return self.dijkstra_path(G, source, target, weight)
 
     @serves("shortest paths by weight", ONE, refuses=GOAL)
     def astar_path_length(
@@ -111,14 +118,14 @@ class Derived:
     ) -> Any:
         """Length of a shortest path by weight between two nodes."""
         _ends(G, source, target)
-        return self.dijkstra_path_length(G, source, target, weight)  # type: ignore[attr-defined]
+        return self.dijkstra_path_length(G, source, target, weight)
 
     @serves("closeness and reaching", ALL)
     def closeness_vitality(
         self, G: Any, node: Any = None, weight: Any = None, wiener_index: Any = None
     ) -> Any:
         """How much less all distances sum up to without each node, or one."""
-        wiener = self.wiener_index  # type: ignore[attr-defined]
+        wiener = self.wiener_index
         whole = wiener(G, weight=weight) if wiener_index is None else wiener_index
         nodes = G.names if node is None else [node]
         values = []

@@ -129,7 +129,8 @@ void update_rows(
         different = group_reduce_add(different);
         wanted = group_reduce_add(wanted);
         looked = group_reduce_add(looked);
-        if (lid == 0u && different) {
+        // An edge of both directions counts as different in one of its boxes; any that had keys looked.
+        if (lid == 0u && looked) {
             atomic_add(SPOT(parity, DIFFERENT), different);
             atomic_add(SPOT(parity, WANTED), wanted);
             atomic_add(SPOT(parity, ARCS), arcs);

@@ -104,6 +104,25 @@ def test_allocators_take_turns(any_device):
     check(graph, reference)
 
 
+def test_both_directions_count_whoever_has_them(any_device, monkeypatch):
+    """The other directions of a batch' edges may be all that a work-group has."""
+    monkeypatch.setattr(inplace, "KEYS_AIMED_AT", 1)
+    graph, reference = cg.DynamicGraph(n=64, directed=False, device=any_device), Reference(64, False)
+    ends = RNG.integers(0, 64, (2, 300))
+    graph.insert_edges(*ends, regime="rewrite")
+    reference.insert(*ends, np.zeros(300))
+    for src, dst in (([60], [3]), ([5, 40, 61], [62, 41, 7]), ([1, 2, 3, 4], [63, 62, 61, 60])):
+        ends = np.array(src), np.array(dst)
+        assert graph._updater.in_place.shape(2 * len(src), 64).boxes > len(src)
+        for change in ("insert", "delete", "insert"):
+            done = getattr(graph, f"{change}_edges")(*ends, regime="rows")
+            if change == "insert":
+                assert done.new == reference.insert(*ends, np.zeros(len(src)))["new"]
+            else:
+                assert done.gone == reference.delete(*ends)["gone"] == len(src)
+            check(graph, reference)
+
+
 def test_work_groups_that_wait_for_each_other(pocl):
     """All stages in one launch, of as many work-groups as the device has threads."""
     graph = cg.DynamicGraph(directed(300, 6), device=pocl)

@@ -21,7 +21,6 @@ FORMS = {
     "merrill": "merrill-two-phase",
     "exact-bins": bfs_config(queue="vertex"),
     "nothing-culled": bfs_config(queue="vertex", visited="plain"),
-    "enterprise": "enterprise",
     "auto": "auto",
 }
 
@@ -41,8 +40,13 @@ def test_whole_results(form, devices):
             check_search(graph, source, plan.run(source))
 
 
+def test_what_parts_do_not_exchange_is_refused(devices):
+    with pytest.raises(cg.ClgraphError, match="'enterprise' has it"):
+        cg.DividedBFS(MIXED, devices, config="enterprise")
+
+
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("form", ["exact-bins", "enterprise", "auto"])
+@pytest.mark.parametrize("form", ["exact-bins", "merrill", "auto"])
 def test_large_graphs(name, form, devices):
     graph = GRAPHS[name]()
     plan = cg.DividedBFS(graph, devices, predecessors=True, config=FORMS[form])
@@ -54,7 +58,7 @@ def test_large_graphs(name, form, devices):
 def test_three_parts_and_a_processor(transfers, devices):
     """Parts that share a device copy directly, the others through the host."""
     parts = [devices[0], devices[0], devices[-1], "cpu"]
-    for form in ("exact-bins", "enterprise"):
+    for form in ("exact-bins", "merrill"):
         plan = cg.DividedBFS(
             MIXED, parts, predecessors=True, config=FORMS[form], transfers=transfers
         )
@@ -66,7 +70,7 @@ def test_a_hundred_repeats_agree(devices):
     graph = GRAPHS["kron-18"]()
     source = int(np.argmax(graph.degrees))
     expected = cg.bfs(graph, source, device=devices[0]).distances
-    for form in ("exact-bins", "enterprise"):
+    for form in ("exact-bins", "merrill"):
         plan = cg.DividedBFS(graph, devices, config=FORMS[form])
         for _ in range(50):
             np.testing.assert_array_equal(plan.run(source).distances, expected)
@@ -88,7 +92,7 @@ def test_many_searches(devices):
     np.testing.assert_array_equal(result["reached"], (result["hops"] >= 0).sum(axis=0))
 
 
-@pytest.mark.parametrize("form", ["exact-bins", "enterprise"])
+@pytest.mark.parametrize("form", ["exact-bins", "merrill"])
 def test_no_kernel_spills(form, devices):
     plan = cg.DividedBFS(MIXED, devices, predecessors=True, config=FORMS[form])
     for part in plan.parts:

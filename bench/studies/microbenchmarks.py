@@ -284,7 +284,7 @@ def _in_turn(entries: Sequence[Entry], occasion: int) -> Sequence[Entry]:
 
 def _sweeps(record: Record, device: Device, until: float) -> None:
     """Take times of what the meter was not asked about, as long as there is time."""
-    quick = microbenchmarks.Protocol(launch_s=0.005, repeats=2, window_s=0.0)
+    quick = microbenchmarks.Protocol(launch_s=0.005, ramp_s=0.01, repeats=2, window_s=0.0)
     done = {told["name"] for told in record["results"]}
     for family in SWEEPS:
         for entry in microbenchmarks.choose([family], device.traits):

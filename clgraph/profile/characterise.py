@@ -228,7 +228,7 @@ def characterise(
     record = microbenchmarks.run(
         words,
         device=device,
-        protocol=microbenchmarks.Protocol(launch_s=0.005, repeats=3, window_s=0.0),
+        protocol=microbenchmarks.Protocol(launch_s=0.005, ramp_s=0.01, repeats=3, window_s=0.0),
         progress=progress,
     )
     _known[key] = record

@@ -107,7 +107,10 @@ def test_allocators_take_turns(any_device):
 def test_both_directions_count_whoever_has_them(any_device, monkeypatch):
     """The other directions of a batch' edges may be all that a work-group has."""
     monkeypatch.setattr(inplace, "KEYS_AIMED_AT", 1)
-    graph, reference = cg.DynamicGraph(n=64, directed=False, device=any_device), Reference(64, False)
+    graph, reference = (
+        cg.DynamicGraph(n=64, directed=False, device=any_device),
+        Reference(64, False),
+    )
     ends = RNG.integers(0, 64, (2, 300))
     graph.insert_edges(*ends, regime="rewrite")
     reference.insert(*ends, np.zeros(300))

@@ -195,7 +195,7 @@ def test_a_stored_characterisation_is_the_model_of_its_device(intel, tmp_path, m
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "mine"))
     energy.estimating._model_of.cache_clear()
     scale = Scale(16, Scale.of(intel).group_size, 1 << 20)
-    quick = Protocol(launch_s=0.001, repeats=2, window_s=0.0)
+    quick = Protocol(launch_s=0.001, ramp_s=0.0, repeats=2, window_s=0.0)
     record = microbenchmarks.run(["launch.empty"], device=intel, scale=scale, protocol=quick)
     record.update(a_record(metered(24)))
     microbenchmarks.store(record, intel)

@@ -19,7 +19,7 @@ from clgraph.profile.microbenchmarks.memories import conflicts, lines_touched
 from clgraph.profile.microbenchmarks.page import page
 from clgraph.profile.microbenchmarks.purity import purity
 
-QUICK = Protocol(launch_s=0.001, repeats=2, window_s=0.0)
+QUICK = Protocol(launch_s=0.001, ramp_s=0.0, repeats=2, window_s=0.0)
 # One entry of every kernel and of every way through it.
 EACH_KERNEL = (
     "int32_compare.less",

@@ -90,7 +90,7 @@ def test_remainders_and_divisions_are_seen():
 
 def test_a_device_with_times_alone_gets_verdicts_of_time_alone(intel):
     scale = Scale(16, Scale.of(intel).group_size, 1 << 18)
-    quick = Protocol(launch_s=0.001, repeats=2, window_s=0.0)
+    quick = Protocol(launch_s=0.001, ramp_s=0.0, repeats=2, window_s=0.0)
     names = ["access_size", "int32_rem", "int32_simple.add_int"]
     record = microbenchmarks.run(names, device=intel, scale=scale, protocol=quick)
     curves = curves_of(record)

@@ -52,6 +52,8 @@ class Protocol:
     ----------
     launch_s : float
         What a launch is made to take, by the number of its rounds.
+    ramp_s : float
+        Load before the first timed launch, in which clocks rise.
     repeats : int
         Launches that are timed.
     window_s, warm_up_s, idle_s : float
@@ -62,6 +64,7 @@ class Protocol:
     """
 
     launch_s: float = 0.02
+    ramp_s: float = 0.1
     repeats: int = 5
     window_s: float = WINDOW_S
     warm_up_s: float = 0.5
@@ -153,15 +156,21 @@ def _timed_result(entry: Entry, prepared: Prepared, device: Device, protocol: Pr
     launches = entry.name == "launch.empty"
     rounds = 1 if launches else _rounds_for(prepared, protocol.launch_s)
     rounds = enough_for_purity(entry, prepared, rounds)
-    timed(prepared, rounds)
-    times = [timed(prepared, rounds) for _ in range(protocol.repeats)]
+    loaded_s = timed(prepared, rounds)
+    while loaded_s < protocol.ramp_s and not launches:
+        loaded_s += timed(prepared, rounds)
+    # Twice as many rounds in turn with as many, so that a clock that drifts meets both.
+    times, twice = [], []
+    for _ in range(protocol.repeats):
+        double_s = None if launches else timed(prepared, 2 * rounds)
+        times.append(timed(prepared, rounds))
+        if double_s is not None:
+            twice.append(double_s / times[-1] / 2)
     time_s = statistics.median(times)
     if prepared.check is not None:
         prepared.check(rounds)
     cycles = None if prepared.spans is None else covered(prepared.spans.read())
-    doubling = None
-    if not launches:
-        doubling = statistics.median(timed(prepared, 2 * rounds) for _ in range(3)) / time_s / 2
+    doubling = statistics.median(twice) if twice else None
     result = Result(
         name=entry.name,
         unit=entry.unit,

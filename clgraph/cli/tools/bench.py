@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.command import Command, Record
-from clgraph.cli.searching import amount, check_place, positive, whole
+from clgraph.cli.searching import amount, check_place, needs_matplotlib, positive, whole
 from clgraph.cli.text import as_json
 from clgraph.errors import InvalidArgumentError
 
@@ -162,6 +162,8 @@ def _run(args: argparse.Namespace) -> Record:
         external=args.external,
         reach=args.reach,
     )
+    if args.html is not None:
+        needs_matplotlib("--html")
     runner = load_runner("runner.runner")
     file = _json_file(args)
     places = load_runner("runner.graphs").Places(args.graphs, args.data, args.download)

@@ -33,7 +33,7 @@ __all__ = [
 
 Scope = Literal["lanes", "group", "grid"]
 
-# What renderings that count tell of a balancer: see tally() of /balance/items.mako.
+# What renderings that count tell of a balancer: see tally() of /balance/shared/items.mako.
 BALANCER_COUNTERS = (
     "SEARCHES",
     "PROBES",

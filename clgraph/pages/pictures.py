@@ -7,8 +7,6 @@ import math
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -222,8 +220,9 @@ class Picture:
 
     @staticmethod
     def _within(values: Sequence[float], ends: tuple[float, float]) -> list[float]:
-        """Values beyond an end stop there."""
-        return [float(value) for value in np.clip(np.asarray(values, float), *sorted(ends))]
+        """Values beyond an end stop there; NaN stays."""
+        low, high = sorted(map(float, ends))
+        return [min(max(float(value), low), high) for value in values]
 
     def _place_words(self) -> None:
         """Put words where neither dots nor words are, or leave them out."""

@@ -1,7 +1,7 @@
 """Whether tuning keeps its promises: never behind auto, near the best of a whole space, two ends.
 
-``python -m bench.studies.tuning --device nvidia --json FILE`` runs three parts, each for about the
-seconds it is given (0 leaves it out):
+``python -m bench.studies.power.tuning --device nvidia --json FILE`` runs three parts, each for
+about the seconds it is given (0 leaves it out):
 
 - ``--suite 45``: tunes every case of the quick suite, then runs winner and "auto" in turn anew;
 - ``--exhaustive 75``: runs every point of the space of triangles on one graph, then tunes it with
@@ -35,9 +35,9 @@ from clgraph.tune.database import SCHEMA
 from clgraph.tune.problems import PROBLEMS
 from clgraph.tune.trials import Bench, Trial
 
-from ..runner.graphs import find
-from ..runner.machine import commit_of_checkout
-from ..runner.suites import QUICK
+from ...runner.graphs import find
+from ...runner.machine import commit_of_checkout
+from ...runner.suites import QUICK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

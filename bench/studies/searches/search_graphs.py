@@ -14,7 +14,7 @@ import clgraph
 from clgraph import generate
 from clgraph.graph.modules import module
 
-from ..runner.pinned import SEED
+from ...runner.pinned import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,10 +1,11 @@
 """What the profiler says against what is measured: counters, overhead, cases, and predictions.
 
-``python -m bench.studies.profiles --device nvidia --output record.json --seconds 180`` first checks
-counters against known patterns and times the calibration, then profiles every preset of BFS on
-three graphs and other plans on six until the seconds are spent, then the case studies, and fits
-prices and weights, each judged by what was left out. `bench.studies.profile_stages` is about
-results, and about instrumented kernels that do not end.
+``python -m bench.studies.profiling.profiles --device nvidia --output record.json --seconds 180``
+first checks counters against known patterns and times the calibration, then profiles every preset
+of BFS on three graphs and other plans on six until the seconds are spent, then the case studies,
+and fits prices and weights, each judged by what was left out.
+`bench.studies.profiling.profile_stages` is about results, and about instrumented kernels that do
+not end.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from clgraph.profile.characterise import (
 )
 from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
 
-from ..runner import graphs as suite_graphs
-from ..runner import machine
+from ...runner import graphs as suite_graphs
+from ...runner import machine
 from . import cases, patterns
 
 if TYPE_CHECKING:

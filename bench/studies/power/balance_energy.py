@@ -1,12 +1,11 @@
 """What balancing load costs in time and in power: every balancer on five lists of sizes.
 
-``python -m bench.studies.balance_energy --device nvidia --seconds 75 --json FILE`` takes for each
-distribution of sizes the best work-group size and tuning of each balancer by time, then meters it
-and prints time, mean and peak power, joules and joules times time, and which of the published
+``python -m bench.studies.power.balance_energy --device nvidia --seconds 75 --json FILE`` takes for
+each distribution of sizes the best work-group size and tuning of each balancer by time, then meters
+it and prints time, mean and peak power, joules and joules times time, and which of the published
 conclusions hold on this device. Static: an item or a fixed width of lanes each; semi-dynamic: a
 width by the level, or groups, SIMD groups and a scan by size; dynamic: searches for the owner of
-every unit. Without a meter it prints times alone. First results are compared with
-``numpy.repeat``.
+every unit. Without a meter it prints times alone. First results are compared with ``numpy.repeat``.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 
-from ..runner.machine import commit_of_checkout
-from .balance import TUNING, measure, sizes_of
+from ...runner.machine import commit_of_checkout
+from ..balance import TUNING, measure, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

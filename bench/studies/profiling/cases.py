@@ -2,7 +2,7 @@
 
 Each version mends what the profile of the one before points to, or what the device's curves say of
 one component of it; ``run`` gives predicted and measured speed-ups.
-``python -m bench.studies.cases --device nvidia`` prints them.
+``python -m bench.studies.profiling.cases --device nvidia`` prints them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What operations cost on a device, how well that repeats, and what a model of it foretells.
 
-``python -m bench.studies.microbenchmarks --device nvidia --seconds 150 --json FILE`` runs the
-microbenchmarks named (default: those of a short run) with the meter, then kernels of the library
-that the energy model has not seen, then the microbenchmarks a second time, first one of every
-family, and as many sweeps without the meter as the time allows. It stops by itself when the time
-is spent, writes its record after every part, and prints a short table last.
+``python -m bench.studies.profiling.microbenchmarks --device nvidia --seconds 150 --json FILE`` runs
+the microbenchmarks named (default: those of a short run) with the meter, then kernels of the
+library that the energy model has not seen, then the microbenchmarks a second time, first one of
+every family, and as many sweeps without the meter as the time allows. It stops by itself when the
+time is spent, writes its record after every part, and prints a short table last.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks.page import page, static_table
 
-from ..runner.machine import commit_of_checkout
+from ...runner.machine import commit_of_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

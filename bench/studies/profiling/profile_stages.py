@@ -1,8 +1,8 @@
 """Whether instrumented kernels end and give the same, each stage in a process of its own.
 
-``python -m bench.studies.profile_stages --device nvidia --seconds 30`` says of each stage how it
-ended. A kernel that never ends takes its process with it, not the study; where counting as a whole
-does not end, each kind of counter is tried alone.
+``python -m bench.studies.profiling.profile_stages --device nvidia --seconds 30`` says of each stage
+how it ended. A kernel that never ends takes its process with it, not the study; where counting as a
+whole does not end, each kind of counter is tried alone.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _child(name: str, device: str | None) -> tuple[bool, str]:
-    command = [sys.executable, "-m", "bench.studies.profile_stages", "--stage", name]
+    command = [sys.executable, "-m", "bench.studies.profiling.profile_stages", "--stage", name]
     command += ["--device", device] if device else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CHILD_S, check=False)

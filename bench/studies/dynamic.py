@@ -68,12 +68,12 @@ def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any
         return lambda count, rng: (rng.integers(0, n, count), rng.integers(0, n, count))
 
     def rmat(count: int, rng: Any) -> tuple[Any, Any]:
-        tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        sources, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
         for _ in range(scale):
             part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
-            tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+            sources, targets = 2 * sources + part // 2, 2 * targets + part % 2
         number = np.random.default_rng(SEED).permutation(1 << scale)
-        return number[tails], number[heads]
+        return number[sources], number[targets]
 
     return {
         "kron uniform": (kron, uniform(kron.n)),
@@ -84,8 +84,8 @@ def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any
 
 def arcs_of(graph: Graph) -> Any:
     """Arcs of a graph as sorted numbers."""
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    return tails * graph.n + graph.indices
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    return sources * graph.n + graph.indices
 
 
 def wrong(graph: Graph, draw: Any, device: Device) -> list[str]:
@@ -234,9 +234,9 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
     Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
     copies there and back.
     """
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    chosen = np.random.default_rng(4).permutation(np.flatnonzero(tails <= graph.indices))
-    src, dst = tails[chosen], graph.indices[chosen].astype(np.int64)
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    chosen = np.random.default_rng(4).permutation(np.flatnonzero(sources <= graph.indices))
+    src, dst = sources[chosen], graph.indices[chosen].astype(np.int64)
     wishes = Wishes(directed=True, symmetrize=True, dedup=True, self_loops=True)
     device_ms, wall_ms = [], []
     for _ in range(REPEATS):

@@ -260,9 +260,9 @@ class _Detection(Plan):
         labels = level.labels.read(level.n)
         indptr = level.rows[0].read(level.n + 1).astype(np.int64)
         indices = level.rows[1].read(level.m)
-        tails = np.repeat(np.arange(level.n), np.diff(indptr))
-        inner = labels[tails] == labels[indices]
-        ends = (tails[inner], indices[inner])
+        sources = np.repeat(np.arange(level.n), np.diff(indptr))
+        inner = labels[sources] == labels[indices]
+        ends = (sources[inner], indices[inner])
         sparse = module("scipy.sparse")
         matrix = sparse.coo_array((np.ones(ends[0].size, bool), ends), shape=(level.n,) * 2)
         _, pieces = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)

@@ -135,7 +135,7 @@ class Part:
         return np.dtype(f"u{self.config.word_bits // 8}")
 
     def _survey(self, indices: NDArray[Any]) -> None:
-        """Note what an exchange needs to know of the heads of edges."""
+        """Note what an exchange needs to know of the targets of edges."""
 
     def _kernel(
         self, file: str, name: str, config: Any, problem: SimpleNamespace | None = None

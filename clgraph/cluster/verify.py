@@ -61,8 +61,8 @@ def verified_search(share: Share, part: Part, source: int, limit: int) -> Progra
     if part.predecessors.count:
         tree = part.predecessors.read()
         if part.WHOLE_TREE:
-            told = yield Swap([tree[owned.vertices] for owned in part.owners])
-            tree = np.maximum.reduce(told)
+            received = yield Swap([tree[owned.vertices] for owned in part.owners])
+            tree = np.maximum.reduce(received)
     cost = np.ones(share.indices.size, np.int64)
     unreached = np.int64(2**62)
     lengths = np.where(own == UNREACHED, unreached, own).astype(np.int64)
@@ -148,8 +148,8 @@ def _wrong(
     tight = reaches & (to_target == sums)
     owners = partition.owner(targets[tight])
     pairs = np.stack([targets[tight], sources[tight]], axis=1)
-    told = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
-    met = np.concatenate(told).reshape(-1, 2)
+    received = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
+    met = np.concatenate(received).reshape(-1, 2)
     numbers = partition.owned(met[:, 0], rank)
     if tree is not None:
         here = tree[numbers] == met[:, 1]

@@ -82,8 +82,8 @@ def stage(name: str, device: Device) -> str:
     kernel_ms = sum(each.times_ns for each in counting.found.values()) * 1e-6
     counting.release()
     same = "same" if np.array_equal(wanted, found) else "DIFFERENT"
-    told = [*counting.run_stepped.values(), *counting.left_plain.values()]
-    return f"{same}, kernels {kernel_ms:.1f} ms, with building {took:.1f} s {told or ''}"
+    reasons = [*counting.run_stepped.values(), *counting.left_plain.values()]
+    return f"{same}, kernels {kernel_ms:.1f} ms, with building {took:.1f} s {reasons or ''}"
 
 
 def rooms(device: Device) -> list[dict[str, Any]]:
@@ -136,8 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     waiting = list(STAGES)
     while waiting and time.perf_counter() - began < args.seconds:
         name = waiting.pop(0)
-        ended, told = _child(name, args.device)
-        print(f"{time.perf_counter() - began:6.1f} {name:14} {told}", flush=True)
+        ended, answer = _child(name, args.device)
+        print(f"{time.perf_counter() - began:6.1f} {name:14} {answer}", flush=True)
         if not ended:
             failed += 1
             run, mask = name.split()

@@ -201,12 +201,12 @@ def _words(args: argparse.Namespace) -> Record:
     file = _json_file(args)
     _check_places(args, file)
     if args.words == ["list"]:
-        told: Record = load_runner("runner.suites").listed(args.suite, _only(args))
+        record: Record = load_runner("runner.suites").listed(args.suite, _only(args))
     else:
-        told = _compare(args)
+        record = _compare(args)
     if file is not None:
-        _write(file, as_json(told) + "\n")
-    return told
+        _write(file, as_json(record) + "\n")
+    return record
 
 
 def _write(path: Path, text: str) -> None:
@@ -258,13 +258,13 @@ def _compare(args: argparse.Namespace) -> Record:
 
 def _tell(case: Record) -> None:
     """Show on stderr that a case is done."""
-    sys.stderr.write(load_runner("report.text").told(case) + "\n")
+    sys.stderr.write(load_runner("report.text").progress_line(case) + "\n")
 
 
 def _render(record: Record) -> str:
     if "listed" in record:
-        told: str = load_runner("report.text").render_list(record)
-        return told
+        text: str = load_runner("report.text").render_list(record)
+        return text
     module = "report.text" if "schema" in record else "runner.compare"
     shown: str = load_runner(module).render(record)
     return shown

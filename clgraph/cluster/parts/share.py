@@ -139,8 +139,8 @@ def survey(slices: Slices, rank: int, ranks: int) -> Generator[Any, Any, tuple[E
     vertices, degrees = np.unique(edges.src, return_counts=True)
     owners = block.owner(vertices)
     pairs = np.stack([vertices, degrees], axis=1).astype(np.int64)
-    told = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
-    mine = np.concatenate(told).reshape(-1, 2)
+    received = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
+    mine = np.concatenate(received).reshape(-1, 2)
     own = block.shares[rank]
     totals = np.bincount(mine[:, 0] - own.first, mine[:, 1], own.count).astype(np.int64)
     order = np.argsort(-totals, kind="stable")[:TOP]
@@ -158,8 +158,8 @@ def _simplified(edges: Edges, n: int, ranks: int) -> Generator[Any, Any, Edges]:
     straight = low != high
     keys = np.unique(low[straight] * np.int64(n) + high[straight])
     owners = (keys // n + keys % n) % ranks
-    told = yield Swap([keys[owners == peer] for peer in range(ranks)])
-    keys = np.unique(np.concatenate(told))
+    received = yield Swap([keys[owners == peer] for peer in range(ranks)])
+    keys = np.unique(np.concatenate(received))
     low, high = np.divmod(keys, n)
     both = np.concatenate([low, high]), np.concatenate([high, low])
     return type(edges)(n, *both, None, directed=edges.directed)
@@ -210,8 +210,8 @@ def _sent(edges: Edges, places: NDArray[np.int64], ranks: int) -> Program:
         if column is None:
             found.append(None)
             continue
-        told = yield Swap(np.split(column[order], bounds))
-        found.append(np.concatenate(told))
+        received = yield Swap(np.split(column[order], bounds))
+        found.append(np.concatenate(received))
     return tuple(found)
 
 

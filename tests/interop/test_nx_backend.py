@@ -120,7 +120,7 @@ def test_parameters_of_a_newer_networkx_may_be_left_at_their_defaults(monkeypatc
     """3.7 hands ``sp=None`` to closeness centrality, which 3.6 has not."""
     was = registered["closeness_centrality"]
 
-    def closeness_centrality(G, u=None, distance=None, wf_improved=True, *, sp=None): ...
+    def closeness_centrality(G, u=None, distance=None, wf_improved=True, *, sp=None): ...  # noqa: N803 - as networkx has it
 
     monkeypatch.setitem(registered, "closeness_centrality", closeness_centrality)
     graph, plain = nx.path_graph(5), {"u": None, "distance": None, "wf_improved": True}

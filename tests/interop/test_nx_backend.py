@@ -88,7 +88,14 @@ def arguments(signature):
 @pytest.mark.parametrize("name", sorted(Backend.served()))
 def test_arguments_are_those_of_networkx(name):
     ours = Backend.served()[name].signature
-    assert arguments(ours) == arguments(inspect.signature(registered[name]))
+    theirs = inspect.signature(registered[name])
+    newer = [p for p in theirs.parameters.values() if p.name not in {*ours.parameters, "backend"}]
+    newer = [p for p in newer if p.kind is not p.VAR_KEYWORD]
+    if nx.__version__ < "3.7":
+        assert not newer
+    assert all(p.default is not p.empty for p in newer)
+    known = [p for p in theirs.parameters.values() if p not in newer]
+    assert arguments(ours) == arguments(theirs.replace(parameters=known))
 
 
 WHY_NOT = [
@@ -107,6 +114,21 @@ def test_reasons_why_a_call_is_refused(name, given, reason):
     said = backend.can_run(name, (nx.path_graph(3),), given)
     assert isinstance(said, str)
     assert reason in said
+
+
+def test_parameters_of_a_newer_networkx_may_be_left_at_their_defaults(monkeypatch):
+    """3.7 hands ``sp=None`` to closeness centrality, which 3.6 has not."""
+    was = registered["closeness_centrality"]
+
+    def closeness_centrality(G, u=None, distance=None, wf_improved=True, *, sp=None): ...  # noqa: N803 - as networkx has it
+
+    monkeypatch.setitem(registered, "closeness_centrality", closeness_centrality)
+    graph, plain = nx.path_graph(5), {"u": None, "distance": None, "wf_improved": True}
+    assert backend.can_run("closeness_centrality", (graph,), {**plain, "sp": None}) is True
+    refused = backend.can_run("closeness_centrality", (graph,), {**plain, "sp": {}})
+    assert "not those of networkx" in refused
+    found = backend.closeness_centrality(Converted.of_networkx(graph), sp=None)
+    assert found == pytest.approx(was.orig_func(graph))
 
 
 def test_directed_graphs_and_multigraphs_are_refused_where_networkx_alone_has_them():

@@ -129,11 +129,26 @@ class Served:
         if self.signature is None:
             return None
         try:
-            bound = self.signature.bind(*args, **kwargs)
+            bound = self.signature.bind(*args, **self.understood(kwargs))
         except TypeError:
             return None
         bound.apply_defaults()
         return dict(bound.arguments)
+
+    def understood(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Leave out parameters of a newer networkx that a call leaves at their defaults."""
+        if self.signature is None or all(name in self.signature.parameters for name in kwargs):
+            return dict(kwargs)
+        from networkx.utils.backends import _registered_algorithms  # noqa: PLC0415
+
+        known = inspect.signature(_registered_algorithms[self.name]).parameters
+        return {
+            name: value
+            for name, value in kwargs.items()
+            if name in self.signature.parameters
+            or name not in known
+            or value is not known[name].default
+        }
 
     def _default(self, name: str) -> Any:
         if self.signature is None:
@@ -165,6 +180,7 @@ def serves(group: str, work: str, **declared: Any) -> Callable[[Callable[..., An
         @wraps(function)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             kwargs.pop("backend", None)
+            kwargs = call.served.understood(kwargs)  # type: ignore[attr-defined]
             return function(
                 self,
                 *(_converted(value) for value in args),

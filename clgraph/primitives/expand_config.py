@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from clgraph.engine.strategies.balance import (
     FAMILY,
     Balancer,
-    Chunks,
     DynVwarp,
     ItemThread,
     MultiPhase,
     Vwarp,
     WarpSearch,
 )
+from clgraph.engine.strategies.balancer import Chunks
 from clgraph.engine.strategies.schedule import check_group_size
 from clgraph.engine.strategies.strategy import Slot, Strategy, number, real, slot, switch
 from clgraph.errors import InvalidArgumentError

@@ -18,7 +18,7 @@ from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Persistent, Stepped
 
 if TYPE_CHECKING:
-    from clgraph.engine.strategies.balance import Balancer
+    from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.frontier import Frontier
     from clgraph.graph import Graph
 

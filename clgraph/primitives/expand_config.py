@@ -14,7 +14,6 @@ from clgraph.engine.strategies.balance import (
     Vwarp,
     WarpSearch,
 )
-from clgraph.engine.strategies.balancer import Chunks
 from clgraph.engine.strategies.schedule import check_group_size
 from clgraph.engine.strategies.strategy import Slot, Strategy, number, real, slot, switch
 from clgraph.errors import InvalidArgumentError
@@ -22,6 +21,7 @@ from clgraph.primitives.sizes import LARGEST_SIZE
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.strategies.balancer import Chunks
 
 __all__ = [
     "BinarySearch",

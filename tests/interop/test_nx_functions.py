@@ -520,7 +520,7 @@ def call(name, graph, given, **where):
     return listed(function(graph, *given, **where))
 
 
-@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:(?s).*is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", [name for name in CASES if name in registered])
 def test_function_gives_what_networkx_gives(name):
     kinds, calls, how = CASES[name]

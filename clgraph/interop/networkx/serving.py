@@ -48,6 +48,8 @@ class Served:
         Whether it takes an edge attribute.
     note : str
         What users should know.
+    later : dict of str to object
+        Parameters that networkx has since 3.7, with the value that means what is computed here.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Served:
     multigraph: bool = True
     weighted: bool = True
     note: str = ""
+    later: Mapping[str, Any] = field(default_factory=dict)
     signature: inspect.Signature | None = None
 
     def why_not(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
@@ -136,18 +139,11 @@ class Served:
         return dict(bound.arguments)
 
     def understood(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Leave out parameters of a newer networkx that a call leaves at their defaults."""
-        if self.signature is None or all(name in self.signature.parameters for name in kwargs):
-            return dict(kwargs)
-        from networkx.utils.backends import _registered_algorithms  # noqa: PLC0415
-
-        known = inspect.signature(_registered_algorithms[self.name]).parameters
+        """Leave out `later` parameters that ask for what is computed here."""
         return {
             name: value
             for name, value in kwargs.items()
-            if name in self.signature.parameters
-            or name not in known
-            or value is not known[name].default
+            if name not in self.later or self.later[name] != value
         }
 
     def _default(self, name: str) -> Any:

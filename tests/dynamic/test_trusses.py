@@ -286,6 +286,22 @@ def test_pauses_and_steps(device, monkeypatch):
 
 
 @on_both
+def test_a_launch_ends_before_its_stamps_come_round(device, monkeypatch):
+    """A tube loses ring after ring, with a stamp for each: too many are given up."""
+    for most, complete in ((1000, True), (20, False)):
+        monkeypatch.setattr("clgraph.dynamic.maintained.maintaining.MOST_STAMPS", most)
+        graph = dynamic.DynamicGraph(tube(40), device=device)
+        follower = dynamic.TrussNumbers(graph, share=100.0)
+        check(follower)
+        graph.insert_edges([0, 0], [2, 3])
+        check(follower)
+        graph.delete_edges([0, 0], [2, 3])
+        assert follower.last.complete == complete
+        assert follower.last.lowered < most or complete
+        check(follower)
+
+
+@on_both
 def test_an_order_without_room_is_made_anew(device):
     graph = start(device)
     follower = dynamic.TrussNumbers(graph, share=100.0)

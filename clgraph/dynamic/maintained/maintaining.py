@@ -349,6 +349,7 @@ class Maintenance:
             payload=PAYLOAD,
             phases=PHASES,
             control=CONTROL,
+            most_stamps=MOST_STAMPS,
             round_work=ROUND_WORK[traits.is_cpu],
             edge_work=EDGE_WORK,
         )

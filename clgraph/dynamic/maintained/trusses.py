@@ -41,7 +41,8 @@ class TrussNumbers(Follower):
         Undirected, with sorted rows. Self-loops have the number 0.
     share : float
         How much may be looked at for a batch before the numbers are found anew when somebody asks,
-        of what the shorter rows of all edges have.
+        of what the shorter rows of all edges have. A batch whose own rows let expect more than that
+        is not tried.
     config : TrussConfig or str, optional
         How they are found anew, and how stages are launched.
     verify : bool

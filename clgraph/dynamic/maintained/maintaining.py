@@ -304,6 +304,10 @@ class Maintenance:
             words[CONTROL["PENDING"] :][:2] = np.array([first], np.uint64).view(np.uint32)
             control.write(words)
 
+        def again() -> None:
+            prepare()
+            begin()
+
         begin()
         outcome = self._stages.run(
             {
@@ -318,20 +322,19 @@ class Maintenance:
                 "last_order": np.uint32(old.span.last),
                 "most_visited": np.uint64(odds.allowed(whole)),
             },
-            restart=lambda: (prepare(), begin()),
+            restart=again,
         )
         log.add(*outcome.events, outcome.launches)
         words = control.read()
-        complete = not words[CONTROL["GAVE_UP"]]
-        odds.note(own, whole, joins=joins, complete=complete)
+        odds.note(own, whole, joins=joins, complete=not words[CONTROL["GAVE_UP"]])
         return Followed(
-            complete=complete,
+            complete=not words[CONTROL["GAVE_UP"]],
             span=old.span.wider(int(words[CONTROL["LAST_STAMP"]])),
             edges=count,
-            **{
-                name: int(words[CONTROL[name.upper()]])
-                for name in ("lowered", "raised", "rounds", "stages")
-            },
+            lowered=int(words[CONTROL["LOWERED"]]),
+            raised=int(words[CONTROL["RAISED"]]),
+            rounds=int(words[CONTROL["ROUNDS"]]),
+            stages=int(words[CONTROL["STAGES"]]),
             visited=int(words[CONTROL["VISITED"] :][:2].view(np.uint64)[0]),
             work=whole,
             mode=outcome.mode,

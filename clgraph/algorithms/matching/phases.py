@@ -187,10 +187,9 @@ class Phases:
 
     def hold(self, batch: QueryBatch) -> Held:
         """Bring a batch onto the device."""
-        arrays = {
-            name: self.work.upload(name, array.astype(np.uint32))
-            for name, array in batch.arrays.items()
-        }
+        arrays = self.work.upload_all(
+            {name: array.astype(np.uint32) for name, array in batch.arrays.items()}
+        )
         first = batch.queries[0]
         if first.similarities is not None:
             matrix = np.concatenate([query.similarities for query in batch.queries])

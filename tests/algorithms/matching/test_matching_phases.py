@@ -1,16 +1,18 @@
 """Phases of matching: launches, work-groups, joules, and what matches cost on average."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from graphs import DATA, load
 
 import clgraph as cg
 from clgraph import SubgraphMatching
+from clgraph.algorithms.matching import joules
 from clgraph.algorithms.matching.joules import joules_by_phase
 from clgraph.algorithms.matching.phases import PHASES
 from clgraph.algorithms.matching.quality import planted_query
 from clgraph.device.programs.kernel import Kernel
-from clgraph.energy.readings import Reading
 
 BY_PHASE = {
     "matching_seeds": "seeds",
@@ -78,62 +80,28 @@ def test_average_costs_are_in_the_published_band(size, any_device):
     assert 0.1 < np.mean(costs) < 0.55
 
 
-class CountingMeter:
-    """Counts joules for each launch that was made, as a clock does tenths of a second."""
-
-    source, note, update_s, poll_s = "nvml-counter", "made up", 0.1, 0.1
-
-    def __init__(self, launches):
-        self.launches = launches
-        self.read_so_far = 0
-
-    def read(self):
-        total = sum(JOULES[BY_PHASE.get(name, "probabilities")] for name, *_ in self.launches)
-        return Reading(total, None)
-
-    def close(self):
-        pass
-
-
-class LaunchClock:
-    """Time is the number of launches, and of looks at it."""
-
-    def __init__(self, launches):
-        self.launches = launches
-        self.actions = []
-        self.looks = 0
-
-    def now(self):
-        self.looks += 1
-        for action in list(self.actions):
-            action()
-        return 0.1 * (len(self.launches) + self.looks)
-
-    def sleep(self, seconds):
-        self.looks += round(10 * seconds)
-
-    def every(self, period_s, action):  # noqa: ARG002 (every look is often enough)
-        self.actions.append(action)
-        return lambda: self.actions.remove(action)
-
-
-def test_joules_of_phases(launches, any_device):
+def test_joules_of_phases(launches, any_device, monkeypatch):
     """Checklist 28: each phase has its launches' joules, and together they are those of a run."""
     target, codes, query, own = case()
     plan = SubgraphMatching(target, labels=codes, device=any_device)
     plan.run(query, labels=own, k=4)
-    wanted = dict.fromkeys(("transfers", *PHASES), 0.0)
+    wanted = {"transfers": 10.0} | dict.fromkeys(PHASES, 0.0)
     for name, *_ in launches:
         phase = BY_PHASE.get(name, "probabilities")
         wanted[phase] += JOULES[phase]
-    found = joules_by_phase(
-        plan, query, labels=own, k=4, min_seconds=20.0,
-        meter=CountingMeter(launches), timebase=LaunchClock(launches),
-    )  # fmt: skip
-    total = sum(wanted.values())
-    assert found.joules == pytest.approx(wanted, abs=0.1 * total)
-    assert sum(found.joules.values()) == found.windows["extension"].joules_per_run
-    assert all(wanted[phase] > 0.2 * total / 3 for phase in ("seeds", "extension"))
+    real = joules.per_run
+
+    def metered(run, **options):
+        launches.clear()
+        found = real(run, min_seconds=0.01, idle_seconds=0.0, device=options["device"])
+        made = [JOULES[BY_PHASE.get(name, "probabilities")] for name, *_ in launches]
+        calls = found.runs + (found.source != "none")  # one warms up
+        return dataclasses.replace(found, joules_per_run=10.0 + sum(made) / calls)
+
+    monkeypatch.setattr(joules, "per_run", metered)
+    found = joules_by_phase(plan, query, labels=own, k=4)
+    assert found.joules == pytest.approx(wanted)
+    assert all(found.joules[phase] > 0 for phase in PHASES)
 
 
 def test_without_a_meter_there_are_no_joules(any_device):

@@ -1,8 +1,8 @@
 """Whether instrumented kernels end and give the same, each stage in a process of its own.
 
-``python -m bench.studies.profile_stages --device nvidia --seconds 30`` says of each stage how it
-ended. A kernel that never ends takes its process with it, not the study; where counting as a whole
-does not end, each kind of counter is tried alone.
+``python -m bench.studies.profiling.profile_stages --device nvidia --seconds 30`` says of each stage
+how it ended. A kernel that never ends takes its process with it, not the study; where counting as a
+whole does not end, each kind of counter is tried alone.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def stage(name: str, device: Device) -> str:
     kernel_ms = sum(each.times_ns for each in counting.found.values()) * 1e-6
     counting.release()
     same = "same" if np.array_equal(wanted, found) else "DIFFERENT"
-    told = [*counting.run_stepped.values(), *counting.left_plain.values()]
-    return f"{same}, kernels {kernel_ms:.1f} ms, with building {took:.1f} s {told or ''}"
+    reasons = [*counting.run_stepped.values(), *counting.left_plain.values()]
+    return f"{same}, kernels {kernel_ms:.1f} ms, with building {took:.1f} s {reasons or ''}"
 
 
 def rooms(device: Device) -> list[dict[str, Any]]:
@@ -136,8 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     waiting = list(STAGES)
     while waiting and time.perf_counter() - began < args.seconds:
         name = waiting.pop(0)
-        ended, told = _child(name, args.device)
-        print(f"{time.perf_counter() - began:6.1f} {name:14} {told}", flush=True)
+        ended, answer = _child(name, args.device)
+        print(f"{time.perf_counter() - began:6.1f} {name:14} {answer}", flush=True)
         if not ended:
             failed += 1
             run, mask = name.split()
@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _child(name: str, device: str | None) -> tuple[bool, str]:
-    command = [sys.executable, "-m", "bench.studies.profile_stages", "--stage", name]
+    command = [sys.executable, "-m", "bench.studies.profiling.profile_stages", "--stage", name]
     command += ["--device", device] if device else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CHILD_S, check=False)

@@ -1,8 +1,8 @@
 """Parameters of the strong-component scheme: presets x graphs, and maps of its iterations.
 
-``python -m bench.studies.scc_table --device nvidia --graphs dgrid,web-notredame`` prints, for
-every preset, milliseconds, joules and the time of each phase; ``--map`` varies the iterations of
-trimming and of the forward-backward step instead. Every first result is compared with scipy's.
+``python -m bench.studies.searches.scc_table --device nvidia --graphs dgrid,web-notredame`` prints,
+for every preset, milliseconds, joules and the time of each phase; ``--map`` varies the iterations
+of trimming and of the forward-backward step instead. Every first result is compared with scipy's.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import clgraph
 from clgraph import SCC, SCCConfig, energy
 from clgraph.cli.text import plain, table
 
-from ..peers.components import strong_labels
-from ..report.scc_page import TABLE
-from ..runner import machine
-from ..runner.graphs import Places, find
+from ...peers.components import strong_labels
+from ...report.scc_page import TABLE
+from ...runner import machine
+from ...runner.graphs import Places, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

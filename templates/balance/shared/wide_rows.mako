@@ -5,7 +5,7 @@
 ##               each row is wanted
 ## Called by     lane-uniform control flow
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="walk(least, visit)">
 lanemask_t wide = lane_ballot(my_degree >= ${least}u);

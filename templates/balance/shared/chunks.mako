@@ -16,7 +16,7 @@
 ## Local memory  config.chunks.slice prefix sums, also the place that units are put in order in
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="setup()">
 __local offset_t chunk_slice[${config.chunks.slice}] __attribute__((aligned(16)));

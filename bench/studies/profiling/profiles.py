@@ -1,10 +1,11 @@
 """What the profiler says against what is measured: counters, overhead, cases, and predictions.
 
-``python -m bench.studies.profiles --device nvidia --output record.json --seconds 180`` first checks
-counters against known patterns and times the calibration, then profiles every preset of BFS on
-three graphs and other plans on six until the seconds are spent, then the case studies, and fits
-prices and weights, each judged by what was left out. `bench.studies.profile_stages` is about
-results, and about instrumented kernels that do not end.
+``python -m bench.studies.profiling.profiles --device nvidia --output record.json --seconds 180``
+first checks counters against known patterns and times the calibration, then profiles every preset
+of BFS on three graphs and other plans on six until the seconds are spent, then the case studies,
+and fits prices and weights, each judged by what was left out.
+`bench.studies.profiling.profile_stages` is about results, and about instrumented kernels that do
+not end.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from clgraph.profile.characterise import (
 )
 from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
 
-from ..runner import graphs as suite_graphs
-from ..runner import machine
+from ...runner import graphs as suite_graphs
+from ...runner import machine
 from . import cases, patterns
 
 if TYPE_CHECKING:
@@ -239,14 +240,14 @@ def summary(record: dict[str, Any]) -> str:
     ]
     for rows in record["cases"].values():
         lines += [cases.shown(rows), ""]
-    for told in record["ranked"]:
+    for ranked in record["ranked"]:
         lines += [
-            f"{told['name']}: Spearman of QM and speed, published weights "
-            f"{_shown(told['published'])}, fitted to the others {_shown(told['left_out'])}",
+            f"{ranked['name']}: Spearman of QM and speed, published weights "
+            f"{_shown(ranked['published'])}, fitted to the others {_shown(ranked['left_out'])}",
             *(
                 f"  {row['implementation']:28} {row['time_s'] * 1e3:9.4f} ms  "
                 f"QM {row['quality']:.3f}"
-                for row in told["rows"]
+                for row in ranked["rows"]
             ),
         ]
     rows, fit = record["kernels"], record["fit"]
@@ -263,8 +264,10 @@ def summary(record: dict[str, Any]) -> str:
             f"prices: { {name: round(price, 3) for name, price in fit['prices'].items()} }",
         ]
     if record["weights"] is not None:
-        told = record["weights"]
-        lines.append(f"weights: error {told['error']:.3f}, left out {told['left_out_error']:.3f}")
+        weights = record["weights"]
+        lines.append(
+            f"weights: error {weights['error']:.3f}, left out {weights['left_out_error']:.3f}"
+        )
     lines.append(f"card: {record['card']}; seconds {record['seconds']:.0f}")
     return "\n".join(lines)
 
@@ -333,7 +336,7 @@ class _Study:
     def _runs(self, name: str, runs: Iterator[tuple[str, str, Any]]) -> None:
         for primitive, implementation, report in profiled(runs, name, self._device, self._left):
             _keep(self.record, name, f"{primitive}/{implementation}", report)
-            values = {key: told.value for key, told in report.criteria.items()}
+            values = {key: criterion.value for key, criterion in report.criteria.items()}
             self._corpus.append(
                 Specimen(f"{primitive} {name}", implementation, values, report.elapsed_s)
             )
@@ -357,8 +360,8 @@ class _Study:
             return
         step("card")
         plan = clgraph.BFS(suite_graphs.find(name).graph, device=self._device)
-        told = clgraph.profile(plan, device=self._device, passes=("card",), repeats=1).card
-        self.record["card"] = None if told is None else told.record()
+        card = clgraph.profile(plan, device=self._device, passes=("card",), repeats=1).card
+        self.record["card"] = None if card is None else card.record()
 
     def fits(self) -> None:
         """Fit prices and weights to what was found."""
@@ -382,25 +385,25 @@ def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -
             "time_s": report.time_s,
             "elapsed_s": report.elapsed_s,
             "quality": report.quality,
-            "criteria": {name: told.value for name, told in report.criteria.items()},
+            "criteria": {name: criterion.value for name, criterion in report.criteria.items()},
             "limiter": report.limiter,
             "reasons": list(report.reasons),
             "overhead_time": report.overhead.get("time", 0.0),
         }
     )
     for kernel in report.kernels:
-        told = kernel.prediction
-        if told.time_s is None or not told.measured_s:
+        prediction = kernel.prediction
+        if prediction.time_s is None or not prediction.measured_s:
             continue
         record["kernels"].append(
             {
                 "graph": graph,
                 "kernel": f"{run} {kernel.name}",
                 "launches": kernel.launches,
-                "measured_s": told.measured_s,
-                "predicted_s": told.time_s,
-                "bounds_s": dict(told.bounds),
-                "limiter": told.limiter,
+                "measured_s": prediction.measured_s,
+                "predicted_s": prediction.time_s,
+                "bounds_s": dict(prediction.bounds),
+                "limiter": prediction.limiter,
                 "criteria": {name: each.value for name, each in kernel.criteria.items()},
                 "registers": kernel.static.registers,
             }

@@ -1,11 +1,11 @@
 """Speed against power of shortest paths: fixed steps of the bound, and set-points of a controller.
 
-``python -m bench.studies.tuning_sweep FILE --device nvidia`` runs near-far for a list of steps,
-takes the fastest as the baseline, and prints for it and for each set-point how much faster a
-search was, its mean power relative to the baseline's, and its joules. ``--plot`` draws the edges
-of every step and their distribution for the baseline and for one set-point. Joules are those of
-the card, not of the whole machine, and none are printed where there is no meter. Clocks are left
-as they are.
+``python -m bench.studies.power.tuning_sweep FILE --device nvidia`` runs near-far for a list of
+steps, takes the fastest as the baseline, and prints for it and for each set-point how much faster a
+search was, its mean power relative to the baseline's, and its joules. ``--plot`` draws the edges of
+every step and their distribution for the baseline and for one set-point. Joules are those of the
+card, not of the whole machine, and none are printed where there is no meter. Clocks are left as
+they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clgraph.algorithms.sssp.method import Method, NearFar, SelfTuning
 from clgraph.cli.algorithms.tuning import draw_profiles
 from clgraph.cli.text import plain, table
 
-from ..runner import machine
+from ...runner import machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,9 +17,9 @@
 ## Local memory  8 bytes, and those of group_ranks
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
-<%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
+<%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 
 <%def name="setup()">
 __local uint arranged_at, arranged_units;

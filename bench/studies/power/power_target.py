@@ -1,10 +1,10 @@
 """Whether shortest paths hold the power that they are asked for.
 
-``python -m bench.studies.power_target FILE --device nvidia --watts 160,185,210`` searches from a
-few sources in turn for some time at each target and prints mean power, joules, searches and where
-the set-point came to rest. FILE is a graph with weights, large enough that searching it loads the
-device, in any format that is read, or a NAME.bcsr. Power is that of the card, the device at rest
-included.
+``python -m bench.studies.power.power_target FILE --device nvidia --watts 160,185,210`` searches
+from a few sources in turn for some time at each target and prints mean power, joules, searches and
+where the set-point came to rest. FILE is a graph with weights, large enough that searching it loads
+the device, in any format that is read, or a NAME.bcsr. Power is that of the card, the device at
+rest included.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import clgraph
 from clgraph import SSSP, SSSPConfig, energy
 from clgraph.cli.text import plain, table
 
-from ..runner import machine
-from ..runner.graphs import read_bcsr
+from ...runner import machine
+from ...runner.graphs import read_bcsr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

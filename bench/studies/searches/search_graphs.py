@@ -14,7 +14,7 @@ import clgraph
 from clgraph import generate
 from clgraph.graph.modules import module
 
-from ..runner.pinned import SEED
+from ...runner.pinned import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,10 +52,10 @@ def _lattice(shape: tuple[int, ...], steps: NDArray[np.int64], copies: int = 1) 
             for b in range(copies):
                 src.append(here * copies + a)
                 dst.append(to * copies + b)
-    heads, tails = np.concatenate(dst), np.concatenate(src)
-    apart = heads != tails
+    targets, sources = np.concatenate(dst), np.concatenate(src)
+    apart = targets != sources
     n = len(places) * copies
-    return clgraph.from_edges(tails[apart], heads[apart], n=n, symmetrize=True, dedup=True)
+    return clgraph.from_edges(sources[apart], targets[apart], n=n, symmetrize=True, dedup=True)
 
 
 def _box(dimensions: int) -> NDArray[np.int64]:

@@ -1,9 +1,9 @@
 """The load balancer that criteria point to, against the fastest of a record.
 
-``python -m bench.studies.balancer_choice --device nvidia`` profiles the expansion of each graph of
-the record with one item a work-item, asks the rule, and shows how much slower its choice was in the
-record than the best. With ``--small`` smaller graphs of the same kinds are profiled in their place:
-the rule only looks at criteria that do not depend on the size.
+``python -m bench.studies.profiling.balancer_choice --device nvidia`` profiles the expansion of each
+graph of the record with one item a work-item, asks the rule, and shows how much slower its choice
+was in the record than the best. With ``--small`` smaller graphs of the same kinds are profiled in
+their place: the rule only looks at criteria that do not depend on the size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clgraph.cli.text import table
 from clgraph.primitives import Expand, ExpandConfig
 from clgraph.profile.choose import suggested_balancer
 
-from ..runner import graphs as suite_graphs
+from ...runner import graphs as suite_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choices", "main", "recorded_times"]
 
-RECORD = Path(__file__).resolve().parents[1] / "results" / "h200-20261121-expansion.json"
+RECORD = Path(__file__).resolve().parents[2] / "results" / "h200-20261121-expansion.json"
 SMALLER = {"kron20": "kron16", "road": "road500", "unif22": "unif17"}
 
 

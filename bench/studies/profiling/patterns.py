@@ -43,8 +43,8 @@ class Pattern:
 def strided(size: int, stride: int, lines: float, sectors: float) -> Pattern:
     """Give accesses of `size` bytes, `stride` elements apart."""
     name = f"strided, {size} bytes, every {stride}"
-    told = {"Gran_L1": lines, "Gran_L2": sectors}
-    return Pattern(name, "patterns_strided", size, (stride,), stride, told)
+    expected = {"Gran_L1": lines, "Gran_L2": sectors}
+    return Pattern(name, "patterns_strided", size, (stride,), stride, expected)
 
 
 def local(stride: int, efficiency: float, size: int = 4) -> Pattern:

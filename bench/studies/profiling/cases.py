@@ -2,7 +2,7 @@
 
 Each version mends what the profile of the one before points to, or what the device's curves say of
 one component of it; ``run`` gives predicted and measured speed-ups.
-``python -m bench.studies.cases --device nvidia`` prints them.
+``python -m bench.studies.profiling.cases --device nvidia`` prints them.
 """
 
 from __future__ import annotations
@@ -267,9 +267,9 @@ def studied(name: str, device: Device, scale: int, repeats: int = 7) -> list[dic
         if before is not None and version.candidate:
             predicted = foretold(before, version.candidate, device)
         gains = {
-            key: told.potential_speedup
-            for key, told in report.criteria.items()
-            if told.potential_speedup is not None
+            key: criterion.potential_speedup
+            for key, criterion in report.criteria.items()
+            if criterion.potential_speedup is not None
         }
         rows.append(
             {
@@ -314,11 +314,11 @@ def foretold(before: QualityReport, name: str, device: Device) -> dict[str, Any]
         ``ratios`` and ``judgements`` by target, None where the device has no such curve or the
         profile proposes nothing of the kind.
     """
-    told = {key: criterion.value for key, criterion in before.criteria.items()}
+    criteria = {key: criterion.value for key, criterion in before.criteria.items()}
     values = {
-        "global_mem_eff": told["Gran_L2"],
-        "shared_mem_eff": told["SMem_eff"],
-        "divergence": told["TDiv"],
+        "global_mem_eff": criteria["Gran_L2"],
+        "shared_mem_eff": criteria["SMem_eff"],
+        "divergence": criteria["TDiv"],
     }
     shares = before.prediction.shares
     parts = {

@@ -1,12 +1,11 @@
 """What balancing load costs in time and in power: every balancer on five lists of sizes.
 
-``python -m bench.studies.balance_energy --device nvidia --seconds 75 --json FILE`` takes for each
-distribution of sizes the best work-group size and tuning of each balancer by time, then meters it
-and prints time, mean and peak power, joules and joules times time, and which of the published
+``python -m bench.studies.power.balance_energy --device nvidia --seconds 75 --json FILE`` takes for
+each distribution of sizes the best work-group size and tuning of each balancer by time, then meters
+it and prints time, mean and peak power, joules and joules times time, and which of the published
 conclusions hold on this device. Static: an item or a fixed width of lanes each; semi-dynamic: a
 width by the level, or groups, SIMD groups and a scan by size; dynamic: searches for the owner of
-every unit. Without a meter it prints times alone. First results are compared with
-``numpy.repeat``.
+every unit. Without a meter it prints times alone. First results are compared with ``numpy.repeat``.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 
-from ..runner.machine import commit_of_checkout
-from .balance import TUNING, measure, sizes_of
+from ...runner.machine import commit_of_checkout
+from ..balance import TUNING, measure, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,11 +65,11 @@ def _best(sizes: Any, balance: str, device: Device) -> Record | None:
     def attempt(config: ExpandConfig) -> None:
         nonlocal found
         try:
-            told = measure(sizes, config, device, repeats=REPEATS, check=found is None)
+            run = measure(sizes, config, device, repeats=REPEATS, check=found is None)
         except ClgraphError:
             return
-        if found is None or told["median_ms"] < found["median_ms"]:
-            found = told | {"made": config}
+        if found is None or run["median_ms"] < found["median_ms"]:
+            found = run | {"made": config}
 
     for tuning in TUNING.get(balance, [{}]):
         attempt(ExpandConfig(balance=balance).with_values(tuning))
@@ -82,11 +81,11 @@ def _best(sizes: Any, balance: str, device: Device) -> Record | None:
     return found
 
 
-def _metered(sizes: Any, told: Record, device: Device) -> Record:
+def _metered(sizes: Any, best: Record, device: Device) -> Record:
     """Add mean and peak watts of the steady state, and joules of a launch."""
-    plan = Expand(sizes, config=told["made"], ranks=False, device=device)
+    plan = Expand(sizes, config=best["made"], ranks=False, device=device)
     plan.run()
-    together = max(1, round(BATCH_MS / max(told["median_ms"], 1e-3)))
+    together = max(1, round(BATCH_MS / max(best["median_ms"], 1e-3)))
 
     def launch() -> Callable[[], float]:
         events = [event for _ in range(together) for event in plan.enqueue()]
@@ -100,7 +99,7 @@ def _metered(sizes: Any, told: Record, device: Device) -> Record:
     power = energy.steady_power(
         launch, device=device, min_seconds=METER_S, warm_up_seconds=WARM_UP_S
     )
-    time_s = told["median_ms"] * 1e-3
+    time_s = best["median_ms"] * 1e-3
     joules = None if power.mean_watts is None else power.mean_watts * time_s
     return {
         "mean_watts": power.mean_watts,
@@ -136,11 +135,11 @@ def conclusions(record: Record) -> list[tuple[str, str, bool | None]]:
     by_name: dict[str, list[Record]] = {}
     for row in rows:
         by_name.setdefault(row["distribution"], []).append(row)
-    told: list[tuple[str, str, bool | None]] = []
+    claims: list[tuple[str, str, bool | None]] = []
 
     def answer(text: str, values: dict[str, tuple[float, bool]]) -> None:
         shown = ", ".join(f"{name} {value:.2f}" for name, (value, _) in values.items())
-        told.append((text, shown, all(ok for _, ok in values.values()) if values else None))
+        claims.append((text, shown, all(ok for _, ok in values.values()) if values else None))
 
     def ratios(
         quantity: str, over: Sequence[str], under: Sequence[str], limit: float
@@ -187,7 +186,7 @@ def conclusions(record: Record) -> list[tuple[str, str, bool | None]]:
         if (least := _least(mine, list(BALANCERS), "joules")) is not None
     }
     same = {name: fastest[name] == thrifty[name] for name in thrifty}
-    told.append(
+    claims.append(
         (
             "the fastest balancer takes the least energy",
             ", ".join(f"{name} {fastest[name]}/{thrifty[name]}" for name in thrifty),
@@ -205,14 +204,14 @@ def conclusions(record: Record) -> list[tuple[str, str, bool | None]]:
     }
     answer("the best width of virtual warps is about the mean size (best width)", near)
     sizes = [row["config"].get("group_size") for row in rows if row["config"].get("group_size")]
-    told.append(
+    claims.append(
         (
             "work-groups of 128 to 256 are best",
             ", ".join(f"{size}: {sizes.count(size)}" for size in sorted(set(sizes))),
             None if not sizes else 2 * sum(128 <= s <= 256 for s in sizes) > len(sizes),
         )
     )
-    return told
+    return claims
 
 
 def _render(record: Record) -> str:

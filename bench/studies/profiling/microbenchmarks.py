@@ -1,10 +1,10 @@
 """What operations cost on a device, how well that repeats, and what a model of it foretells.
 
-``python -m bench.studies.microbenchmarks --device nvidia --seconds 150 --json FILE`` runs the
-microbenchmarks named (default: those of a short run) with the meter, then kernels of the library
-that the energy model has not seen, then the microbenchmarks a second time, first one of every
-family, and as many sweeps without the meter as the time allows. It stops by itself when the time
-is spent, writes its record after every part, and prints a short table last.
+``python -m bench.studies.profiling.microbenchmarks --device nvidia --seconds 150 --json FILE`` runs
+the microbenchmarks named (default: those of a short run) with the meter, then kernels of the
+library that the energy model has not seen, then the microbenchmarks a second time, first one of
+every family, and as many sweeps without the meter as the time allows. It stops by itself when the
+time is spent, writes its record after every part, and prints a short table last.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks.page import page, static_table
 
-from ..runner.machine import commit_of_checkout
+from ...runner.machine import commit_of_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,9 +75,9 @@ class Unseen:
 def repeatability(record: Record) -> dict[str, float]:
     """Relative difference of nJ per operation between occasions, by entry."""
     costs: dict[str, list[float]] = {}
-    for told in record["results"]:
-        if told["nj_per_operation"] is not None and not told["invalid"]:
-            costs.setdefault(told["name"], []).append(told["nj_per_operation"])
+    for result in record["results"]:
+        if result["nj_per_operation"] is not None and not result["invalid"]:
+            costs.setdefault(result["name"], []).append(result["nj_per_operation"])
     return {
         name: (max(seen) - min(seen)) / statistics.mean(seen)
         for name, seen in costs.items()
@@ -183,9 +183,9 @@ def _modelled(record: Record) -> Record:
     except InvalidArgumentError as error:
         return {"none": str(error)}
     samples = [
-        Sample(told["name"], told["counts"], told["joules"])
-        for told in record["unseen"]
-        if told["joules"] is not None
+        Sample(sample["name"], sample["counts"], sample["joules"])
+        for sample in record["unseen"]
+        if sample["joules"] is not None
     ]
     # Kinds of work that the chosen microbenchmarks had no price for cost nothing here.
     priced = [
@@ -241,8 +241,8 @@ def _render(record: Record) -> str:
 
 
 def _add(record: Record, more: Record, occasion: int) -> None:
-    for told in more["results"]:
-        record["results"].append({**told, "occasion": occasion})
+    for result in more["results"]:
+        record["results"].append({**result, "occasion": occasion})
     known = {out["name"] for out in record["skipped"]}
     record["skipped"] += [out for out in more["skipped"] if out["name"] not in known]
 
@@ -285,7 +285,7 @@ def _in_turn(entries: Sequence[Entry], occasion: int) -> Sequence[Entry]:
 def _sweeps(record: Record, device: Device, until: float) -> None:
     """Take times of what the meter was not asked about, as long as there is time."""
     quick = microbenchmarks.Protocol(launch_s=0.005, ramp_s=0.01, repeats=2, window_s=0.0)
-    done = {told["name"] for told in record["results"]}
+    done = {result["name"] for result in record["results"]}
     for family in SWEEPS:
         for entry in microbenchmarks.choose([family], device.traits):
             if time.monotonic() > until:
@@ -336,7 +336,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.store:
         microbenchmarks.store(plain(record), device)
     print(_render(record))
-    return int(bool(record["failed"]) or any(told["invalid"] for told in record["results"]))
+    return int(bool(record["failed"]) or any(result["invalid"] for result in record["results"]))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """From the start of a process to distances in NumPy: what a user waits for, stage by stage.
 
-``python -m bench.studies.first_answer --device nvidia --scales 20,22 --json out.json`` searches
-Kronecker graphs in processes of their own. The first of them finds no program and no rendering of
-clgraph's own in its caches, the others do; medians are over those. Distances are compared with
-those of scipy before anything is reported. What the compilers write to standard error during the
-first shortest-path plan is shown as it is.
+``python -m bench.studies.searches.first_answer --device nvidia --scales 20,22 --json out.json``
+searches Kronecker graphs in processes of their own. The first of them finds no program and no
+rendering of clgraph's own in its caches, the others do; medians are over those. Distances are
+compared with those of scipy before anything is reported. What the compilers write to standard error
+during the first shortest-path plan is shown as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import clgraph
 from clgraph.cli.text import table
 from clgraph.graph.modules import module
 
-from ..runner import machine
+from ...runner import machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,9 @@ def said_while_building(device: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table, and write records."""
-    parser = argparse.ArgumentParser(prog="bench.studies.first_answer", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="bench.studies.searches.first_answer", description=__doc__
+    )
     parser.add_argument("--device", default="", help="as clgraph.device takes it")
     parser.add_argument("--scales", default="18", help="of Kronecker graphs, with commas")
     parser.add_argument("--seed", type=int, default=0, help="of the graphs")

@@ -1,11 +1,11 @@
 """Strong and weak scaling of a search over several devices, with the bytes that are exchanged.
 
-``python -m bench.studies.scaling kron22 unif22 --parts 1,2,4`` searches each graph on one device
-without dividing it, then in 1, 2 and 4 parts with either exchange; ``--grow edges`` and ``--grow
-vertices`` search Kronecker graphs whose edges or vertices grow with the parts (``kron16``: scale
-16 for one). Devices are all GPUs there are, or those of ``--devices``; parts beyond their number
-share one, which is marked, since that shows what dividing costs and not what it gains. Speeds are
-harmonic means over sources, by the host's clock.
+``python -m bench.studies.searches.scaling kron22 unif22 --parts 1,2,4`` searches each graph on one
+device without dividing it, then in 1, 2 and 4 parts with either exchange; ``--grow edges`` and
+``--grow vertices`` search Kronecker graphs whose edges or vertices grow with the parts (``kron16``:
+scale 16 for one). Devices are all GPUs there are, or those of ``--devices``; parts beyond their
+number share one, which is marked, since that shows what dividing costs and not what it gains.
+Speeds are harmonic means over sources, by the host's clock.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import clgraph
 from clgraph import BFS, DividedBFS
 from clgraph.cli.text import table
 
-from ..runner.graphs import Places, find
-from ..runner.problem import pick_sources
+from ...runner.graphs import Places, find
+from ...runner.problem import pick_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

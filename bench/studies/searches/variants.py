@@ -1,9 +1,9 @@
 """What each feature of the published searches is worth: variants of a search in turn.
 
-``python -m bench.studies.variants --device nvidia --graphs DIR --study enterprise`` prints a table
-for each graph: medians over the sources of the time, its ratio to the first variant, millions of
-edges a second, joules, the redundant expansion factor, and how sources were pulled. ``--json
-FILE`` keeps them. Every result is compared with the first variant's.
+``python -m bench.studies.searches.variants --device nvidia --graphs DIR --study enterprise`` prints
+a table for each graph: medians over the sources of the time, its ratio to the first variant,
+millions of edges a second, joules, the redundant expansion factor, and how sources were pulled.
+``--json FILE`` keeps them. Every result is compared with the first variant's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.graph.reorder import ORDERS
 
-from ..runner.graphs import Places, find
+from ...runner.graphs import Places, find
 from .edge_parallel import EdgeParallel
 
 if TYPE_CHECKING:
@@ -369,7 +369,9 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure studies on graphs and print a table of each."""
-    parser = argparse.ArgumentParser(prog="python -m bench.studies.variants", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.studies.searches.variants", description=__doc__
+    )
     parser.add_argument("--device")
     parser.add_argument("--graphs", type=Path, help="folder of NAME.bcsr graphs")
     parser.add_argument("--data", type=Path, help="folder of real graphs")

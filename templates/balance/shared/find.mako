@@ -16,7 +16,7 @@
 ## Reference     F. Busato, N. Bombieri, "A dynamic approach for workload partitioning on GPU
 ##               architectures", IEEE TPDS 28(6), 2017
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="binary(name, bound, count, key)">
 uint ${name} = 0;

@@ -1,11 +1,11 @@
 """Simultaneous searches: method x graph in seconds and joules, with savings, as in the literature.
 
-``python -m bench.studies.search_table kron20 classes --device nvidia`` searches every graph from
-1,024 sources with each method and prints two tables; "classes" stands for all of `search_graphs`.
-The oracle is the better of the first two methods, chosen after the fact, for time and for joules
-by itself; savings are those of the hybrid over it. "fitted" is the hybrid with the threshold that
-fits the degrees. ``--thresholds`` prints the seconds of the hybrid at thresholds from 0 to
-infinity.
+``python -m bench.studies.searches.search_table kron20 classes --device nvidia`` searches every
+graph from 1,024 sources with each method and prints two tables; "classes" stands for all of
+`search_graphs`. The oracle is the better of the first two methods, chosen after the fact, for time
+and for joules by itself; savings are those of the hybrid over it. "fitted" is the hybrid with the
+threshold that fits the degrees. ``--thresholds`` prints the seconds of the hybrid at thresholds
+from 0 to infinity.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from clgraph import MultiSearch, MultiSearchConfig, State, energy
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.cli.text import table
 
-from ..runner import machine
-from ..runner.graphs import Places, find
-from ..runner.problem import pick_sources
+from ...runner import machine
+from ...runner.graphs import Places, find
+from ...runner.problem import pick_sources
 from .search_graphs import CLASSES
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "graphs",
         nargs="+",
-        help="names of bench/studies/search_graphs.py or bench/runner/graphs.py, or classes",
+        help="names of search_graphs.py here or of bench/runner/graphs.py, or classes",
     )
     parser.add_argument("--graphs", dest="graph_folder", type=Path, metavar="DIR")
     parser.add_argument("--data", type=Path, metavar="DIR")

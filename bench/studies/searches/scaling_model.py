@@ -1,6 +1,7 @@
-"""A model of searches by ranks, fitted to records of `bench.studies.scaling`, and more cards by it.
+"""A model of searches by ranks, fitted to records of `scaling` beside it, and more cards by it.
 
-``python -m bench.studies.scaling_model records.json ... --cards 2,64,8192 --plot scaling.svg``
+``python -m bench.studies.searches.scaling_model records.json ... --cards 2,64,8192 --plot
+scaling.svg``
 
 A search of L levels that traverses m edges with p ranks, each of which is sent b bytes, takes
 ``L (latency + step log2 p) + m / (p rate) + b / bandwidth``. The four numbers are fitted to the
@@ -77,7 +78,7 @@ def fitted(rows: Sequence[Row]) -> Model:
     Parameters
     ----------
     rows : sequence of dict
-        Of `bench.studies.scaling`: ``parts``, ``levels``, ``edges``, ``bytes``, ``ms``.
+        Of `bench.studies.searches.scaling`: ``parts``, ``levels``, ``edges``, ``bytes``, ``ms``.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Whether tuning keeps its promises: never behind auto, near the best of a whole space, two ends.
 
-``python -m bench.studies.tuning --device nvidia --json FILE`` runs three parts, each for about the
-seconds it is given (0 leaves it out):
+``python -m bench.studies.power.tuning --device nvidia --json FILE`` runs three parts, each for
+about the seconds it is given (0 leaves it out):
 
 - ``--suite 45``: tunes every case of the quick suite, then runs winner and "auto" in turn anew;
 - ``--exhaustive 75``: runs every point of the space of triangles on one graph, then tunes it with
@@ -35,9 +35,9 @@ from clgraph.tune.database import SCHEMA
 from clgraph.tune.problems import PROBLEMS
 from clgraph.tune.trials import Bench, Trial
 
-from ..runner.graphs import find
-from ..runner.machine import commit_of_checkout
-from ..runner.suites import QUICK
+from ...runner.graphs import find
+from ...runner.machine import commit_of_checkout
+from ...runner.suites import QUICK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,22 +232,22 @@ def _pareto(record: Record, device: Device, args: argparse.Namespace, save: Any)
 
 def _broken(record: Record) -> list[str]:
     """Say which promises the record does not keep."""
-    told = [
+    broken = [
         f"{case['case']}: tuned {case['tuned_ms']:.4g} ms, auto {case['auto_ms']:.4g} ms"
         for case in record["suite"]
         if case["ratio"] < 1.0 - case["noise"]
     ]
     whole = record["exhaustive"]
     if whole and not whole["whole"]:
-        told.append(f"{whole['case']}: only {whole['run']} of {whole['points']} points were run")
+        broken.append(f"{whole['case']}: only {whole['run']} of {whole['points']} points were run")
     if whole and whole["off"] > SHARE:
-        told.append(f"{whole['case']}: {whole['off']:.1%} behind the best")
-    told += [
+        broken.append(f"{whole['case']}: {whole['off']:.1%} behind the best")
+    broken += [
         f"{case['case']}: least time and least energy are the same"
         for case in record["pareto"]
         if sum(trial["pareto"] for trial in case["trials"]) < 2
     ]
-    return told
+    return broken
 
 
 def _render(record: Record) -> str:
@@ -331,8 +331,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "pareto": [],
     }
     if args.characterisation is not None:
-        told = microbenchmarks.validated(json.loads(args.characterisation.read_text()))
-        microbenchmarks.store(told, device)
+        characterised = microbenchmarks.validated(json.loads(args.characterisation.read_text()))
+        microbenchmarks.store(characterised, device)
 
     def save() -> None:
         record["broken"], record["seconds"] = _broken(record), time.monotonic() - began
@@ -348,8 +348,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         tuned += _pareto(record, device, args, save)
     save()
     if args.entries is not None:
-        told = {"schema": SCHEMA, "entries": [found.entry.record() for found in tuned]}
-        args.entries.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        shipped = {"schema": SCHEMA, "entries": [found.entry.record() for found in tuned]}
+        args.entries.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
     print(_render(record))
     return int(bool(record["broken"]))
 

@@ -247,7 +247,7 @@ class Phase:
             )
         if failed.any():
             alive = alive & ~(open_here & ((failed[:, None] & self._masks) != 0))
-        tuples, alive = _rows(alive.T.copy().any(axis=0), tuples, alive)
+        tuples, alive = _rows(np.logical_or.reduce(alive.T.copy(), axis=0), tuples, alive)
         return tuples, alive
 
     def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:

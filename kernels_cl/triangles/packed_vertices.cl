@@ -11,7 +11,7 @@
 // met is tallied in local memory, at its place in the row of v: that of the first rank in its word of
 // the table, and the marked bits below it.
 //
-// Ranks below DENSE of rows that have many of them lie there as words of bits: a SIMD group compares
+// Blocks of ranks of rows that have many of them lie there as words of bits: a SIMD group compares
 // them with the owner's a row at a time, a word a lane, and counts bit by bit in planes of registers.
 // Most of what is met is met there, and takes neither a look-up nor an atomic of its own.
 //
@@ -21,7 +21,7 @@ ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
 ${units.declarations("group")}
-${packed.declarations()}
+${packed.declarations(config.block, config.blocks, config.least)}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define WORDS ((PACKED_RANKS + 1u) / 32u)
@@ -54,7 +54,9 @@ __kernel KERNEL void triangles_packed_vertices(
 {
     ${lanes.setup()}
     __local uint table[WORDS];
+% if not config.direct:
     __local ushort first_of[WORDS];             // place in the row of a word's first rank
+% endif
     __local uint tally[TALLIES];
     __local uint word;
     const uint part = UNIT_ITEM % STREAM;
@@ -74,12 +76,15 @@ __kernel KERNEL void triangles_packed_vertices(
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
             atomic_or(&table[x >> 5], 1u << (x & 31u));
+% if not config.direct:
             if (k == 0u || row[k - 1u] >> 5 != x >> 5) first_of[x >> 5] = (ushort)k;
+% endif
         }
         unit_barrier();
         uint met = 0u;
 
         // Rows of bits: a SIMD group looks at LANES vertices u and takes two such rows at a time.
+        const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
         columns_t columns[LANE_WORDS];
         for (uint i = 0u; i < LANE_WORDS; ++i) {
@@ -91,8 +96,9 @@ __kernel KERNEL void triangles_packed_vertices(
             const uint k = base + lane_id();
             const uint u = k < to ? row[length + k] : v;
             const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            const uint words = PACKED_BLOCKS(head.y) * BLOCK_WORDS;
             uint both = 0u;
-            for (lanemask_t left = lane_ballot(PACKED_DENSE(head.y) != 0u); left; added += 2u) {
+            for (lanemask_t left = lane_ballot(PACKED_BLOCKS(head.y) != 0u); left; added += 2u) {
                 const uint one = lanemask_first(left);
                 left &= left - 1u;
                 const int two_left = left != 0u;
@@ -100,10 +106,12 @@ __kernel KERNEL void triangles_packed_vertices(
                 if (two_left) left &= left - 1u;
                 __global const uint *const a = (__global const uint *)(packed + lane_shuffle(head.x, one));
                 __global const uint *const b = (__global const uint *)(packed + lane_shuffle(head.x, other));
+                const uint a_words = min(lane_shuffle(words, one), bound);
+                const uint b_words = two_left ? min(lane_shuffle(words, other), bound) : 0u;
                 uint of_a = 0u, of_b = 0u;
                 for (uint i = 0u; i < LANE_WORDS; ++i) {
-                    const uint at = min(i * LANES + lane_id(), DENSE_WORDS - 1u);
-                    const uint in_a = a[at] & own[i], in_b = two_left ? b[at] & own[i] : 0u;
+                    const uint at = i * LANES + lane_id();
+                    const uint in_a = at < a_words ? a[at] & own[i] : 0u, in_b = at < b_words ? b[at] & own[i] : 0u;
                     of_a += (uint)popcount(in_a);
                     of_b += (uint)popcount(in_b);
                     columns_add(&columns[i], in_a, in_b);
@@ -117,8 +125,13 @@ __kernel KERNEL void triangles_packed_vertices(
             met += both;
             if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
                 for (uint i = 0u; added && i < LANE_WORDS; ++i) {
+% if not config.direct:
                     uint at = own[i] ? first_of[i * LANES + lane_id()] : 0u;
                     for (uint left = own[i]; left; left &= left - 1u, ++at) {
+% else:
+                    for (uint left = own[i]; left; left &= left - 1u) {
+                        const uint at = (i * LANES + lane_id()) * 32u + (uint)popcount(~left & (left - 1u));
+% endif
                         const uint count = columns_count(&columns[i], (uint)popcount(~left & (left - 1u)));
                         if (count) atomic_add(&tally[at], count);
                     }
@@ -134,11 +147,32 @@ __kernel KERNEL void triangles_packed_vertices(
             const uint k = base + UNIT_ITEM / STREAM;
             const uint u = k < to ? row[length + k] : v;
             const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            uint unit = head.x + (PACKED_DENSE(head.y) ? DENSE_UNITS : 0u);
-            const uint end = unit + (PACKED_FEW(head.y) + PACKED_UNIT - 1u) / PACKED_UNIT;
+            const uint blocks = PACKED_BLOCKS(head.y);
+            uint unit = head.x + blocks * BLOCK_UNITS;
+            // Nothing before v is in the words of a row that has all of that as bits.
+            const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(head.y);
+            const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
             uint both = 0u;
             for (unit += part; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
+% if config.each:
+% for i in range(8):
+                {
+                    const uint x = ranks.s${i // 2} ${">> 16" if i % 2 else "& 0xffffu"};
+                    const uint held = table[x >> 5], bit = 1u << (x & 31u);
+                    if (held & bit) {
+                        ++both;
+% if config.direct:
+                        atomic_inc(&tally[x]);
+% else:
+                        const uint at = first_of[x >> 5] + (uint)popcount(held & (bit - 1u));
+                        if (at < TALLIES) atomic_inc(&tally[at]);
+                        else atom_inc(&found[x]);
+% endif
+                    }
+                }
+% endfor
+% else:
                 uint hits = marks(table, ranks.s0) | marks(table, ranks.s1) << 2
                     | marks(table, ranks.s2) << 4 | marks(table, ranks.s3) << 6;
                 both += (uint)popcount(hits);
@@ -146,10 +180,15 @@ __kernel KERNEL void triangles_packed_vertices(
                     const uint i = (uint)popcount(~hits & (hits - 1u));
                     const uint two = i < 4u ? (i < 2u ? ranks.s0 : ranks.s1) : (i < 6u ? ranks.s2 : ranks.s3);
                     const uint x = two >> (i & 1u) * 16u & 0xffffu;
+% if config.direct:
+                    atomic_inc(&tally[x]);
+% else:
                     const uint at = first_of[x >> 5] + (uint)popcount(table[x >> 5] & ((1u << (x & 31u)) - 1u));
                     if (at < TALLIES) atomic_inc(&tally[at]);
                     else atom_inc(&found[x]);
+% endif
                 }
+% endif
                 if (ranks.s3 >> 16 >= v) break;
             }
             lane_converge();
@@ -165,10 +204,15 @@ __kernel KERNEL void triangles_packed_vertices(
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
             table[x >> 5] = 0u;
+% if config.direct:
+            if (tally[x]) atom_add(&found[x], (ulong)tally[x]);
+            tally[x] = 0u;
+% else:
             if (k < TALLIES) {
                 if (tally[k]) atom_add(&found[x], (ulong)tally[k]);
                 tally[k] = 0u;
             }
+% endif
         }
     }
     lane_converge();

@@ -55,9 +55,17 @@ void triangles_rows(
     ${lanes.setup()}
     ulong total = 0ul;
 % if config.per == "vertex":
+% if config.flush == "row":
+    // One tally a row, whose work-items add to it.
+    __local uint tallies[(TALLIES + 1u) * (${config.group_size} / SPAN)];
+    __local uint *const tally = tallies + get_local_id(0) / SPAN * (TALLIES + 1u);
+    for (uint i = get_local_id(0) % SPAN; i < TALLIES; i += SPAN) tally[i] = 0u;
+    lane_converge();
+% else:
     __local uint tallies[TALLIES * ${config.group_size}];
     __local uint *const tally = tallies + get_local_id(0);
     for (uint i = 0u; i < TALLIES; ++i) tally[i * ${config.group_size}u] = 0u;
+% endif
 % endif
     const ulong slots = (ulong)(end - first) * SPAN;
 % if config.together:
@@ -65,15 +73,28 @@ void triangles_rows(
     const ulong share = (slots + get_global_size(0) - 1u) / get_global_size(0);
     const ulong slots_end = min((get_global_id(0) + 1u) * share, slots);
     for (ulong slot = get_global_id(0) * share; slot < slots_end; ++slot) {
+% elif config.flush != "own":
+    for (ulong base = get_global_id(0) - lane_id(); base < slots; base += get_global_size(0)) {
+        const ulong slot = base + lane_id();
 % else:
     for (ulong slot = get_global_id(0); slot < slots; slot += get_global_size(0)) {
 % endif
         const uint u = first + (uint)(slot / SPAN);
 % if config.per == "vertex":
+% if config.flush != "own":
+        const int there = slot < slots;
+        if (there && slot % SPAN == 0u) spare[u] = 0;
+% else:
         if (slot % SPAN == 0u) spare[u] = 0;
 % endif
+% endif
+% if config.flush != "own":
+        const offset_t row = there ? indptr[u] : 0;
+        const uint degree = there ? (uint)(indptr[u + 1] - row) : 0u;
+% else:
         const offset_t row = indptr[u];
         const uint degree = (uint)(indptr[u + 1] - row);
+% endif
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
         uint of_u = 0u, tallied = 0u;
@@ -97,10 +118,15 @@ void triangles_rows(
             <%intersect:each_match way="merge" a="a" b="b" na="k" nb="nb" part="0u" parts="1u" args="i, j">
                 ++both;
 % if config.per == "vertex":
+% if config.flush == "row":
+                if (${i} < TALLIES) atomic_inc(&tally[${i}]);
+% else:
                 if (${i} < TALLIES) {
                     ++tally[${i} * ${config.group_size}u];
                     tallied = max(tallied, ${i} + 1u);
-                } else ADD(found[a[${i}]], 1u);
+                }
+% endif
+                else ADD(found[a[${i}]], 1u);
 % elif config.per == "list":
                 const uint slot = atomic_inc(cursor);
                 if (slot < room) vstore3((uint3)(a[${i}], v, u), slot, found);
@@ -110,21 +136,53 @@ void triangles_rows(
             </%intersect:each_match>
 % endif
 % if config.per == "vertex":
+% if config.flush == "row":
+            if (both) tallied = min(k + 1u, TALLIES);
+            if (both && k < TALLIES) atomic_add(&tally[k], both);
+% else:
             if (both && k < TALLIES) {
                 tally[k * ${config.group_size}u] += both;
                 tallied = k + 1u;
-            } else if (both) ADD(found[v], both);
+            }
+% endif
+            else if (both) ADD(found[v], both);
             of_u += both;
 % endif
             total += both;
         }
 % if config.per == "vertex":
+% if config.flush == "own":
         if (of_u) ADD(found[u], of_u);
         for (uint i = 0u; i < tallied; ++i) {
             const uint met = tally[i * ${config.group_size}u];
             if (met) ADD(found[a[i]], met);
             tally[i * ${config.group_size}u] = 0u;
         }
+% else:
+        // The work-items of a row, which lie side by side in a SIMD group, add up what each has tallied.
+        lane_converge();
+        const uint part = (uint)(slot % SPAN);
+        for (uint step = 1u; step < SPAN; step *= 2u) {
+            of_u += lane_shuffle(of_u, lane_id() ^ step);
+            tallied = max(tallied, lane_shuffle(tallied, lane_id() ^ step));
+        }
+        if (of_u && part == 0u) ADD(found[u], of_u);
+        for (uint i = part; i < tallied; i += SPAN) {
+% if config.flush == "row":
+            const uint met = tally[i];
+            tally[i] = 0u;
+% else:
+            uint met = 0u;
+            for (uint q = 0u; q < SPAN; ++q) {
+                __local uint *const one = tally - part + q + i * ${config.group_size}u;
+                met += *one;
+                *one = 0u;
+            }
+% endif
+            if (met) ADD(found[a[i]], met);
+        }
+        lane_converge();
+% endif
 % endif
     }
     lane_converge();

@@ -1,6 +1,8 @@
 ## packed: ascending rows of small numbers as 16-bit words, in units that one load takes.
 ##
-## declarations()        at file scope
+## declarations(block, blocks)
+##                       at file scope: numbers of a block, 128 times a power of two, and how many
+##                       blocks may be bits, up to 7 and below 8,192 numbers
 ## In scope              the lane vocabulary
 ## Called by             packed_fill: the work-items that write a row, each with its number among them
 ## Barriers              none
@@ -11,21 +13,27 @@
 ## PACKED_BEGIN(e, v)    unit where the row of v begins whose first edge is e; rows have room there for
 ##                       as many words as edges
 ## PACKED_FEW(counts)    of what is kept of a row: its words
-## PACKED_DENSE(counts)  and how many numbers below DENSE come first, as DENSE_WORDS words of bits, which
-##                       take the room of DENSE_PLACES; at least DENSE_LEAST, or 0
+## PACKED_DENSE(counts)  and how many numbers come before them as bits, of PACKED_BLOCKS(counts) blocks of
+##                       BLOCK_WORDS words, each of which has at least BLOCK_LEAST of them; those take
+##                       the room of as many words as they are numbers, or less
 ## packed_fill(...)      writes what fills up the last unit; no number that is packed is it
 
-<%def name="declarations()">\
+<%def name="declarations(block, blocks, least)">\
 #define PACKED_UNIT 8u
 #define PACKED_RANKS 65535u
 #define PACKED_BEGIN(e, v) ((uint)((e) / PACKED_UNIT) + (v))
 #define PACKED_FEW(counts) ((counts) & 0xffffu)
-#define PACKED_DENSE(counts) ((counts) >> 16)
-#define DENSE 1024u
+#define PACKED_DENSE(counts) ((counts) >> 16 & 0x1fffu)
+#define PACKED_BLOCKS(counts) ((counts) >> 29)
+#define PACKED_COUNTS(few, dense, blocks) ((few) | (dense) << 16 | (blocks) << 29)
+#define BLOCK ${block}u                 // numbers of a block of bits
+#define BLOCKS ${blocks}u
+#define BLOCK_WORDS (BLOCK / 32u)
+#define BLOCK_PLACES (BLOCK / 16u)
+#define BLOCK_UNITS (BLOCK_PLACES / PACKED_UNIT)
+#define BLOCK_LEAST ${least}u
+#define DENSE (BLOCK * BLOCKS)          // numbers that may be bits
 #define DENSE_WORDS (DENSE / 32u)
-#define DENSE_PLACES (DENSE / 16u)
-#define DENSE_UNITS (DENSE_PLACES / PACKED_UNIT)
-#define DENSE_LEAST DENSE_PLACES
 
 static inline void packed_fill(
     __global ushort *restrict row, const uint count, const uint item, const uint items

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles import orient
 from clgraph.algorithms.triangles.config import Bitmap
 from clgraph.algorithms.triangles.launching import TurnedCounting
 from clgraph.algorithms.triangles.orient import ALIGNED
@@ -35,6 +36,10 @@ NEAR_GROUP, FAR_GROUP = (
     128,
     64,
 )  # work-items of a group for owners after those, and after packed ranks
+
+
+DIRECT_RANKS, EACH = 0, False
+FAR_RANKS, FAR_STREAM, FAR_UNIT = 1 << 16, 4, "group"
 
 
 def _table_bytes(bits: int) -> int:
@@ -88,6 +93,12 @@ class OwnerCounting(TurnedCounting):
         for begin, stop, name, options in self._phases(per, first, end):
             file = name.removeprefix("triangles_")
             file = file if file in {"owners", "packed_vertices"} else "packed"
+            if file != "owners":
+                options |= {
+                    "block": orient.DENSE_BLOCK,
+                    "blocks": orient.DENSE_BLOCKS,
+                    "least": orient.DENSE_LEAST,
+                }
             kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
             arrays = (*self.turned.packed, *rows) if file != "owners" else rows
             for one, other in self.ranges(begin, stop):
@@ -115,10 +126,14 @@ class OwnerCounting(TurnedCounting):
             yield from self._packed_phases(first, end)
             return
         if per == "vertex" and self._packed and first < PACKED_RANKS:
-            for most in (BYTE_RANKS, PACKED_RANKS):
+            for most in (DIRECT_RANKS, BYTE_RANKS, PACKED_RANKS):
                 stop = min(most, end)
                 if first < stop:
-                    shape = {"tallies": TALLIES, "group_size": self._size(first)}
+                    direct = most == DIRECT_RANKS
+                    tallies = max(TALLIES, orient.DENSE_BLOCK * orient.DENSE_BLOCKS)
+                    tallies = max(tallies, DIRECT_RANKS) if direct else tallies
+                    shape = {"tallies": tallies, "group_size": self._size(first)}
+                    shape |= {"direct": direct, "each": EACH}
                     shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
                     yield first, stop, "triangles_packed_vertices", shape
                     first = stop
@@ -163,8 +178,12 @@ class OwnerCounting(TurnedCounting):
                 yield first, stop, f"triangles_packed_{table}", shape
                 first = stop
         if first < end:
-            shape = {"table": "bits", "ranks": PACKED_RANKS, "stream": self._streams[0]}
-            shape |= {"beyond": True, "unit": "group", "shared_bits": SMALL_TABLE_BITS}
+            shape = {
+                "table": "bits",
+                "ranks": FAR_RANKS,
+                "stream": min(FAR_STREAM, self.config.lanes),
+            }
+            shape |= {"beyond": True, "unit": FAR_UNIT, "shared_bits": SMALL_TABLE_BITS}
             shape["group_size"] = self.group_of(FAR_GROUP)
             yield first, end, "triangles_packed_beyond", shape
 

@@ -23,6 +23,7 @@ __all__ = ["RowCounting"]
 
 FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item takes
 SPAN = 4  # work-items of a row of more
+FLUSH = "own"
 TALLIES = 12  # edges of a row that are counted in local memory
 # Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
 TILES, TILE_SLACK = (4, 8), 1.3
@@ -69,7 +70,7 @@ class RowCounting(Counting):
     def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
         shape = {
-            "together": self.device.traits.is_cpu,
+            "together": self.config.lanes == 1,
             "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
         }
         where, kept = self._kept(per)
@@ -79,6 +80,9 @@ class RowCounting(Counting):
             name = "rows"
             width = 4 if per == "edge" else self._width
             kept = {"span": self._span, "width": width, "tallies": TALLIES}
+            shares = per == "vertex" and 1 < self._span <= self.config.lanes
+            shares = shares and self._span & (self._span - 1) == 0
+            kept["flush"] = FLUSH if shares else "own"
         kernel = self.kernel(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
         graph = (self.rows.indptr, self.rows.indices)
         m: tuple[Argument, ...] = ()

@@ -36,14 +36,6 @@ ${intersect.functions()}
 #define LIMIT (RANKS - 1u)              // ranks from it on are beyond the other table
 #define SHARED_WORD(x) shared_table[(x) % SHARED_BITS >> 5]
 
-// Whether a rank beyond the table is in a row.
-static inline int far_met(
-    const __local uint *shared_table, const __global uint *row, const uint length, const uint x
-) {
-    if (!(SHARED_WORD(x) >> (x & 31u) & 1u)) return 0;
-    const uint at = lower_bound(row, length, x);
-    return at < length && row[at] == x;
-}
 % endif
 % if config.table == "bytes":
 #define WORDS (RANKS / 4u)
@@ -191,8 +183,8 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
 % for i in range(4):
                     {
                         const uint low = ranks.s${i} & 0xffffu, high = ranks.s${i} >> 16;
-                        if (low >= LIMIT && low < 0xffffu) met += far_met(shared_table, row, length, low);
-                        if (high >= LIMIT && high < 0xffffu) met += far_met(shared_table, row, length, high);
+                        if (low >= LIMIT && low < 0xffffu) { ${far_met("low", "row", "length")} }
+                        if (high >= LIMIT && high < 0xffffu) { ${far_met("high", "row", "length")} }
                     }
 % endfor
                 }
@@ -204,7 +196,7 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
             for (uint j = PACKED_FEW(other.y) + PACKED_DENSE(other.y) + part; j < far_end; j += STREAM) {
                 const uint x = far[j];
                 if (x >= v) break;
-                met += far_met(shared_table, row + near, length - near, x);
+                ${far_met("x", "(row + near)", "(length - near)")}
             }
 % endif
         }
@@ -230,3 +222,11 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
     const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
     if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
 }
+
+## Whether a rank beyond the table is in a row.
+<%def name="far_met(x, row, length)">
+if (SHARED_WORD(${x}) >> (${x} & 31u) & 1u) {
+    const uint at = lower_bound(${row}, ${length}, ${x});
+    met += at < ${length} && ${row}[at] == ${x};
+}
+</%def>

@@ -25,12 +25,15 @@ ${memory.vocabulary()}
 ${group.declarations()}
 ${intersect.functions()}
 % if config.packed:
-${packed.declarations(config.block, config.blocks, config.least)}
+${packed.declarations()}
 % endif
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 #define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
+% if config.tiny:
+#define TINY_ROW ${config.tiny}u
+% endif
 #define WINDOW ${WINDOW}u                // ranks that a work-group sorts at a time
 #define WORDS (WINDOW / 32u)
 #define BATCH max(LANES / 4u, 1u)        // short rows that a SIMD group looks up at a time
@@ -169,9 +172,9 @@ __kernel KERNEL void orient_rank(
     }
 }
 
-% for least, most in config.tiles:
-// Rows of at most ${most} edges${f" and more than {least}" if least else ""}, each by as many lanes, which compare what each of them has.
-__kernel KERNEL void orient_rows_of_${most}(
+% if config.tiny:
+// Rows of at most TINY_ROW edges, each by as many lanes, which compare what each of them has.
+__kernel KERNEL void orient_tiny_rows(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,
@@ -188,19 +191,19 @@ __kernel KERNEL void orient_rows_of_${most}(
 % endif
 {
     ${lanes.setup()}
-    const uint end = starts[${least + 1}u];            // buckets of more edges have ended there
-    const uint part = lane_id() % ${most}u, tile = lane_id() - part;
-    const lanemask_t mates = (ALL_LANES >> (LANES - ${most}u)) << tile;
-    uint base = starts[${most + 1}u] + ((uint)get_group_id(0) * GROUP_LANES + LANE_GROUP) * (LANES / ${most}u);
-    for (; base < end; base += (uint)get_global_size(0) / ${most}u) {
-        const uint r = base + lane_id() / ${most}u;
+    const uint end = starts[1u];            // buckets of more edges have ended there
+    const uint part = lane_id() % TINY_ROW, tile = lane_id() - part;
+    const lanemask_t mates = (ALL_LANES >> (LANES - TINY_ROW)) << tile;
+    uint base = starts[TINY_ROW + 1u] + ((uint)get_group_id(0) * GROUP_LANES + LANE_GROUP) * (LANES / TINY_ROW);
+    for (; base < end; base += (uint)get_global_size(0) / TINY_ROW) {
+        const uint r = base + lane_id() / TINY_ROW;
         const int there = r < end;
         const uint v = there ? vertices[r] : 0u;
         const offset_t begin = there ? indptr[v] : 0;
         const uint degree = there ? (uint)(indptr[v + 1u] - begin) : 0u;
         const uint x = part < degree ? ranks[indices[begin + part]] : NOTHING;
         uint place = 0u;
-        for (uint i = 0u; i < ${most}u; ++i) place += lane_shuffle(x, tile + i) < x;
+        for (uint i = 0u; i < TINY_ROW; ++i) place += lane_shuffle(x, tile + i) < x;
         const uint below = lanemask_count(lane_ballot(x < r) & mates);
         if (part < degree) rows[begin + place] = x;
 % if config.packed:
@@ -208,7 +211,7 @@ __kernel KERNEL void orient_rows_of_${most}(
         const uint unit = PACKED_BEGIN(begin, v);
         __global ushort *const words = packed + (size_t)unit * PACKED_UNIT;
         if (x < min(r, PACKED_RANKS)) words[place] = (ushort)x;
-        packed_fill(words, few, part, ${most}u);
+        packed_fill(words, few, part, TINY_ROW);
 % endif
         if (part == 0u && there) {
 % if config.packed:
@@ -219,7 +222,6 @@ __kernel KERNEL void orient_rows_of_${most}(
             degrees[r] = degree;
         }
     }
-% if not least:
     // Vertices without edges.
     for (uint r = end + (uint)get_global_id(0); r < n; r += (uint)get_global_size(0)) {
 % if config.packed:
@@ -229,10 +231,9 @@ __kernel KERNEL void orient_rows_of_${most}(
         outs[r] = 0u;
         degrees[r] = 0u;
     }
-% endif
 }
 
-% endfor
+% endif
 // Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones. Of a few
 // rows at a time a lane each knows where it lies and what there was in it.
 __kernel KERNEL void orient_short_rows(
@@ -257,8 +258,8 @@ __kernel KERNEL void orient_short_rows(
     __local uint *const smaller = (__local uint *)smaller_by_four;
     const uint units = (uint)get_num_groups(0) * GROUP_LANES;
     const uint first = starts[SHORT_ROW + 1u];  // buckets of more edges have ended there
-% if config.tiles:
-    const uint end = starts[${config.tiles[-1][1] + 1}u];
+% if config.tiny:
+    const uint end = starts[TINY_ROW + 1u];
 % else:
     const uint end = n;
 % endif
@@ -379,35 +380,11 @@ __kernel KERNEL void orient_long_rows(
         uint dense = 0u, blocks = 0u, few = 0u; // ranks that are bits, their blocks, and ranks that are words
 % endif
         for (uint window = 0u; window == 0u || window < r; window += WINDOW) {
-% if config.ahead == 1:
             for (uint k = lid; k < degree; k += GROUP_SIZE) {
                 const uint x = ranks[indices[begin + k]];
                 if (x < r && x - window < WINDOW) atomic_or(&bits[(x - window) >> 5], 1u << (x & 31u));
                 if (x > r && window == 0u) rows[begin + degree - 1u - atomic_inc(&above)] = x;
             }
-% else:
-            // Several loads are under way at a time.
-            for (uint base = 0u; base < degree; base += ${config.ahead}u * GROUP_SIZE) {
-                uint x[${config.ahead}];
-                for (uint i = 0u; i < ${config.ahead}u; ++i) {
-                    const uint k = base + i * GROUP_SIZE + lid;
-                    x[i] = k < degree ? indices[begin + k] : NOTHING;
-                }
-                for (uint i = 0u; i < ${config.ahead}u; ++i) x[i] = x[i] == NOTHING ? r : ranks[x[i]];
-                for (uint i = 0u; i < ${config.ahead}u; ++i) {
-                    if (x[i] < r && x[i] - window < WINDOW) atomic_or(&bits[(x[i] - window) >> 5], 1u << (x[i] & 31u));
-% if config.ballots:
-                    const lanemask_t high = lane_ballot(x[i] > r && window == 0u);
-                    uint at = 0u;
-                    if (high && lane_id() == 0u) at = atomic_add(&above, lanemask_count(high));
-                    at = lane_broadcast(at, 0u) + lanemask_count(high & lane_mask_lt());
-                    if (x[i] > r && window == 0u) rows[begin + degree - 1u - at] = x[i];
-% else:
-                    if (x[i] > r && window == 0u) rows[begin + degree - 1u - atomic_inc(&above)] = x[i];
-% endif
-                }
-            }
-% endif
             group_barrier();
 % if config.packed:
             if (window == 0u) {                 // all that may be packed are in it

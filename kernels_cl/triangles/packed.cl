@@ -4,6 +4,7 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // As in owners.cl a group marks N+(v) in local memory and streams N+(u) past it for every u that v is in
@@ -23,7 +24,7 @@ ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
 ${units.declarations(config.unit)}
-${packed.declarations(config.block, config.blocks, config.least)}
+${packed.declarations()}
 ${intersect.functions()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -33,7 +34,6 @@ ${intersect.functions()}
 #define CHUNK ${"LANES" if config.beyond else "1u"}
 % if config.beyond:
 #define SHARED_BITS ${config.shared_bits}u       // of the table of what is beyond
-#define LIMIT (RANKS - 1u)              // ranks from it on are beyond the other table
 #define SHARED_WORD(x) shared_table[(x) % SHARED_BITS >> 5]
 
 % endif
@@ -45,32 +45,14 @@ ${intersect.functions()}
 #define LOOK(two) (marked[min((two) & 0xffffu, RANKS - 1u)] + marked[min((two) >> 16, RANKS - 1u)])
 % else:
 #define WORDS (RANKS / 32u)
-% if config.ranks < 65536:
-#define BIT_OF(x) (table[min(x, RANKS - 1u) >> 5] >> (min(x, RANKS - 1u) & 31u) & 1u)
-#define LOOK(two) (BIT_OF((two) & 0xffffu) + BIT_OF((two) >> 16))
-% else:
 #define LOOK(two) ((table[((two) & 0xffffu) >> 5] >> ((two) & 31u) & 1u) \
     + (table[(two) >> 21] >> ((two) >> 16 & 31u) & 1u))
-% endif
 #define MARK(x) atomic_or(&table[(x) >> 5], 1u << ((x) & 31u))
 #define UNMARK(x) table[(x) >> 5] = 0u
 % endif
 
 __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.table}(
-    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ counts
-    __global const uint4 *restrict packed,      // units
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m] smaller ranks first, then the greater ones
-    const uint first,                           // owners from `first` on, in `items` pieces:
-    const uint items,                           // `pieces` for each of the first `hubs`, else one
-    const uint hubs,
-    const uint pieces,
-    const uint anew,                            // whether partial sums begin here
-    const uint counter,                         // which of `next` counts what is claimed
-    __global uint *next,                        // in/out, 0 on entry
-    __global ulong *partial)                    // [SIMD groups] in/out: triangles found
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     __local uint4 tables[UNITS * WORDS / 4u];
@@ -122,8 +104,8 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
         for (uint w = UNIT_ITEM; w < own_words; w += UNIT_ITEMS) bits[w] = ((__global const uint *)own)[w];
         own += 2u * own_words;
 % if config.beyond:
-        const uint near = few + PACKED_DENSE(head.y), last = row[length - 1u];
-        const uint stop = last < LIMIT ? last : 0x10000u;   // no rank of the row is greater
+        const uint near = few + PACKED_DENSE(head.y);
+        const uint last = row[length - 1u];     // no rank of the row is greater
         for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS)
             atomic_or(&SHARED_WORD(row[k]), 1u << (row[k] & 31u));
         unit_barrier();
@@ -133,9 +115,6 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
 % if config.table == "bytes":
             if (x < DENSE) atomic_or(&bits[x >> 5], 1u << (x & 31u));
             else MARK(x);
-% elif config.beyond and config.ranks < 65536:
-            if (x < LIMIT) MARK(x);
-            else atomic_or(&SHARED_WORD(x), 1u << (x & 31u));
 % else:
             MARK(x);
 % endif
@@ -177,18 +156,7 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
                 if (ranks.s3 >> 16 >= v) break;
             }
 % else:
-                if (ranks.s3 >> 16 >= stop) break;
-% if config.ranks < 65536:
-                if (ranks.s3 >> 16 >= LIMIT && last >= LIMIT) {
-% for i in range(4):
-                    {
-                        const uint low = ranks.s${i} & 0xffffu, high = ranks.s${i} >> 16;
-                        if (low >= LIMIT && low < 0xffffu) { ${far_met("low", "row", "length")} }
-                        if (high >= LIMIT && high < 0xffffu) { ${far_met("high", "row", "length")} }
-                    }
-% endfor
-                }
-% endif
+                if (ranks.s3 >> 16 >= last) break;
             }
             if (near == length) continue;
             __global const uint *const far = rows + begins[u];
@@ -196,20 +164,16 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
             for (uint j = PACKED_FEW(other.y) + PACKED_DENSE(other.y) + part; j < far_end; j += STREAM) {
                 const uint x = far[j];
                 if (x >= v) break;
-                ${far_met("x", "(row + near)", "(length - near)")}
+                if (SHARED_WORD(x) >> (x & 31u) & 1u) {
+                    const uint at = near + lower_bound(row + near, length - near, x);
+                    met += at < length && row[at] == x;
+                }
             }
 % endif
         }
         total += met;
         unit_barrier();
-% if config.beyond and config.ranks < 65536:
-        for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) {
-            if (own[k] < LIMIT) UNMARK(own[k]);
-            else SHARED_WORD(own[k]) = 0u;
-        }
-% else:
         for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) UNMARK(own[k]);
-% endif
         for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += UNIT_ITEMS) bits[w] = 0u;
 % if config.beyond:
         for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS) SHARED_WORD(row[k]) = 0u;
@@ -222,11 +186,3 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
     const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
     if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
 }
-
-## Whether a rank beyond the table is in a row.
-<%def name="far_met(x, row, length)">
-if (SHARED_WORD(${x}) >> (${x} & 31u) & 1u) {
-    const uint at = lower_bound(${row}, ${length}, ${x});
-    met += at < ${length} && ${row}[at] == ${x};
-}
-</%def>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +26,7 @@ BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 17  # not less than the ranks that are packed
-TILES = (8,)  # edges of rows that as many lanes sort
-DENSE_BLOCK, DENSE_BLOCKS, DENSE_LEAST = 1024, 1, 64
-AHEAD, BALLOTS = 1, False
+TINY_ROW = 8  # edges of rows that as many lanes sort
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1  # and the next long row
@@ -43,10 +40,9 @@ def _packs(config: Resolved) -> bool:
     return config.renamed and config.lanes > 1
 
 
-def _tiles(config: Resolved) -> tuple[tuple[int, int], ...]:
-    """Rows of how many edges as many lanes sort: more than the first number, up to the second."""
-    sizes = [size for size in TILES if _packs(config) and size <= config.lanes]
-    return tuple(pairwise((0, *sizes)))
+def _tiny(config: Resolved) -> int:
+    """Edges of the longest rows that as many lanes sort; 0 where there are fewer lanes."""
+    return TINY_ROW if _packs(config) and config.lanes >= TINY_ROW else 0
 
 
 def _parameters(config: Resolved) -> dict[str, Any]:
@@ -54,12 +50,7 @@ def _parameters(config: Resolved) -> dict[str, Any]:
         "config": SimpleNamespace(
             **{name: getattr(config, name) for name in SHAPE},
             packed=_packs(config),
-            tiles=_tiles(config),
-            ahead=AHEAD,
-            ballots=BALLOTS,
-            block=DENSE_BLOCK,
-            blocks=DENSE_BLOCKS,
-            least=DENSE_LEAST,
+            tiny=_tiny(config),
         ),
         "BUCKETS": BUCKETS,
         "SHORT_ROW": SHORT_ROW_CPU if config.lanes == 1 else SHORT_ROW_LANES * config.lanes,
@@ -166,8 +157,7 @@ class Orientation(StoredRows):
         self.packed: tuple[Allocation, ...] = ()
         if self.renamed:
             names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
-            self._tiles = [f"rows_of_{most}" for _, most in _tiles(config)]
-            names += self._tiles
+            names += ["tiny_rows"] * bool(_tiny(config))
             self.rows = memory.allocate("rows_by_rank", -(-graph.m // ALIGNED) * ALIGNED, np.uint32)
             self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
             self._ranks = memory.allocate("ranks", n, np.uint32)
@@ -209,8 +199,9 @@ class Orientation(StoredRows):
         sorting = (self._control, *order)
         filled = (self.rows, *self.packed)
         launch(log, kernels["long_rows"], *graph[:2], *sorting, *rows, *filled)
-        for name in ("short_rows", *self._tiles):
-            launch(log, kernels[name], *graph, *sorting, *rows, *filled)
+        launch(log, kernels["short_rows"], *graph, *sorting, *rows, *filled)
+        if "tiny_rows" in kernels:
+            launch(log, kernels["tiny_rows"], *graph, *sorting, *rows, *filled)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""

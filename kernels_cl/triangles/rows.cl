@@ -9,8 +9,8 @@
 // of a row has no x before it.
 //
 // What is counted of x and of v goes to tallies of the row of u in local memory, which its work-items
-// share, so that vertices take at most one global atomic for an edge that closes triangles. They are added to zeros: each run leaves
-// zeros for the next one in `spare`.
+// share, so that vertices take at most one global atomic for an edge that closes triangles. They are
+// added to zeros: each run leaves zeros for the next one in `spare`.
 //
 // Supports of edges: each edge intersects whole rows, four places at a time, and its support is
 // stored at both of its places. That finds each triangle three times, and needs neither atomics nor

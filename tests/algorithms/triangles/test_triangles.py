@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import clgraph as cg
 from clgraph.algorithms.triangles import orient, owners
-from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
+from clgraph.algorithms.triangles.config import BOUND, Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = dict(bundled_graphs())
@@ -211,8 +211,22 @@ def test_work_is_shared_within_long_rows(intel):
     many = cg.Triangles(graph, config=shared, device=intel).run()
     assert one.count == many.count == 64 * 63 * 62 // 6 + hub
     assert one.stats.longest >= hub
-    # Bins of 64, 512 and 8,192 steps have 8, 32 and 256 work-items an intersection.
-    assert many.stats.longest <= 8192 // 32
+    assert many.stats.longest <= BOUND
+
+
+@pytest.mark.parametrize("way", [Path(), Search()])
+@pytest.mark.parametrize("hub", [100, 5000, 40_000])
+def test_a_hub_of_any_degree_is_shared(way, hub, intel):
+    """TC-11: the bound does not grow with the hub, whose rows are cut in more parts."""
+    ends = np.arange(2, hub + 2)
+    spokes = [np.stack([np.full(hub, end), ends]) for end in (0, 1)]
+    # By number both hubs' rows come first: their common edge walks all of both.
+    n = hub + 2
+    graph = undirected(*(n - 1 - np.concatenate([*spokes, [[0], [1]]], axis=1)), n=n)
+    config = cg.TrianglesConfig(intersect=way, order="id", counters=True)
+    found = cg.Triangles(graph, config=config, device=intel).run()
+    assert found.count == hub
+    assert 0 < found.stats.longest <= BOUND
 
 
 @cache

@@ -59,6 +59,13 @@ BARS = {
     "kron+2": {"total": 9.0},
 }
 VERTEX_FACTOR = 1.5
+NAMES = {
+    "road": "road-like",
+    "mesh": "planar mesh",
+    "rgg": "geometric",
+    "kron": "Kronecker, scale {scale}",
+    "kron+2": "Kronecker, scale {more}",
+}
 JOULES = ("energy", "joules_per_run")  # where a graph's figures have them
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
@@ -230,7 +237,9 @@ def page(record: dict[str, Any]) -> str:
     """Give the tables of a page: milliseconds and joules of each graph, and of each preset."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for key, found in record["graphs"].items():
-        kinds.setdefault(key.split("/")[0], []).append(found)
+        name = NAMES[key.split("/")[0]]
+        name = name.format(scale=record["scale"], more=record["scale"] + 2)
+        kinds.setdefault(name, []).append(found)
 
     def told(each: list[dict[str, Any]], *path: str) -> str:
         values: list[float] = []
@@ -253,6 +262,8 @@ def page(record: dict[str, Any]) -> str:
         lines.append(f"| {kind} | {sizes} | {' | '.join(cells)} | {told(each, *JOULES)} |")
     named = {kind: each for kind, each in kinds.items() if each[0].get("presets")}
     presets = sorted({preset for each in named.values() for preset in each[0]["presets"]})
+    if not presets:
+        return "\n".join(lines)
     lines += ["", f"| preset | {' | '.join(f'{kind}, ms | J' for kind in named)} |"]
     lines.append("|---|" + "--:|--:|" * len(named))
     for preset in presets:

@@ -120,6 +120,15 @@ def test_any_graph_is_cleaned_on_request(device, graph):
         check(graph, device, config, clean=True)
 
 
+@pytest.mark.parametrize("config", ["auto", "bitmap"])
+def test_linear_algebra_counts_the_same(config, device):
+    """TC-23: the sum of A * A where A has entries, over 6, by scipy; of hubs and of few edges."""
+    for graph in (cg.generate.kron(8, seed=2), cg.generate.geometric(400, seed=2)):
+        expected = int(supports_of(simple(graph)).sum()) // 6
+        assert expected > 0
+        assert cg.triangle_count(graph, clean=True, config=config, device=device) == expected
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [

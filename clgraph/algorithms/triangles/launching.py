@@ -41,7 +41,6 @@ class Counting:
 
     sum_type: type[np.unsignedinteger[Any]] = np.uint64  # of what is counted of a vertex
     intersections: int  # pairs of rows
-    probes: int | None = None
     longest: int | None = None
     main = ""  # the kernel whose arguments a file calls so, where it has several
 
@@ -59,6 +58,11 @@ class Counting:
         self.partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
         self._steps: dict[Any, Step] = {}
         self.source_hashes: set[str] = set()
+
+    @property
+    def probes(self) -> int | None:
+        """Elements that a run looks up in tables of bits, where it does."""
+        return None
 
     @property
     def work(self) -> Work:
@@ -125,7 +129,7 @@ class Counting:
             table.allocate(self.memory)
             shape = {each: getattr(self.config, each) for each in SHAPE}
             config = SimpleNamespace(**shape | {"per": per} | more)
-            takes = {"arguments": self.declare(self.main or name, per).rows}
+            takes: dict[str, Any] = {"arguments": self.declare(self.main or name, per).rows}
             takes |= {key: other.rows for key, other in self.beside().items()}
             program = load(self.device, file, config=config, **takes)
             self.source_hashes.add(program.source_hash)

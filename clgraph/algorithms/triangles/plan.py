@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
+from clgraph.algorithms.triangles.orient import Orientation
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device.programs.asked import asking
@@ -257,7 +258,9 @@ class Triangles(Plan):
         if not self.config.renamed:
             return of_rank
         of_vertex = np.empty_like(of_rank)
-        of_vertex[self._counting.turned.vertices.read()] = of_rank
+        turned = self._counting.rows
+        assert isinstance(turned, Orientation)
+        of_vertex[turned.vertices.read()] = of_rank
         return of_vertex
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:

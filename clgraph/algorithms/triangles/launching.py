@@ -14,6 +14,8 @@ from clgraph.device import Kernel, Memory, load, wait
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import Orientation, StoredRows
     from clgraph.device import Device
@@ -68,6 +70,10 @@ class Counting:
     def work(self) -> Work:
         """What the last run had to do."""
         return Work(self.intersections, self.probes, self.longest)
+
+    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put what was counted by rank in the order of the vertices."""
+        return of_rank
 
     def launch(
         self,
@@ -150,6 +156,14 @@ class TurnedCounting(Counting):
     def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
         super().__init__(config, device, turned)
         self.turned = turned
+
+    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put what was counted by rank in the order of the vertices."""
+        if not self.config.renamed:
+            return of_rank
+        of_vertex = np.empty_like(of_rank)
+        of_vertex[self.turned.vertices.read()] = of_rank
+        return of_vertex
 
     def declare_turned(self, table: Table) -> None:
         """Declare the rows by rank."""

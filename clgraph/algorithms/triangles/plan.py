@@ -9,7 +9,6 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
-from clgraph.algorithms.triangles.orient import Orientation
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device.programs.asked import asking
@@ -208,7 +207,7 @@ class Triangles(Plan):
             found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
             count = run(log, "vertex", {"found": found})
             of_rank = found.read().astype(np.int64)
-            return count, self._by_vertex(of_rank)
+            return count, self._counting.by_vertex(of_rank)
         if isinstance(self._counting, RowCounting):
             supports = self._room("supports", m, np.uint32)
             count = run(log, "edge", {"found": supports})
@@ -253,15 +252,6 @@ class Triangles(Plan):
         found = triangles.read(3 * count)
         corners = np.sort(found.astype(np.int64).reshape(-1, 3), axis=1)
         return corners[np.lexsort(corners.T[::-1])]
-
-    def _by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
-        if not self.config.renamed:
-            return of_rank
-        of_vertex = np.empty_like(of_rank)
-        turned = self._counting.rows
-        assert isinstance(turned, Orientation)
-        of_vertex[turned.vertices.read()] = of_rank
-        return of_vertex
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:
         """List all triangles, some at a time.

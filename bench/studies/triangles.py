@@ -7,7 +7,9 @@ seed are drawn side by side before any is timed; they and seeds are taken in tur
 are spent. What is beside "auto" is timed on the first seed, where nothing else is measured.
 ``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
 describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
-a code tells; ours is then wall clock, with preparation.
+a code tells; ours is then wall clock, with preparation.  ``--presets`` times totals of every other
+preset on the first seed, with joules where they are metered. ``--page RECORD`` measures nothing: it
+prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
 """
 
 from __future__ import annotations
@@ -57,6 +59,14 @@ BARS = {
     "kron+2": {"total": 9.0},
 }
 VERTEX_FACTOR = 1.5
+NAMES = {
+    "road": "road-like",
+    "mesh": "planar mesh",
+    "rgg": "geometric",
+    "kron": "Kronecker, scale {scale}",
+    "kron+2": "Kronecker, scale {more}",
+}
+JOULES = ("energy", "joules_per_run")  # where a graph's figures have them
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
     (Bitmap(packed=False), ("total", "vertex")),
@@ -203,6 +213,68 @@ def measure(
     return found
 
 
+def presets_of(graph: Graph, device: Device, count: int, *, metered: bool) -> dict[str, Any]:
+    """Totals by every other preset: milliseconds with preparation, and joules.
+
+    Raises
+    ------
+    ValueError
+        If one finds another number.
+    """
+    found: dict[str, Any] = {}
+    for preset in sorted(set(TrianglesConfig.presets()) - {"auto"}):
+        plan = Triangles(graph, config=preset, device=device)
+        if (other := plan.run().count) != count:
+            raise ValueError(f"{preset} finds {other} triangles, not {count}")
+        runs = [plan.run(prepare=True).stats.kernel_ms for _ in range(REPEATS)]
+        found[preset] = {"with_ms": statistics.median(runs)}
+        if metered:
+            found[preset]["energy"] = energy_of(partial(plan.run, prepare=True), device)
+    return found
+
+
+def page(record: dict[str, Any]) -> str:
+    """Give the tables of a page: milliseconds and joules of each graph, and of each preset."""
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for key, found in record["graphs"].items():
+        name = NAMES[key.split("/")[0]]
+        name = name.format(scale=record["scale"], more=record["scale"] + 2)
+        kinds.setdefault(name, []).append(found)
+
+    def told(each: list[dict[str, Any]], *path: str) -> str:
+        values: list[float] = []
+        for found in each:
+            value: Any = found
+            for name in path:
+                value = value.get(name) if isinstance(value, dict) else None
+            values += [] if value is None else [value]
+        return f"{statistics.median(values):.3f}" if values else ""
+
+    lines = [
+        "| graph | vertices, stored edges | triangles | total | of that, preparing | per vertex "
+        "| per edge | joules of a total |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for kind, each in kinds.items():
+        sizes = f"{each[0]['n']:,}, {each[0]['m']:,} | {each[0]['count']:,}"
+        paths = (("total", "with_ms"), ("total", "prepare_ms"), ("vertex", "with_ms"))
+        cells = [told(each, *path) for path in (*paths, ("edge", "with_ms"))]
+        lines.append(f"| {kind} | {sizes} | {' | '.join(cells)} | {told(each, *JOULES)} |")
+    named = {kind: each for kind, each in kinds.items() if each[0].get("presets")}
+    presets = sorted({preset for each in named.values() for preset in each[0]["presets"]})
+    if not presets:
+        return "\n".join(lines)
+    lines += ["", f"| preset | {' | '.join(f'{kind}, ms | J' for kind in named)} |"]
+    lines.append("|---|" + "--:|--:|" * len(named))
+    for preset in presets:
+        cells = [
+            f"{told(each, 'presets', preset, 'with_ms')} | {told(each, 'presets', preset, *JOULES)}"
+            for each in named.values()
+        ]
+        lines.append(f"| `{preset}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Lines of the table: each graph and what is counted, beside its bar."""
     rows = []
@@ -248,8 +320,19 @@ def label(way: Intersection) -> str:
     return f"{way.way}({', '.join(said)})"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the study; 1 if a count is wrong."""
+def report(record: dict[str, Any], *, parts: bool) -> None:
+    """Print what was measured, with the steps of each run or without them."""
+    if parts:
+        print("\n".join(steps_of(record["graphs"])))
+    columns = ["graph", "per", "with ms", "prepare ms", "without ms", "bar ms"]
+    print(table(columns, rows_of(record["graphs"])))
+    print("seconds until graphs were there:", record["graphs_ready_s"])
+    if record["left_out"]:
+        print("no time for", ", ".join(record["left_out"]))
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device")
     parser.add_argument("--scale", type=int, default=20)
@@ -261,8 +344,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--codes", type=Path, help="native codes to time, algorithms=['triangles']")
     parser.add_argument("--pers", default=",".join(PERS), help="what is counted; default all")
     parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
+    parser.add_argument("--presets", action="store_true", help="time totals of other presets too")
+    parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
     parser.add_argument("--output", type=Path)
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study; 1 if a count is wrong."""
+    args = parsed(argv)
+    if args.page is not None:
+        print(page(json.loads(args.page.read_text(encoding="utf-8"))))
+        return 0
     device = clgraph.device(args.device)
     began = time.perf_counter()
     commit, dirty = machine.commit_of_checkout()
@@ -303,16 +396,15 @@ def main(argv: Sequence[str] | None = None) -> int:
                 record["graphs"][key] = measure(
                     graph, device, pers, metered=args.energy, variants=variants, peers=peers
                 )
+                if args.presets and seed == SEEDS[0] and name != "kron+2":
+                    count = record["graphs"][key]["count"]
+                    record["graphs"][key]["presets"] = presets_of(
+                        graph, device, count, metered=args.energy
+                    )
                 record["seconds"] = time.perf_counter() - began
                 if args.output is not None:
                     args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    if args.parts:
-        print("\n".join(steps_of(record["graphs"])))
-    columns = ["graph", "per", "with ms", "prepare ms", "without ms", "bar ms"]
-    print(table(columns, rows_of(record["graphs"])))
-    print("seconds until graphs were there:", record["graphs_ready_s"])
-    if record["left_out"]:
-        print("no time for", ", ".join(record["left_out"]))
+    report(record, parts=args.parts)
     return int(any(found["wrong"] for found in record["graphs"].values()))
 
 

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its edge from u to v: the rows of both are intersected.
 //
 // Edges wait in bins by the sum of their rows' lengths; as many work-items share an intersection as
@@ -41,10 +42,7 @@ static inline ulong drawn(const uint v) {
 }
 
 __kernel KERNEL void triangles_cover(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict indices,      // [m]
-    const uint n,
-    __global uchar *cover)                      // [n] out: whether it is in the cover
+${signature.parameters(covering, last=True)}\
 {
     <%share:each_item count="n">
         uchar in_it = 0;
@@ -57,17 +55,7 @@ __kernel KERNEL void triangles_cover(
 
 // The edges of every bin: counted, or put in their places where `places` says where bins begin.
 __kernel KERNEL void triangles_bin(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m]
-    const uint n,
-% if config.cover:
-    __global const uchar *restrict cover,       // [n]
-% endif
-    const uint put,                             // whether edges are put
-    __global ulong *cursors,                    // [BINS] in/out: edges counted, or next places
-    __global uint2 *edges)                      // [edges] out: rank, and place of the edge in its row
+${signature.parameters(binning, last=True)}\
 {
     ${lanes.setup()}
     const uint units = (uint)get_num_groups(0) * GROUP_LANES;
@@ -98,28 +86,7 @@ __kernel KERNEL void triangles_bin(
 
 % for parts in config.parts:
 __kernel KERNEL void triangles_edges_${parts}(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m]
-% if config.cover:
-    __global const uchar *restrict cover,       // [n]
-% endif
-    __global const uint2 *restrict edges,       // the edges of this bin begin at `from`
-    const ulong from,
-    const ulong count,
-    __global uint *longest,                     // [1] in/out: most steps of a work-item, if counted
-    __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
-% if config.per == "vertex":
-    __global ulong *found)                      // [n] in/out, by rank
-% elif config.per == "edge":
-    __global uint *found)                       // [m] in/out, by place in rows
-% elif config.per == "list":
-    __global const uint *restrict vertices,     // [n] by rank
-    __global uint *cursor,                      // [1] in/out, 0 on entry
-    const uint room,
-    __global uint *found)                       // [3 * room] out
-% endif
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     ulong total = 0ul;
@@ -152,9 +119,9 @@ __kernel KERNEL void triangles_edges_${parts}(
 % endif
             ++total;
 % if config.per == "vertex":
-            atom_inc(&found[u]);
-            atom_inc(&found[v]);
-            atom_inc(&found[x]);
+            atom_add(&found[u], 1ul);
+            atom_add(&found[v], 1ul);
+            atom_add(&found[x], 1ul);
 % elif config.per == "edge":
             atomic_inc(&found[row_u + edge.y]);
             atomic_inc(&found[row_u + ${i}]);

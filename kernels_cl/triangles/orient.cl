@@ -14,7 +14,7 @@
 % if config.packed:
 // Rows are also packed, for what streams them: their ranks below 65,535 as 16-bit words in units of
 // eight, the last filled up with 0xffff. Row of vertex v: from unit indptr[v] / 8 + v on, which no two
-// rows share. Where a long row has DENSE_LEAST ranks below DENSE or more, these come first, as bits.
+// rows share. The first blocks of ranks that a long row has BLOCK_LEAST of or more come first, as bits.
 //
 % endif
 // Race: ranks within a bucket go to whoever comes first, so they differ from run to run; what is
@@ -31,6 +31,9 @@ ${packed.declarations()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 #define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
+% if config.tiny:
+#define TINY_ROW ${config.tiny}u
+% endif
 #define WINDOW ${WINDOW}u                // ranks that a work-group sorts at a time
 #define WORDS (WINDOW / 32u)
 #define BATCH max(LANES / 4u, 1u)        // short rows that a SIMD group looks up at a time
@@ -169,6 +172,68 @@ __kernel KERNEL void orient_rank(
     }
 }
 
+% if config.tiny:
+// Rows of at most TINY_ROW edges, each by as many lanes, which compare what each of them has.
+__kernel KERNEL void orient_tiny_rows(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    __global const uint *restrict indices,      // [m]
+    const uint n,
+    __global const uint *restrict starts,       // [BUCKETS] what is left of each bucket: its end
+    __global const uint *restrict ranks,        // [n]
+    __global const uint *restrict vertices,     // [n]
+    __global offset_t *begins,                  // [n] out
+    __global uint *outs,                        // [n] out
+    __global uint *degrees,                     // [n] out
+    __global uint *rows${"," if config.packed else ")"}                       // [m] out
+% if config.packed:
+    __global uint2 *heads,                      // [n] out, by rank: first unit, and PACKED_ counts
+    __global ushort *packed)                    // [8 (m / 8 + n + 1)] out
+% endif
+{
+    ${lanes.setup()}
+    const uint end = starts[1u];            // buckets of more edges have ended there
+    const uint part = lane_id() % TINY_ROW, tile = lane_id() - part;
+    const lanemask_t mates = (ALL_LANES >> (LANES - TINY_ROW)) << tile;
+    uint base = starts[TINY_ROW + 1u] + ((uint)get_group_id(0) * GROUP_LANES + LANE_GROUP) * (LANES / TINY_ROW);
+    for (; base < end; base += (uint)get_global_size(0) / TINY_ROW) {
+        const uint r = base + lane_id() / TINY_ROW;
+        const int there = r < end;
+        const uint v = there ? vertices[r] : 0u;
+        const offset_t begin = there ? indptr[v] : 0;
+        const uint degree = there ? (uint)(indptr[v + 1u] - begin) : 0u;
+        const uint x = part < degree ? ranks[indices[begin + part]] : NOTHING;
+        uint place = 0u;
+        for (uint i = 0u; i < TINY_ROW; ++i) place += lane_shuffle(x, tile + i) < x;
+        const uint below = lanemask_count(lane_ballot(x < r) & mates);
+        if (part < degree) rows[begin + place] = x;
+% if config.packed:
+        const uint few = lanemask_count(lane_ballot(x < min(r, PACKED_RANKS)) & mates);
+        const uint unit = PACKED_BEGIN(begin, v);
+        __global ushort *const words = packed + (size_t)unit * PACKED_UNIT;
+        if (x < min(r, PACKED_RANKS)) words[place] = (ushort)x;
+        packed_fill(words, few, part, TINY_ROW);
+% endif
+        if (part == 0u && there) {
+% if config.packed:
+            heads[r] = (uint2)(unit, few);
+% endif
+            begins[r] = begin;
+            outs[r] = below;
+            degrees[r] = degree;
+        }
+    }
+    // Vertices without edges.
+    for (uint r = end + (uint)get_global_id(0); r < n; r += (uint)get_global_size(0)) {
+% if config.packed:
+        heads[r] = (uint2)(0u, 0u);
+% endif
+        begins[r] = 0;
+        outs[r] = 0u;
+        degrees[r] = 0u;
+    }
+}
+
+% endif
 // Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones. Of a few
 // rows at a time a lane each knows where it lies and what there was in it.
 __kernel KERNEL void orient_short_rows(
@@ -193,10 +258,15 @@ __kernel KERNEL void orient_short_rows(
     __local uint *const smaller = (__local uint *)smaller_by_four;
     const uint units = (uint)get_num_groups(0) * GROUP_LANES;
     const uint first = starts[SHORT_ROW + 1u];  // buckets of more edges have ended there
+% if config.tiny:
+    const uint end = starts[TINY_ROW + 1u];
+% else:
+    const uint end = n;
+% endif
     uint batch = first + ((uint)get_group_id(0) * GROUP_LANES + LANE_GROUP) * BATCH;
-    for (; batch < n; batch += units * BATCH) {
+    for (; batch < end; batch += units * BATCH) {
         const uint mine = batch + lane_id();
-        const int known = lane_id() < BATCH && mine < n;
+        const int known = lane_id() < BATCH && mine < end;
         const uint my_vertex = known ? vertices[mine] : 0u;
         const offset_t my_begin = known ? indptr[my_vertex] : 0u;
         const uint my_degree = known ? (uint)(indptr[my_vertex + 1u] - my_begin) : 0u;
@@ -307,7 +377,7 @@ __kernel KERNEL void orient_long_rows(
 % if config.packed:
         const uint unit = PACKED_BEGIN(begin, v);
         __global ushort *const mine = packed + (size_t)unit * PACKED_UNIT;
-        uint dense = 0u, few = 0u;              // ranks that are bits, and those that are words
+        uint dense = 0u, blocks = 0u, few = 0u; // ranks that are bits, their blocks, and ranks that are words
 % endif
         for (uint window = 0u; window == 0u || window < r; window += WINDOW) {
             for (uint k = lid; k < degree; k += GROUP_SIZE) {
@@ -318,10 +388,15 @@ __kernel KERNEL void orient_long_rows(
             group_barrier();
 % if config.packed:
             if (window == 0u) {                 // all that may be packed are in it
-                uint low = 0u;
-                for (uint w = lane_id(); w < DENSE_WORDS; w += LANES) low += popcount(bits[w]);
-                low = lane_reduce_add(low);
-                dense = low >= DENSE_LEAST ? low : 0u;
+                for (; blocks < BLOCKS; ++blocks) {
+                    uint low = 0u;
+                    for (uint w = lane_id(); w < BLOCK_WORDS; w += LANES)
+                        low += (uint)popcount(bits[blocks * BLOCK_WORDS + w]);
+                    low = lane_reduce_add(low);
+                    // Bits may take more room than words: that of ranks which are not packed.
+                    if (low < BLOCK_LEAST || (blocks + 1u) * BLOCK_PLACES + (degree - above - dense - low) > degree) break;
+                    dense += low;
+                }
             }
 % endif
             // Each SIMD group has a stretch of words; lanes take them in turn.
@@ -346,14 +421,14 @@ __kernel KERNEL void orient_long_rows(
                 place += lane_broadcast(scanned, LANES - 1u);
                 if (word) bits[at] = 0u;
 % if config.packed:
-                const int as_bits = dense && window + at < DENSE_WORDS;
+                const int as_bits = window == 0u && at < blocks * BLOCK_WORDS;
                 if (as_bits && at < word1) ((__global uint *)mine)[at] = word;
                 if (window == 0u && at == LAST_WORD && at < word1) near = put + (uint)popcount(word & LAST_MASK);
 % endif
                 for (; word; word &= word - 1u) {
                     const uint x = window + at * 32u + (uint)popcount(~word & (word - 1u));
 % if config.packed:
-                    if (window == 0u && !as_bits && x < PACKED_RANKS) mine[put + (dense ? DENSE_PLACES - dense : 0u)] = (ushort)x;
+                    if (window == 0u && !as_bits && x < PACKED_RANKS) mine[put + blocks * BLOCK_PLACES - dense] = (ushort)x;
 % endif
                     rows[begin + put++] = x;
                 }
@@ -361,15 +436,15 @@ __kernel KERNEL void orient_long_rows(
             group_barrier();
 % if config.packed:
             if (window == 0u) {
-                for (uint w = words + lid; dense && w < DENSE_WORDS; w += GROUP_SIZE) ((__global uint *)mine)[w] = 0u;
+                for (uint w = words + lid; w < blocks * BLOCK_WORDS; w += GROUP_SIZE) ((__global uint *)mine)[w] = 0u;
                 few = min(near, below) - dense;
-                packed_fill(mine + (dense ? DENSE_PLACES : 0u), few, lid, GROUP_SIZE);
+                packed_fill(mine + blocks * BLOCK_PLACES, few, lid, GROUP_SIZE);
             }
 % endif
         }
         if (lid == 0u) {
 % if config.packed:
-            heads[r] = (uint2)(unit, few | dense << 16);
+            heads[r] = (uint2)(unit, PACKED_COUNTS(few, dense, blocks));
 % endif
             begins[r] = begin;
             outs[r] = below;

@@ -4,6 +4,7 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner.
 //
 // A unit marks the row of v up to v, N+(v), in a table of bits in local memory, and streams past it
@@ -44,32 +45,7 @@ ${intersect.functions()}
 #define NO_EDGE 0xffffffffu
 
 __kernel KERNEL void triangles_owners(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m] smaller ranks first, ascending
-    const uint first,                           // owners from `first` on, in `items` pieces:
-    const uint items,                           // `pieces` for each of the first `hubs`, else one
-    const uint hubs,
-    const uint pieces,
-    const uint anew,                            // whether partial sums begin here
-    const uint counter,                         // which of `next` counts what is claimed
-    __global uint *next,                        // in/out, 0 on entry
-    __global ulong *partial${"," if config.per != "total" else ")"}                    // [SIMD groups] in/out: triangles found
-% if config.per == "vertex":
-    __global ulong *found)                      // [n] in/out, by rank
-% elif config.per == "edge":
-    __global uint *found)                       // [m] in/out, by place in rows
-% elif config.per == "owner":
-    __global ulong *found)                      // [n] in/out, by rank: triangles in whose middle it is
-% elif config.per == "list":
-    __global const uint *restrict vertices,     // [n] by rank
-    __global uint *cursor,                      // [1] in/out, 0 on entry
-    const uint room,
-    __global uint *found)                       // [3 * room] out
-% elif config.per == "sides":
-    ${sides.arguments()}
-% endif
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     __local uint tables[UNITS * WORDS];
@@ -154,7 +130,7 @@ __kernel KERNEL void triangles_owners(
                                 else atomic_inc(&found[row + at]);
 % elif config.per == "vertex":
                                 if (at < TALLIES) atomic_inc(&tally[at]);
-                                else atom_inc(&found[x]);
+                                else atom_add(&found[x], 1ul);
 % elif config.per == "list":
                                 const uint slot = atomic_inc(cursor);
                                 if (slot < room) vstore3((uint3)(VERTEX(x), VERTEX(v), VERTEX(u)), slot, found);

@@ -4,13 +4,14 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // As in owners.cl a group marks N+(v) in local memory and streams N+(u) past it for every u that v is in
 // the row of. All ranks below v have a place in the table, and nothing else is ever marked, so that
 // ranks from v on, and what fills a row up, miss without a test: eight ranks of a load are eight
-// look-ups. Ranks below DENSE of rows that have many of them are compared with the owner's as words
-// of bits, which work-items hold in registers.
+// look-ups. Blocks of ranks that rows have as bits are compared with the owner's word by word. Nothing
+// is looked at from v on.
 //
 // The table has a byte for each rank, which is quicker to test than a bit, or bits where bytes would
 // take too much room. Work is claimed from a counter, greatest hubs first; no races.
@@ -29,10 +30,12 @@ ${intersect.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define RANKS ${config.ranks}u          // of the table: owners are less
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
-#define SHARE (DENSE_WORDS / STREAM)    // words of bits that each of them compares
+#define STEPS ((DENSE / 128u + STREAM - 1u) / STREAM)  // units of bits that each of them compares
 #define CHUNK ${"LANES" if config.beyond else "1u"}
 % if config.beyond:
 #define SHARED_BITS ${config.shared_bits}u       // of the table of what is beyond
+#define SHARED_WORD(x) shared_table[(x) % SHARED_BITS >> 5]
+
 % endif
 % if config.table == "bytes":
 #define WORDS (RANKS / 4u)
@@ -42,31 +45,18 @@ ${intersect.functions()}
 #define LOOK(two) (marked[min((two) & 0xffffu, RANKS - 1u)] + marked[min((two) >> 16, RANKS - 1u)])
 % else:
 #define WORDS (RANKS / 32u)
-#define MARK(x) atomic_or(&table[(x) >> 5], 1u << ((x) & 31u))
-#define UNMARK(x) table[(x) >> 5] = 0u
 #define LOOK(two) ((table[((two) & 0xffffu) >> 5] >> ((two) & 31u) & 1u) \
     + (table[(two) >> 21] >> ((two) >> 16 & 31u) & 1u))
+#define MARK(x) atomic_or(&table[(x) >> 5], 1u << ((x) & 31u))
+#define UNMARK(x) table[(x) >> 5] = 0u
 % endif
 
 __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.table}(
-    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ counts
-    __global const uint4 *restrict packed,      // units
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m] smaller ranks first, then the greater ones
-    const uint first,                           // owners from `first` on, in `items` pieces:
-    const uint items,                           // `pieces` for each of the first `hubs`, else one
-    const uint hubs,
-    const uint pieces,
-    const uint anew,                            // whether partial sums begin here
-    const uint counter,                         // which of `next` counts what is claimed
-    __global uint *next,                        // in/out, 0 on entry
-    __global ulong *partial)                    // [SIMD groups] in/out: triangles found
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
-    __local uint tables[UNITS * WORDS];
-    __local uint *const table = tables + UNIT * WORDS;
+    __local uint4 tables[UNITS * WORDS / 4u];
+    __local uint *const table = (__local uint *)tables + UNIT * WORDS;
     __local uint word[UNITS];
 % if config.beyond:
     __local uint shared_tables[UNITS * SHARED_BITS / 32u];
@@ -75,10 +65,12 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
 % endif
 % if config.table == "bytes":
     __local uchar *const marked = (__local uchar *)table;
-    __local uint bits[DENSE_WORDS];
+    __local uint4 bits_by_four[DENSE_WORDS / 4u];
+    __local uint *const bits = (__local uint *)bits_by_four;
     for (uint i = UNIT_ITEM; i < DENSE_WORDS; i += UNIT_ITEMS) bits[i] = 0u;
 % else:
     __local uint *const bits = table;
+    __local const uint4 *const bits_by_four = (__local const uint4 *)table;
 % endif
     const uint part = UNIT_ITEM % STREAM;
     ulong total = 0ul;
@@ -105,20 +97,17 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
         {
 % endif
         const uint2 head = heads[v];
-        const int own_bits = PACKED_DENSE(head.y) != 0u;
+        const uint own_words = PACKED_BLOCKS(head.y) * BLOCK_WORDS;
         const uint few = PACKED_FEW(head.y);
         __global const ushort *own = (__global const ushort *)(packed + head.x);
         __global const uint *const row = rows + begins[v];
-        if (own_bits) {
-            for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += UNIT_ITEMS) bits[w] = ((__global const uint *)own)[w];
-            own += DENSE_PLACES;
-        }
+        for (uint w = UNIT_ITEM; w < own_words; w += UNIT_ITEMS) bits[w] = ((__global const uint *)own)[w];
+        own += 2u * own_words;
 % if config.beyond:
         const uint near = few + PACKED_DENSE(head.y);
-        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS) {
-            const uint x = row[k] % SHARED_BITS;
-            atomic_or(&shared_table[x >> 5], 1u << (x & 31u));
-        }
+        const uint last = row[length - 1u];     // no rank of the row is greater
+        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS)
+            atomic_or(&SHARED_WORD(row[k]), 1u << (row[k] & 31u));
         unit_barrier();
 % endif
         for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) {
@@ -133,43 +122,49 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
         unit_barrier();
 % if config.table == "bytes":
         // Four bits make four bytes.
-        for (uint i = UNIT_ITEM; i < DENSE / 4u; i += UNIT_ITEMS)
+        for (uint i = UNIT_ITEM; i < min(DENSE, RANKS) / 4u; i += UNIT_ITEMS)
             table[i] = (bits[i / 8u] >> (i % 8u * 4u) & 15u) * 0x204081u & 0x01010101u;
         unit_barrier();
 % endif
-        uint own_words[SHARE];
-        for (uint i = 0u; i < SHARE; ++i)
-            own_words[i] = bits[(i / 4u * STREAM + part) * 4u + i % 4u];
+        const uint bound = min(DENSE, v + 127u) / 128u;     // units of bits that have ranks before v
         uint met = 0u;
         for (uint k = from + UNIT_ITEM / STREAM; k < to; k += UNIT_ITEMS / STREAM) {
             const uint u = row[length + k];
             const uint2 other = heads[u];
-            uint unit = other.x + part;
-            if (PACKED_DENSE(other.y)) {
-                for (uint i = 0u; i < SHARE / 4u; ++i, unit += STREAM) {
-                    const uint4 words = packed[unit];
-                    met += (uint)popcount(words.s0 & own_words[4u * i]);
-                    met += (uint)popcount(words.s1 & own_words[4u * i + 1u]);
-                    met += (uint)popcount(words.s2 & own_words[4u * i + 2u]);
-                    met += (uint)popcount(words.s3 & own_words[4u * i + 3u]);
+            const uint blocks = PACKED_BLOCKS(other.y);
+            if (blocks) {
+                const uint units = min(blocks * BLOCK_UNITS, bound);
+                uint4 words[STEPS];
+                for (uint i = 0u; i < STEPS; ++i) {
+                    const uint at = i * STREAM + part;
+                    words[i] = at < units ? packed[other.x + at] : (uint4)(0u);
                 }
+                for (uint i = 0u; i < STEPS; ++i) {
+                    const uint4 both = words[i] & bits_by_four[min(i * STREAM + part, DENSE / 128u - 1u)];
+                    met += (uint)(popcount(both.s0) + popcount(both.s1) + popcount(both.s2) + popcount(both.s3));
+                }
+% if not config.beyond:
+                if (v <= blocks * BLOCK) continue;
+% endif
             }
+            uint unit = other.x + blocks * BLOCK_UNITS + part;
             const uint end = unit - part + (PACKED_FEW(other.y) + PACKED_UNIT - 1u) / PACKED_UNIT;
             for (; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
                 met += LOOK(ranks.s0) + LOOK(ranks.s1) + LOOK(ranks.s2) + LOOK(ranks.s3);
 % if not config.beyond:
                 if (ranks.s3 >> 16 >= v) break;
-% endif
             }
-% if config.beyond:
+% else:
+                if (ranks.s3 >> 16 >= last) break;
+            }
             if (near == length) continue;
             __global const uint *const far = rows + begins[u];
             const uint far_end = outs[u];
             for (uint j = PACKED_FEW(other.y) + PACKED_DENSE(other.y) + part; j < far_end; j += STREAM) {
                 const uint x = far[j];
                 if (x >= v) break;
-                if (shared_table[x % SHARED_BITS >> 5] >> (x & 31u) & 1u) {
+                if (SHARED_WORD(x) >> (x & 31u) & 1u) {
                     const uint at = near + lower_bound(row + near, length - near, x);
                     met += at < length && row[at] == x;
                 }
@@ -181,8 +176,7 @@ __kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.ta
         for (uint k = UNIT_ITEM; k < few; k += UNIT_ITEMS) UNMARK(own[k]);
         for (uint w = UNIT_ITEM; w < DENSE_WORDS; w += UNIT_ITEMS) bits[w] = 0u;
 % if config.beyond:
-        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS)
-            shared_table[row[k] % SHARED_BITS >> 5] = 0u;
+        for (uint k = near + UNIT_ITEM; k < length; k += UNIT_ITEMS) SHARED_WORD(row[k]) = 0u;
         unit_barrier();
 % endif
         }

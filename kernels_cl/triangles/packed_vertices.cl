@@ -4,14 +4,16 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="columns" file="/rows/bit_columns.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // A group marks N+(v) in a table of bits and streams N+(u) past it for every u that v is in the row of,
-// as packed.cl does. What each u has of N+(v) is added to u, and the sum of that to v. What each x is
-// met is tallied in local memory, at its place in the row of v: that of the first rank in its word of
-// the table, and the marked bits below it.
+// as packed.cl does: a SIMD group takes LANES such u at a time. What each u has of N+(v) is added to u,
+// and the sum of that to v. What each x is met is tallied in local memory: by rank for the greatest
+// hubs, else at its place in the row of v, which is that of the first rank in its word of the table,
+// and the marked bits below it.
 //
-// Ranks below DENSE of rows that have many of them lie there as words of bits: a SIMD group compares
+// Blocks of ranks of rows that have many of them lie there as words of bits: a SIMD group compares
 // them with the owner's a row at a time, a word a lane, and counts bit by bit in planes of registers.
 // Most of what is met is met there, and takes neither a look-up nor an atomic of its own.
 //
@@ -30,31 +32,14 @@ ${packed.declarations()}
 #define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
 ${columns.declarations(planes=7)}
 
-// Bits i and i + 1: whether the two ranks in a word are marked.
-static inline uint marks(const __local uint *table, const uint two) {
-    return (table[(two & 0xffffu) >> 5] >> (two & 31u) & 1u) | (table[two >> 21] >> (two >> 16 & 31u) & 1u) << 1;
-}
-
 __kernel KERNEL void triangles_packed_vertices(
-    __global const uint2 *restrict heads,       // [n] by rank: first unit, and PACKED_ counts
-    __global const uint4 *restrict packed,      // units
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict degrees,      // [n]
-    __global const uint *restrict rows,         // [m] smaller ranks first, then the greater ones
-    const uint first,                           // owners from `first` on, in `items` pieces:
-    const uint items,                           // `pieces` for each of the first `hubs`, else one
-    const uint hubs,
-    const uint pieces,
-    const uint anew,                            // whether partial sums begin here
-    const uint counter,                         // which of `next` counts what is claimed
-    __global uint *next,                        // in/out, 0 on entry
-    __global ulong *partial,                    // [SIMD groups] in/out: triangles found
-    __global ulong *found)                      // [n] in/out, by rank
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     __local uint table[WORDS];
+% if not config.direct:
     __local ushort first_of[WORDS];             // place in the row of a word's first rank
+% endif
     __local uint tally[TALLIES];
     __local uint word;
     const uint part = UNIT_ITEM % STREAM;
@@ -74,12 +59,14 @@ __kernel KERNEL void triangles_packed_vertices(
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
             atomic_or(&table[x >> 5], 1u << (x & 31u));
+% if not config.direct:
             if (k == 0u || row[k - 1u] >> 5 != x >> 5) first_of[x >> 5] = (ushort)k;
+% endif
         }
         unit_barrier();
         uint met = 0u;
 
-        // Rows of bits: a SIMD group looks at LANES vertices u and takes two such rows at a time.
+        const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
         columns_t columns[LANE_WORDS];
         for (uint i = 0u; i < LANE_WORDS; ++i) {
@@ -89,73 +76,95 @@ __kernel KERNEL void triangles_packed_vertices(
         uint added = 0u;
         for (uint base = from + LANE_GROUP * LANES; base < to; base += UNIT_ITEMS) {
             const uint k = base + lane_id();
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            uint both = 0u;
-            for (lanemask_t left = lane_ballot(PACKED_DENSE(head.y) != 0u); left; added += 2u) {
+            const uint my_u = k < to ? row[length + k] : v;
+            const uint2 my_head = k < to ? heads[my_u] : (uint2)(0u, 0u);
+            const uint my_words = min(PACKED_BLOCKS(my_head.y) * BLOCK_WORDS, bound);
+            uint by_bits = 0u;
+
+            // Two rows of bits at a time.
+            for (lanemask_t left = lane_ballot(my_words != 0u); left; added += 2u) {
                 const uint one = lanemask_first(left);
                 left &= left - 1u;
                 const int two_left = left != 0u;
                 const uint other = two_left ? lanemask_first(left) : one;
                 if (two_left) left &= left - 1u;
-                __global const uint *const a = (__global const uint *)(packed + lane_shuffle(head.x, one));
-                __global const uint *const b = (__global const uint *)(packed + lane_shuffle(head.x, other));
+                __global const uint *const a = (__global const uint *)(packed + lane_shuffle(my_head.x, one));
+                __global const uint *const b = (__global const uint *)(packed + lane_shuffle(my_head.x, other));
+                const uint a_words = lane_shuffle(my_words, one);
+                const uint b_words = two_left ? lane_shuffle(my_words, other) : 0u;
                 uint of_a = 0u, of_b = 0u;
                 for (uint i = 0u; i < LANE_WORDS; ++i) {
-                    const uint at = min(i * LANES + lane_id(), DENSE_WORDS - 1u);
-                    const uint in_a = a[at] & own[i], in_b = two_left ? b[at] & own[i] : 0u;
+                    if (i * LANES >= max(a_words, b_words)) break;
+                    const uint at = i * LANES + lane_id();
+                    const uint in_a = at < a_words ? a[at] & own[i] : 0u, in_b = at < b_words ? b[at] & own[i] : 0u;
                     of_a += (uint)popcount(in_a);
                     of_b += (uint)popcount(in_b);
                     columns_add(&columns[i], in_a, in_b);
                 }
                 of_a = lane_reduce_add(of_a);
                 of_b = lane_reduce_add(of_b);
-                if (lane_id() == one) both = of_a;
-                if (lane_id() == other && two_left) both = of_b;
+                if (lane_id() == one) by_bits = of_a;
+                if (lane_id() == other && two_left) by_bits = of_b;
             }
-            if (both) atom_add(&found[u], (ulong)both);
-            met += both;
+            met += by_bits;
             if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
                 for (uint i = 0u; added && i < LANE_WORDS; ++i) {
-                    uint at = own[i] ? first_of[i * LANES + lane_id()] : 0u;
-                    for (uint left = own[i]; left; left &= left - 1u, ++at) {
-                        const uint count = columns_count(&columns[i], (uint)popcount(~left & (left - 1u)));
+                    const uint word_at = i * LANES + lane_id();
+% if not config.direct:
+                    uint at = own[i] ? first_of[word_at] : 0u;
+% endif
+                    for (uint left = own[i]; left; left &= left - 1u) {
+                        const uint column = (uint)popcount(~left & (left - 1u));
+                        const uint count = columns_count(&columns[i], column);
+% if config.direct:
+                        if (count) atomic_add(&tally[word_at * 32u + column], count);
+% else:
                         if (count) atomic_add(&tally[at], count);
+                        ++at;
+% endif
                     }
                     columns[i] = (columns_t){0u};
                 }
                 added = 0u;
                 lane_converge();
             }
-        }
 
-        // Words of 16 bits: STREAM work-items walk one row.
-        for (uint base = from; base < to; base += UNIT_ITEMS / STREAM) {
-            const uint k = base + UNIT_ITEM / STREAM;
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            uint unit = head.x + (PACKED_DENSE(head.y) ? DENSE_UNITS : 0u);
-            const uint end = unit + (PACKED_FEW(head.y) + PACKED_UNIT - 1u) / PACKED_UNIT;
-            uint both = 0u;
-            for (unit += part; unit < end; unit += STREAM) {
-                const uint4 ranks = packed[unit];
-                uint hits = marks(table, ranks.s0) | marks(table, ranks.s1) << 2
-                    | marks(table, ranks.s2) << 4 | marks(table, ranks.s3) << 6;
-                both += (uint)popcount(hits);
-                for (; hits; hits &= hits - 1u) {
-                    const uint i = (uint)popcount(~hits & (hits - 1u));
-                    const uint two = i < 4u ? (i < 2u ? ranks.s0 : ranks.s1) : (i < 6u ? ranks.s2 : ranks.s3);
-                    const uint x = two >> (i & 1u) * 16u & 0xffffu;
-                    const uint at = first_of[x >> 5] + (uint)popcount(table[x >> 5] & ((1u << (x & 31u)) - 1u));
-                    if (at < TALLIES) atomic_inc(&tally[at]);
-                    else atom_inc(&found[x]);
+            // Words of 16 bits: STREAM lanes walk one row.
+            for (uint turn = 0u; turn < STREAM && base + turn * (LANES / STREAM) < to; ++turn) {
+                const uint whose = turn * (LANES / STREAM) + lane_id() / STREAM;
+                const uint u = lane_shuffle(my_u, whose), counts = lane_shuffle(my_head.y, whose);
+                const uint blocks = PACKED_BLOCKS(counts);
+                uint unit = lane_shuffle(my_head.x, whose) + blocks * BLOCK_UNITS;
+                // Nothing before v is in the words of a row that has all of that as bits.
+                const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(counts);
+                const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
+                uint both = 0u;
+                for (unit += part; unit < end; unit += STREAM) {
+                    const uint4 ranks = packed[unit];
+% for i in range(8):
+                    {
+                        const uint x = ranks.s${i // 2} ${">> 16" if i % 2 else "& 0xffffu"};
+                        const uint held = table[x >> 5], bit = 1u << (x & 31u);
+                        if (held & bit) {
+                            ++both;
+% if config.direct:
+                            atomic_inc(&tally[x]);
+% else:
+                            const uint at = first_of[x >> 5] + (uint)popcount(held & (bit - 1u));
+                            if (at < TALLIES) atomic_inc(&tally[at]);
+                            else atom_add(&found[x], 1ul);
+% endif
+                        }
+                    }
+% endfor
+                    if (ranks.s3 >> 16 >= v) break;
                 }
-                if (ranks.s3 >> 16 >= v) break;
+                lane_converge();
+                met += both;
+                for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
+                both += lane_shuffle(by_bits, whose);
+                if (both && part == 0u) atom_add(&found[u], (ulong)both);
             }
-            lane_converge();
-            met += both;
-            for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
-            if (both && part == 0u) atom_add(&found[u], (ulong)both);
         }
         total += met;
         lane_converge();
@@ -165,10 +174,15 @@ __kernel KERNEL void triangles_packed_vertices(
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
             table[x >> 5] = 0u;
+% if config.direct:
+            if (tally[x]) atom_add(&found[x], (ulong)tally[x]);
+            tally[x] = 0u;
+% else:
             if (k < TALLIES) {
                 if (tally[k]) atom_add(&found[x], (ulong)tally[k]);
                 tally[k] = 0u;
             }
+% endif
         }
     }
     lane_converge();

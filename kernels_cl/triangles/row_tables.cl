@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="table" file="/intersect/table.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges as in row_tiles.cl, for rows too long for registers: what is needed of
 // the row of u is in a hash table in local memory, as much at a time as it holds.
 //
@@ -22,19 +23,7 @@ ${table.functions(config.slots)}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_row_tables(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict indices,      // [m] ascending in each row
-    const uint first,                           // rows from `first` to `end`
-    const uint end,
-    const offset_t m,
-    const uint anew,                            // whether partial sums begin here
-    __global ulong *partial,                    // [SIMD groups] in/out: what is added up
-% if config.per == "vertex":
-    __global ${config.sum_t} *spare,            // [n] out, 0
-    __global ${config.sum_t} *found)            // [n] in/out: twice the triangles
-% else:
-    __global uint *found)                       // [m] out
-% endif
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     __local uint tables[GROUP_LANES * ROWS * TABLE_SLOTS];

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="tile" file="/intersect/tile.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges, by number, straight from the rows of the graph: a few work-items a
 // vertex u, which take its edges to smaller numbers v in turn. For graphs of low degree.
 //
@@ -31,19 +32,7 @@ ${tile.functions(config.tile, "offset_t")}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_row_tiles(
-    __global const offset_t *restrict indptr,   // [n + 1]
-    __global const uint *restrict indices,      // [m] ascending in each row
-    const uint first,                           // rows from `first` to `end`
-    const uint end,
-    const offset_t m,
-    const uint anew,                            // whether partial sums begin here
-    __global ulong *partial,                    // [SIMD groups] in/out: what is added up
-% if config.per == "vertex":
-    __global ${config.sum_t} *spare,            // [n] out, 0
-    __global ${config.sum_t} *found)            // [n] in/out: twice the triangles
-% else:
-    __global uint *found)                       // [m] out
-% endif
+${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     ulong total = 0ul;

@@ -1,14 +1,7 @@
 ## sides: every triangle told to each of its three edges, which are numbered row by row, by rank.
 ##
-## arguments()      the last of a kernel's
 ## put(a, b, c)     lists a triangle of three edges, given by their numbers
 ## Race             places in an edge's list go to whoever comes first
-
-<%def name="arguments()">\
-    __global const uint *restrict numbered,     // [n] number of the first edge of each row
-    __global uint *cursors,                     // [edges] in/out: where an edge's next triangle goes
-    __global uint2 *found)                      // [3 * triangles] out: the other two edges
-</%def>
 
 <%def name="put(a, b, c)">
 {

@@ -1,7 +1,8 @@
 ## signature: what a kernel takes, from the table by which its plan allocates and binds it.
 ##
 ## parameters()   between the parentheses of an entry point, before stage.parameters()
-## In scope      arguments: rows with name, ctype, access and note, see clgraph/engine/plan.py
+## parameters(rows, last=True)   all of an entry point's, of this table, and the parenthesis behind them
+## In scope      arguments, where no rows are given: rows with name, ctype, access and note, see clgraph/engine/plan.py
 ## Access        "value"; of arrays "read" (only, and by nobody else written), "own" (through this name
 ##               alone), "write", "shared" (with groups that run at the same time), "watched" (the host
 ##               may write it meanwhile)
@@ -17,11 +18,11 @@
     }
 %>
 
-<%def name="parameters()">\
-% for row in arguments:
+<%def name="parameters(rows=None, last=False)">\
+% for row in arguments if rows is None else rows:
 <%
     before, after = QUALIFIERS[row.access]
-    declared = f"    {before} {row.ctype} {after}{row.name},"
+    declared = f"    {before} {row.ctype} {after}{row.name}{')' if last and loop.last else ','}"
 %>\
 ${f"{declared:51} // {row.note}" if row.note else declared}
 % endfor

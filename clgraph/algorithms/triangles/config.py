@@ -24,8 +24,10 @@ __all__ = [
 
 Order = Literal["id", "degree"]
 SKEWED_DEGREE = 64  # above it rows differ enough for renaming by degree to pay
-# Work-items that share an intersection, by the least sum of the two lengths that asks for them.
-BINS = ((0, 1), (64, 8), (512, 32), (8192, 256))
+# Work-items that share an intersection, by the least sum of the two lengths that asks for them:
+# none walks more than `BOUND` steps, of rows of up to two million edges.
+BINS = ((0, 1), (64, 8), (512, 32), (8192, 256), (65536, 2048), (524288, 16384))
+BOUND = 256
 
 
 def _check(name: str, value: int | None, least: int, most: int) -> None:
@@ -98,8 +100,8 @@ class Path(Intersection):
     Parameters
     ----------
     parts : int, optional
-        How many, 1 to 1024; default is by the lengths of the rows: 1, 8, 32 or 256, and 1 where a
-        device has one lane.
+        How many, 1 to 1024; default is by the lengths of the rows: 1, 8, 32, 256 or more, so that
+        none walks more than 256 steps, and 1 where a device has one lane.
     """
 
     parts: int | None = None
@@ -269,6 +271,7 @@ class Resolved:
     group_size: int
     lanes: int
     wide_offsets: bool
+    max_degree: int
 
     @property
     def renamed(self) -> bool:
@@ -286,7 +289,9 @@ class Resolved:
         parts = getattr(self.intersect, "parts", 1)
         if parts is not None:
             return ((0, parts),)
-        return BINS[:1] if self.lanes == 1 else BINS
+        if self.lanes == 1:
+            return BINS[:1]
+        return tuple(each for each in BINS if each[0] <= 2 * self.max_degree)
 
     def __str__(self) -> str:
         """Tell the choice in a line."""
@@ -334,7 +339,8 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )
-    return Resolved(chosen, order, config.cover, config.counters, size, traits.lanes, m >= 2**32)
+    shape = (size, traits.lanes, m >= 2**32, max_degree)
+    return Resolved(chosen, order, config.cover, config.counters, *shape)
 
 
 def _order(config: TrianglesConfig, max_degree: int) -> Order:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.device import Memory, load, wait
+from clgraph.algorithms.triangles.result import Work
+from clgraph.device import Kernel, Memory, load, wait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import Orientation, StoredRows
-    from clgraph.device import Device, Kernel
+    from clgraph.device import Device
     from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.plan import Table
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Counting", "TurnedCounting"]
+__all__ = ["Counting", "Step", "TurnedCounting"]
 
 CPU_LAUNCH_EDGES = 1 << 21  # a launch of a CPU's, after which Ctrl-C is answered
 GROUPS_PER_UNIT = 8  # where the number of resident work-items is unknown
@@ -27,10 +31,20 @@ MOST_GROUPS_PER_UNIT = 32
 SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "cover", "counts", "way")
 
 
+class Step(NamedTuple):
+    """A kernel, and what it takes."""
+
+    kernel: Kernel
+    table: Table
+
+
 class Counting:
     """What the ways to count have in common: the partial sums, and how many groups there are."""
 
     sum_type: type[np.unsignedinteger[Any]] = np.uint64  # of what is counted of a vertex
+    intersections: int  # pairs of rows
+    longest: int | None = None
+    main = ""  # the kernel whose arguments a file calls so, where it has several
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         self.config = config
@@ -44,21 +58,37 @@ class Counting:
         self.sums = self.groups * (config.group_size // config.lanes)
         self.slices = max(1, rows.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
         self.partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
-        self._kernels: dict[Any, Kernel] = {}
+        self._steps: dict[Any, Step] = {}
         self.source_hashes: set[str] = set()
+
+    @property
+    def probes(self) -> int | None:
+        """Elements that a run looks up in tables of bits, where it does."""
+        return None
+
+    @property
+    def work(self) -> Work:
+        """What the last run had to do."""
+        return Work(self.intersections, self.probes, self.longest)
+
+    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put what was counted by rank in the order of the vertices."""
+        return of_rank
 
     def launch(
         self,
         log: SweepLog,
-        kernel: Kernel,
-        *args: Argument,
-        step: str = "",
+        step: Step,
+        given: Mapping[str, Argument],
+        *,
+        name: str = "",
         size: int | None = None,
     ) -> None:
-        """Enqueue a kernel on all SIMD groups, as a step of this name, or of the kernel's."""
+        """Enqueue a kernel on all SIMD groups, noted by this name, or by the kernel's."""
+        kernel, table = step
         size = size or self.config.group_size
-        event = kernel.launch(self.groups * self.config.group_size, size, *args)
-        log.add(event, event, name=step or kernel.name)
+        event = kernel.launch(self.groups * self.config.group_size, size, *table.bind(given))
+        log.add(event, event, name=name or kernel.name)
         if self.slices > 1:
             wait(event)
 
@@ -71,16 +101,46 @@ class Counting:
             size //= 2
         return max(size, self.config.lanes)
 
-    def kernel(self, file: str, name: str, per: str, **more: Any) -> Kernel:
+    def declare(self, name: str, per: str) -> Table:
+        """Declare what a kernel takes; each way to count has its own."""
+        raise NotImplementedError
+
+    def beside(self) -> dict[str, Table]:
+        """Declare what the other kernels take of a file that is one program with `main`."""
+        return {}
+
+    def declare_results(self, table: Table, per: str) -> None:
+        """Declare what kernels fill beside partial sums: what a run gives them."""
+        if per == "vertex":
+            sum_t = "uint" if self.sum_type is np.uint32 else "ulong"
+            table.given(sum_t, "found", "[n] in/out", "write")
+        elif per == "owner":
+            table.given("ulong", "found", "[n] in/out: triangles in whose middle it is", "write")
+        elif per == "edge":
+            table.given("uint", "found", "[m] in/out", "write")
+        elif per == "list":
+            table.given("uint", "cursor", "[1] in/out, 0 on entry", "write")
+            table.given("uint", "room")
+            table.given("uint", "found", "[3 * room] out", "write")
+        elif per == "sides":
+            table.given("uint", "numbered", "[n] number of the first edge of each row", "read")
+            table.given("uint", "cursors", "[edges] in/out: where an edge's next goes", "write")
+            table.given("uint2", "found", "[3 * triangles] out: the other two edges", "write")
+
+    def step(self, file: str, name: str, per: str, **more: Any) -> Step:
         """Give a kernel of a file, rendered for what is counted."""
         key = (name, per, *sorted(more.items()))
-        if key not in self._kernels:
+        if key not in self._steps:
+            table = self.declare(name, per)
+            table.allocate(self.memory)
             shape = {each: getattr(self.config, each) for each in SHAPE}
             config = SimpleNamespace(**shape | {"per": per} | more)
-            program = load(self.device, file, config=config)
+            takes: dict[str, Any] = {"arguments": self.declare(self.main or name, per).rows}
+            takes |= {key: other.rows for key, other in self.beside().items()}
+            program = load(self.device, file, config=config, **takes)
             self.source_hashes.add(program.source_hash)
-            self._kernels[key] = program.kernel(name)
-        return self._kernels[key]
+            self._steps[key] = Step(program.kernel(name), table)
+        return self._steps[key]
 
     def ranges(self, first: int, end: int) -> Iterator[tuple[np.uint32, np.uint32]]:
         """Cut vertices into ranges of about the same edges."""
@@ -96,4 +156,25 @@ class TurnedCounting(Counting):
     def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
         super().__init__(config, device, turned)
         self.turned = turned
-        self.vertices = (turned.vertices,)
+
+    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put what was counted by rank in the order of the vertices."""
+        if not self.config.renamed:
+            return of_rank
+        of_vertex = np.empty_like(of_rank)
+        of_vertex[self.turned.vertices.read()] = of_rank
+        return of_vertex
+
+    def declare_turned(self, table: Table) -> None:
+        """Declare the rows by rank."""
+        turned = self.turned
+        table.held("offset_t", "begins", lambda: turned.begins, "[n]")
+        table.held("uint", "outs", lambda: turned.outs, "[n]")
+        table.held("uint", "degrees", lambda: turned.degrees, "[n]")
+        table.held("uint", "rows", lambda: turned.rows, "[m] smaller ranks first, ascending")
+
+    def declare_results(self, table: Table, per: str) -> None:
+        """Declare what kernels fill, and the vertices that a list is of."""
+        if per == "list":
+            table.held("uint", "vertices", lambda: self.turned.vertices, "[n] by rank")
+        super().declare_results(table, per)

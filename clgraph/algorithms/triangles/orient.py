@@ -26,6 +26,7 @@ BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 17  # not less than the ranks that are packed
+TINY_ROW = 8  # edges of rows that as many lanes sort
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1  # and the next long row
@@ -39,11 +40,17 @@ def _packs(config: Resolved) -> bool:
     return config.renamed and config.lanes > 1
 
 
+def _tiny(config: Resolved) -> int:
+    """Edges of the longest rows that as many lanes sort; 0 where there are fewer lanes."""
+    return TINY_ROW if _packs(config) and config.lanes >= TINY_ROW else 0
+
+
 def _parameters(config: Resolved) -> dict[str, Any]:
     return {
         "config": SimpleNamespace(
             **{name: getattr(config, name) for name in SHAPE},
             packed=_packs(config),
+            tiny=_tiny(config),
         ),
         "BUCKETS": BUCKETS,
         "SHORT_ROW": SHORT_ROW_CPU if config.lanes == 1 else SHORT_ROW_LANES * config.lanes,
@@ -150,6 +157,7 @@ class Orientation(StoredRows):
         self.packed: tuple[Allocation, ...] = ()
         if self.renamed:
             names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
+            names += ["tiny_rows"] * bool(_tiny(config))
             self.rows = memory.allocate("rows_by_rank", -(-graph.m // ALIGNED) * ALIGNED, np.uint32)
             self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
             self._ranks = memory.allocate("ranks", n, np.uint32)
@@ -192,6 +200,8 @@ class Orientation(StoredRows):
         filled = (self.rows, *self.packed)
         launch(log, kernels["long_rows"], *graph[:2], *sorting, *rows, *filled)
         launch(log, kernels["short_rows"], *graph, *sorting, *rows, *filled)
+        if "tiny_rows" in kernels:
+            launch(log, kernels["tiny_rows"], *graph, *sorting, *rows, *filled)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""

@@ -9,9 +9,10 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Bitmap
 from clgraph.algorithms.triangles.launching import TurnedCounting
 from clgraph.algorithms.triangles.orient import ALIGNED
+from clgraph.engine.plan import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import Orientation
@@ -28,13 +29,13 @@ STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
 CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
+# Of owners from packed rows, not fewer than ranks that may be bits; owners before so many are
+# tallied by rank.
+DENSE_TALLIES = DIRECT_RANKS = 2048
 PHASES = 4  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
-NEAR_GROUP, FAR_GROUP = (
-    128,
-    64,
-)  # work-items of a group for owners after those, and after packed ranks
+NEAR_GROUP, FAR_GROUP = 128, 64  # work-items of a group for owners after those, and after both
 
 
 def _table_bytes(bits: int) -> int:
@@ -43,8 +44,6 @@ def _table_bytes(bits: int) -> int:
 
 class OwnerCounting(TurnedCounting):
     """Each triangle at its middle vertex, by tables of bits in local memory."""
-
-    longest: int | None = None
 
     def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
         super().__init__(config, device, turned)
@@ -73,34 +72,56 @@ class OwnerCounting(TurnedCounting):
         outs = self.turned.outs.read().astype(np.int64)
         return int((outs * (outs - 1) // 2).sum())
 
-    def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
+    def declare(self, name: str, per: str) -> Table:
+        """Declare what a kernel takes: rows, packed ones first, and which of them are owners."""
+        table = Table()
+        if name != "triangles_owners":
+            heads, packed = self.turned.packed
+            note = "[n] by rank: first unit, and PACKED_ counts"
+            table.held("uint2", "heads", lambda: heads, note)
+            table.held("uint4", "packed", lambda: packed, "units")
+        self.declare_turned(table)
+        table.given("uint", "first", "owners from `first` on, in `items` pieces:")
+        table.given("uint", "items", "`pieces` for each of the first `hubs`, else one")
+        table.given("uint", "hubs")
+        table.number("uint", "pieces", self._pieces)
+        table.given("uint", "anew", "whether partial sums begin here")
+        table.given("uint", "counter", "which of `next` counts what is claimed")
+        table.held("uint", "next", lambda: self._next, "in/out, 0 on entry", "write")
+        note = "[SIMD groups] in/out: triangles found"
+        table.held("ulong", "partial", lambda: self.partial, note, "write")
+        self.declare_results(table, per)
+        return table
+
+    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
         return self.run_owners(log, per, out, 0, self.turned.n)
 
     def run_owners(
-        self, log: SweepLog, per: str, out: tuple[Argument, ...], first: int, end: int
+        self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
-        rows = (self.turned.begins, self.turned.outs, self.turned.degrees, self.turned.rows)
         cleared = self._next.clear()
         log.add(cleared, cleared, name="clear")
         counter = 0
         for begin, stop, name, options in self._phases(per, first, end):
             file = name.removeprefix("triangles_")
             file = file if file in {"owners", "packed_vertices"} else "packed"
-            kernel = self.kernel(f"triangles/{file}.cl", name, per, **options)
-            arrays = (*self.turned.packed, *rows) if file != "owners" else rows
+            step = self.step(f"triangles/{file}.cl", name, per, **options)
             for one, other in self.ranges(begin, stop):
                 hubs = min(max(HUBS - int(one), 0), int(other - one))
-                items = int(other - one) + hubs * (self._pieces - 1)
+                work = {
+                    "first": one,
+                    "items": np.uint32(int(other - one) + hubs * (self._pieces - 1)),
+                    "hubs": np.uint32(hubs),
+                    "anew": np.uint32(one == first),
+                    "counter": np.uint32(counter),
+                }
                 self.launch(
                     log,
-                    kernel,
-                    *arrays,
-                    *(one, np.uint32(items), np.uint32(hubs), np.uint32(self._pieces)),
-                    *(np.uint32(one == first), np.uint32(counter), self._next),
-                    *(self.partial, *out),
-                    step=f"{name} {options['unit']}" if file == "owners" else name,
+                    step,
+                    {**work, **out},
+                    name=f"{name} {options['unit']}" if file == "owners" else name,
                     size=options.get("group_size"),
                 )
                 counter += 1
@@ -115,10 +136,11 @@ class OwnerCounting(TurnedCounting):
             yield from self._packed_phases(first, end)
             return
         if per == "vertex" and self._packed and first < PACKED_RANKS:
-            for most in (BYTE_RANKS, PACKED_RANKS):
+            for most in (DIRECT_RANKS, BYTE_RANKS, PACKED_RANKS):
                 stop = min(most, end)
                 if first < stop:
-                    shape = {"tallies": TALLIES, "group_size": self._size(first)}
+                    shape = {"tallies": DENSE_TALLIES, "group_size": self._size(first)}
+                    shape["direct"] = most == DIRECT_RANKS
                     shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
                     yield first, stop, "triangles_packed_vertices", shape
                     first = stop

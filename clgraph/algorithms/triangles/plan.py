@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
-from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats
+from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
-from clgraph.device import Memory
-from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -40,7 +37,7 @@ MAX_TRIANGLES = 100_000_000
 BLOCK = 1 << 24
 
 
-class Triangles:
+class Triangles(Plan):
     """Triangles, compiled for one graph and device.
 
     Parameters
@@ -92,25 +89,21 @@ class Triangles:
         clean: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
-        self.device = find_device(device)
-        before = self.device.ledger.used_bytes
-        simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
-        self.simple = simple
-        self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
-        self.config = resolve(
-            self._wanted,
-            self.device.traits,
-            m=simple.m,
-            max_degree=simple.max_degree,
-            group_size=group_size(self.device.traits),
-        )
-        self._lock = threading.Lock()
-        self._memory = Memory(self.device)
-        self._rooms: dict[str, Allocation] = {}
-        if simple.m:
-            self._counting = counting_of(simple, self.config, self.device, progress)
-        self._device_bytes = self.device.ledger.used_bytes - before
+        super().__init__(as_graph(graph), device)
+        with self._counted():
+            simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+            self.simple = simple
+            self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
+            self.config = resolve(
+                self._wanted,
+                self.device.traits,
+                m=simple.m,
+                max_degree=simple.max_degree,
+                group_size=group_size(self.device.traits),
+            )
+            self._rooms: dict[str, Allocation] = {}
+            if simple.m:
+                self._counting = counting_of(simple, self.config, self.device, progress)
 
     @asking
     def run(
@@ -150,31 +143,34 @@ class Triangles:
             If there is no room for what is to be told.
         """
         self._check(per, max_triangles)
-        start = time.perf_counter()
         log, preparation = SweepLog(named=True), SweepLog(named=True)
-        if not self.simple.m:
-            values = _nothing(per, self.graph)
-            return self._result(0, values, log, preparation, start)
-        with self._lock:
-            rows = self._counting.rows
-            if prepare or not rows.ready:
-                rows.ready = False
-                rows.fill(preparation)
-                log.add_all(preparation)
-            count, values = self._found(log, per, max_triangles)
-            rows.ready = True  # what was found came after it
-            if values is not None and per == "edge":
-                values = as_stored(values, self.simple, self.graph)
-            result = self._result(count, values, log, preparation, start)
+        count, values, work = 0, _nothing(per, self.graph), Work()
+        with self._turn() as turn:
+            if self.simple.m:
+                count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
+        if self.simple.m:
+            with self._lock:  # but not for the clock: probes are counted on the host
+                work = self._counting.work
+        result = TrianglesResult(count, values, self._stats(log, preparation, turn.total_ms, work))
         if verify:
             self._verify(result, per)
         return result
 
-    @property
-    def source_hash(self) -> str:
-        """Hash of the rendered sources that runs so far counted with; empty before the first."""
-        hashes = sorted(self._counting.source_hashes) if self.simple.m else []
-        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
+    def _run(
+        self, log: SweepLog, preparation: SweepLog, per: Per, max_triangles: int, *, prepare: bool
+    ) -> tuple[int, NDArray[Any] | None]:
+        rows = self._counting.rows
+        if prepare or not rows.ready:
+            rows.ready = False
+            rows.fill(preparation)
+            log.add_all(preparation)
+        count, values = self._found(log, per, max_triangles)
+        rows.ready = True  # what was found came after it
+        hashes = "".join(sorted(self._counting.source_hashes))
+        self.source_hash = hashlib.sha256(hashes.encode()).hexdigest()
+        if values is not None and per == "edge":
+            values = as_stored(values, self.simple, self.graph)
+        return count, values
 
     def _check(self, per: str, max_triangles: int) -> None:
         if per not in PERS:
@@ -196,9 +192,9 @@ class Triangles:
         n, m = self.simple.n, self.simple.m
         run = self._counting.run
         if per == "total":
-            return run(log, "total", ()), None
+            return run(log, "total", {}), None
         if per == "list":
-            count = run(log, "total", ())
+            count = run(log, "total", {})
             if count > max_triangles:
                 raise InvalidArgumentError(
                     f"there are {count} triangles, more than max_triangles={max_triangles}; raise "
@@ -209,16 +205,16 @@ class Triangles:
             return self._counting.of_vertices(log)
         if per == "vertex" and self._adds_vertices:
             found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
-            count = run(log, "vertex", (found,))
+            count = run(log, "vertex", {"found": found})
             of_rank = found.read().astype(np.int64)
-            return count, self._by_vertex(of_rank)
+            return count, self._counting.by_vertex(of_rank)
         if isinstance(self._counting, RowCounting):
             supports = self._room("supports", m, np.uint32)
-            count = run(log, "edge", (supports,))
+            count = run(log, "edge", {"found": supports})
         else:
             supports = self._room("supports", m, np.uint32)
             found = self._cleared(log, "triangles_of_place", m, np.uint32)
-            count = run(log, "edge", (found,))
+            count = run(log, "edge", {"found": found})
             self._counting.turned.spread(log, found, supports)
             log.wait()
         values = supports.read()
@@ -246,23 +242,16 @@ class Triangles:
         return array
 
     def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
-        out: tuple[Argument, ...] = (
-            *self._counting.vertices,
-            self._cleared(log, "cursor", 1, np.uint32),
-            np.uint32(count),
-            self._memory.allocate("triangles", 3 * max(count, 1), np.uint32),
-        )
+        triangles = self._memory.allocate("triangles", 3 * max(count, 1), np.uint32)
+        out: dict[str, Argument] = {
+            "cursor": self._cleared(log, "cursor", 1, np.uint32),
+            "room": np.uint32(count),
+            "found": triangles,
+        }
         run(log, "list", out, *where)
-        found = out[-1].read(3 * count)  # type: ignore[union-attr]
+        found = triangles.read(3 * count)
         corners = np.sort(found.astype(np.int64).reshape(-1, 3), axis=1)
         return corners[np.lexsort(corners.T[::-1])]
-
-    def _by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
-        if not self.config.renamed:
-            return of_rank
-        of_vertex = np.empty_like(of_rank)
-        of_vertex[self._counting.vertices[0].read()] = of_rank
-        return of_vertex
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:
         """List all triangles, some at a time.
@@ -293,14 +282,14 @@ class Triangles:
                 "config='bitmap'."
             )
         log = SweepLog()
-        with self._lock:
+        with self._turn():
             rows = self._counting.rows
             if not rows.ready:
                 rows.fill(log)
                 log.wait()
                 rows.ready = True
             owned = self._cleared(log, "triangles_of_owner", self.simple.n, np.uint64)
-            self._counting.run(log, "owner", (owned,))
+            self._counting.run(log, "owner", {"found": owned})
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
         first = 0
         while first < self.simple.n and sums[first] < sums[-1]:
@@ -308,32 +297,25 @@ class Triangles:
             end = min(max(end, first + 1), self.simple.n)
             count = int(sums[end] - sums[first])
             if count:
-                with self._lock:
-                    yield self._listed(SweepLog(), count, self._counting.run_owners, first, end)
+                with self._turn():
+                    block = self._listed(SweepLog(), count, self._counting.run_owners, first, end)
+                yield block
             first = end
 
-    def _result(
-        self,
-        count: int,
-        values: NDArray[Any] | None,
-        log: SweepLog,
-        preparation: SweepLog,
-        start: float,
-    ) -> TrianglesResult:
-        counting = self._counting if self.simple.m else None
+    def _stats(
+        self, log: SweepLog, preparation: SweepLog, total_ms: float, work: Work
+    ) -> TrianglesStats:
         origin = self._wanted.origin
         stats = TrianglesStats(
             log,
             preparation,
-            1e3 * (time.perf_counter() - start),
+            total_ms,
             config=str(self.config) + (f" ({origin})" if origin else ""),
-            intersections=counting.intersections if counting else 0,
-            probes=counting.probes if counting else 0,
-            longest=counting.longest if counting else None,
-            device_bytes=self._device_bytes,
+            work=work,
+            device_bytes=self.device_bytes,
         )
         stats.ran_on(self.device)
-        return TrianglesResult(count, values, stats)
+        return stats
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:
         """Count again in another way.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.estimates import Estimated
@@ -11,7 +12,16 @@ if TYPE_CHECKING:
 
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["TrianglesResult", "TrianglesStats"]
+__all__ = ["TrianglesResult", "TrianglesStats", "Work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run had to do: see `TrianglesStats`."""
+
+    intersections: int = 0
+    probes: int | None = 0
+    longest: int | None = None
 
 
 class TrianglesStats(Estimated):
@@ -53,18 +63,16 @@ class TrianglesStats(Estimated):
         total_ms: float,
         *,
         config: str,
-        intersections: int,
-        probes: int | None,
-        longest: int | None,
+        work: Work,
         device_bytes: int,
     ) -> None:
         self.total_ms = total_ms
         self.prepare_ms = preparation.kernel_ms
         self._log = log
         self.launches = log.launches
-        self.intersections = intersections
-        self.probes = probes
-        self.longest = longest
+        self.intersections = work.intersections
+        self.probes = work.probes
+        self.longest = work.longest
         self.config = config
         self.device_bytes = device_bytes
         self.energy: Any = None

@@ -8,9 +8,12 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Merge
 from clgraph.algorithms.triangles.launching import Counting
+from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.triangles.config import Resolved
@@ -32,10 +35,6 @@ DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours
 
 class RowCounting(Counting):
     """Each row walked by its own work-items, by number."""
-
-    longest: int | None = None
-    probes: int | None = None
-    vertices: tuple[Allocation, ...] = ()
 
     def __init__(self, config: Resolved, device: Device, rows: StoredRows) -> None:
         super().__init__(config, device, rows)
@@ -66,12 +65,30 @@ class RowCounting(Counting):
             return "tables", {"slots": slots, "span": min(span, self.config.lanes)}
         return "", {}
 
-    def run(self, log: SweepLog, per: str, out: tuple[Argument, ...]) -> int:
+    def declare(self, name: str, per: str) -> Table:
+        """Declare what a kernel takes."""
+        table, rows = Table(), self.rows
+        table.held("offset_t", "indptr", lambda: rows.indptr, "[n + 1]")
+        table.held("uint", "indices", lambda: rows.indices, "[m] ascending in each row")
+        table.given("uint", "first", "rows from `first` to `end`")
+        table.given("uint", "end")
+        if name != "triangles_rows" or per == "edge" or self._width > 1:
+            table.number("offset_t", "m", offsets_dtype(rows.m).type(rows.m))
+        table.given("uint", "anew", "whether partial sums begin here")
+        note = "[SIMD groups] in/out: what is added up"
+        table.held("ulong", "partial", lambda: self.partial, note, "write")
+        if per == "vertex":
+            table.given(self._sum_t, "spare", "[n] out, 0", "write")
+        self.declare_results(table, per)
+        return table
+
+    @property
+    def _sum_t(self) -> str:
+        return "uint" if self.sum_type is np.uint32 else "ulong"
+
+    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
         """Count all triangles, filling `out` as ``per`` says."""
-        shape = {
-            "together": self.device.traits.is_cpu,
-            "sum_t": "uint" if self.sum_type is np.uint32 else "ulong",
-        }
+        lanes = self.config.lanes
         where, kept = self._kept(per)
         if where:
             name = f"row_{where}"
@@ -79,14 +96,14 @@ class RowCounting(Counting):
             name = "rows"
             width = 4 if per == "edge" else self._width
             kept = {"span": self._span, "width": width, "tallies": TALLIES}
-        kernel = self.kernel(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
-        graph = (self.rows.indptr, self.rows.indices)
-        m: tuple[Argument, ...] = ()
-        if where or per == "edge" or self._width > 1:
-            m = (offsets_dtype(self.rows.m).type(self.rows.m),)
+            # Work-items of a row share its tallies if they lie in a SIMD group.
+            kept["shared"] = per == "vertex" and 1 < self._span <= lanes and lanes % self._span == 0
+        together = self.device.traits.is_cpu and not kept.get("shared")
+        shape = {"together": together, "sum_t": self._sum_t}
+        step = self.step(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
         for first, end in self.ranges(0, self.rows.n):
-            anew = np.uint32(first == 0)
-            self.launch(log, kernel, *graph, first, end, *m, anew, self.partial, *out)
+            work = {"first": first, "end": end, "anew": np.uint32(first == 0)}
+            self.launch(log, step, {**work, **out})
         log.wait()
         total = int(self.partial.read().sum())
         if where and per == "vertex":
@@ -107,7 +124,7 @@ class RowCounting(Counting):
             log.add(event, event, name="clear triangles_of_vertex")
         self._zeros = None
         twice = bool(self._kept("vertex")[0])
-        count = self.run(log, "vertex", (spare, found))
+        count = self.run(log, "vertex", {"spare": spare, "found": found})
         values = found.read().astype(np.int64)
         self._sums, self._zeros = (spare, found), spare
         return count, values // 2 if twice else values

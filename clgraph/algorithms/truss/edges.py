@@ -126,7 +126,7 @@ class Edges:
         turned = self._turned
         if isinstance(self._counting, RowCounting):
             # Quickly done, and most such graphs that have none, meshes and roads, are large.
-            self.triangles = self._counting.run(log, "total", ())
+            self.triangles = self._counting.run(log, "total", {})
             if not self.triangles:
                 self._fills = turned.fills
                 return
@@ -139,7 +139,7 @@ class Edges:
         for array in (self._placed, self.supports):
             event = array.clear()
             log.add(event, event)
-        self.triangles = self._counting.run(log, "edge", (self._placed,))
+        self.triangles = self._counting.run(log, "edge", {"found": self._placed})
         gathered = (*self._rows, self._placed, self.supports)
         self._sweeper.launch(log, self._kernels["gather"], *gathered)
         self._fills = turned.fills
@@ -170,7 +170,8 @@ class Edges:
         if total:
             cursors = self._array("list_cursors", self.count + 1)
             copy(log, self._device, begins, cursors)
-            self._counting.run(log, "sides", (self._firsts, cursors, sides))
+            told = {"numbered": self._firsts, "cursors": cursors, "found": sides}
+            self._counting.run(log, "sides", told)
         return Incidence("lists", (begins, sides), total)
 
     def rows(self, log: SweepLog) -> Incidence:

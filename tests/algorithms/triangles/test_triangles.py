@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import clgraph as cg
 from clgraph.algorithms.triangles import orient, owners
-from clgraph.algorithms.triangles.config import Bitmap, Merge, Path, Search
+from clgraph.algorithms.triangles.config import BOUND, Bitmap, Merge, Path, Search
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = dict(bundled_graphs())
@@ -120,6 +120,15 @@ def test_any_graph_is_cleaned_on_request(device, graph):
         check(graph, device, config, clean=True)
 
 
+@pytest.mark.parametrize("config", ["auto", "bitmap"])
+def test_linear_algebra_counts_the_same(config, device):
+    """TC-23: the sum of A * A where A has entries, over 6, by scipy; of hubs and of few edges."""
+    for graph in (cg.generate.kron(8, seed=2), cg.generate.geometric(400, seed=2)):
+        expected = int(supports_of(simple(graph)).sum()) // 6
+        assert expected > 0
+        assert cg.triangle_count(graph, clean=True, config=config, device=device) == expected
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
@@ -211,20 +220,53 @@ def test_work_is_shared_within_long_rows(intel):
     many = cg.Triangles(graph, config=shared, device=intel).run()
     assert one.count == many.count == 64 * 63 * 62 // 6 + hub
     assert one.stats.longest >= hub
-    # Bins of 64, 512 and 8,192 steps have 8, 32 and 256 work-items an intersection.
-    assert many.stats.longest <= 8192 // 32
+    assert many.stats.longest <= BOUND
 
 
-@pytest.mark.slow
-def test_beyond_32_bits(pocl):
-    """TC-12: a clique of 3,000 has 4,495,501,000 triangles."""
+@pytest.mark.parametrize("way", [Path(), Search()])
+@pytest.mark.parametrize("hub", [100, 5000, 40_000])
+def test_a_hub_of_any_degree_is_shared(way, hub, intel):
+    """TC-11: the bound does not grow with the hub, whose rows are cut in more parts."""
+    ends = np.arange(2, hub + 2)
+    spokes = [np.stack([np.full(hub, end), ends]) for end in (0, 1)]
+    # By number both hubs' rows come first: their common edge walks all of both.
+    n = hub + 2
+    graph = undirected(*(n - 1 - np.concatenate([*spokes, [[0], [1]]], axis=1)), n=n)
+    config = cg.TrianglesConfig(intersect=way, order="id", counters=True)
+    found = cg.Triangles(graph, config=config, device=intel).run()
+    assert found.count == hub
+    assert 0 < found.stats.longest <= BOUND
+
+
+@cache
+def clique_of_3000():
+    """Give K_3000, which has 4,495,501,000 triangles, as rows that are written down."""
     n = 3000
     indices = np.arange(n * (n - 1)).reshape(n, n - 1) % (n - 1)
     indices += indices >= np.arange(n)[:, None]
-    graph = cg.Graph(np.arange(n + 1) * (n - 1), indices.ravel(), directed=False)
-    result = cg.Triangles(graph, device=pocl).run("vertex")
-    assert result.count == 4_495_501_000
-    assert (result.values == (n - 1) * (n - 2) // 2).all()
+    return cg.Graph(np.arange(n + 1) * (n - 1), indices.ravel(), directed=False)
+
+
+@pytest.mark.slow
+@pytest.mark.optimised
+@pytest.mark.parametrize("preset", [*PRESETS, "rows"])
+def test_a_total_beyond_32_bits(preset, device):
+    """TC-12: every preset on every runtime, and rows by number, of which "auto" makes others."""
+    config = cg.TrianglesConfig(intersect=Merge("row")) if preset == "rows" else preset
+    plan = cg.Triangles(clique_of_3000(), config=config, device=device)
+    assert plan.run().count == 4_495_501_000
+
+
+@pytest.mark.slow
+@pytest.mark.optimised
+@pytest.mark.parametrize("config", ["auto", cg.TrianglesConfig(intersect=Merge("row"))])
+def test_vertices_and_edges_of_a_total_beyond_32_bits(config, device):
+    """TC-02, TC-03, TC-12: what vertices and edges have adds up to it."""
+    n, plan = 3000, cg.Triangles(clique_of_3000(), config=config, device=device)
+    vertex, edge = plan.run("vertex"), plan.run("edge")
+    assert vertex.count == edge.count == 4_495_501_000
+    assert (vertex.values == (n - 1) * (n - 2) // 2).all()
+    assert (edge.values == n - 2).all()
 
 
 @pytest.mark.parametrize("config", [cg.TrianglesConfig(intersect=Merge("row")), "bitmap"])
@@ -237,10 +279,8 @@ def test_partial_sums_pass_32_bits(config, device, monkeypatch):
     before, launch = 2**32 - 1, counting.launch
     counting.partial.write(np.full(counting.sums, before, np.uint64))
 
-    def added(log, kernel, *given, **options):
-        at = given.index(counting.partial)
-        at -= 1 if isinstance(given[at - 1], np.uint32) else 3
-        launch(log, kernel, *given[:at], np.uint32(0), *given[at + 1 :], **options)
+    def added(log, step, given, **options):
+        launch(log, step, {**given, "anew": np.uint32(0)}, **options)
 
     monkeypatch.setattr(counting, "launch", added)
     assert plan.run().count == count + counting.sums * before
@@ -351,6 +391,22 @@ def test_packed_rows_count_the_same(way, device, monkeypatch):
     np.testing.assert_array_equal(plan.run("vertex").values, expected)
 
 
+def test_blocks_of_bits_of_long_rows(device):
+    """TC-24: where there are lanes, rows have from none to all of their first blocks as bits."""
+    rng = np.random.default_rng(7)
+    n = 2300
+    chance = np.where(np.arange(n) < 700, 0.3, 0.05)
+    ends = np.array(np.nonzero(np.triu(rng.random((n, n)) < np.maximum.outer(chance, chance), 1)))
+    graph = undirected(*ends, n=n)
+    expected = np.asarray(supports_of(simple(graph)).sum(axis=1)).ravel() // 2
+    plan = cg.Triangles(graph, config="bitmap", device=device)
+    assert plan.run().count == int(expected.sum()) // 3
+    np.testing.assert_array_equal(plan.run("vertex").values, expected)
+    if packed := plan._counting.turned.packed:
+        blocks = packed[0].read().reshape(-1, 2)[:, 1] >> 29
+        assert {0, 1, 2} < set(blocks.tolist())
+
+
 def test_long_rows_are_sorted_by_windows(pocl, monkeypatch):
     """A work-group sorts as many ranks at a time as its bits tell apart."""
     monkeypatch.setattr(orient, "WINDOW", 1024)
@@ -427,6 +483,14 @@ def test_blocks_are_the_list_in_parts(any_device):
     together = np.concatenate(blocks)
     np.testing.assert_array_equal(together[np.lexsort(together.T[::-1])], whole)
     assert list(cg.triangle_blocks(undirected([], [], n=4), device=any_device)) == []
+
+
+def test_blocks_leave_the_plan_to_others(pocl):
+    """Whoever takes blocks may run the plan between two of them."""
+    plan = cg.Triangles(mixed(), config="bitmap", device=pocl)
+    counts = [(len(block), plan.run().count) for block in plan.blocks(2000)]
+    assert len(counts) > 1
+    assert {count for _, count in counts} == {sum(size for size, _ in counts)}
 
 
 def test_a_list_that_is_too_long_is_refused(pocl):

@@ -1,8 +1,11 @@
-"""The example of docs/triangles.md prints what the page says."""
+"""The example of docs/triangles.md prints what the page says, and its figures are a record's."""
 
+import json
 import re
 import runpy
 from pathlib import Path
+
+from bench.studies.triangles import page
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "triangles.md"
 
@@ -16,3 +19,12 @@ def test_the_example_prints_what_the_page_says(any_device, monkeypatch, capsys, 
     said = re.findall(r"^print\(.*\)  # (.*)$", example, re.M)
     assert len(said) == 5
     assert capsys.readouterr().out.splitlines() == said
+
+
+def test_the_tables_are_those_of_the_record():
+    """TC-25: milliseconds and joules by graph and preset, as the study prints a record."""
+    text = PAGE.read_text("utf-8")
+    record = re.search(r"^On an H200 .*?\]\((.*?\.json)\)", text, re.S | re.M)[1]
+    lines = page(json.loads((PAGE.parent / record).read_text("utf-8"))).splitlines()
+    assert len(lines) > 6
+    assert [line for line in lines if line and line not in text.splitlines()] == []

@@ -16,6 +16,7 @@ from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling, copy
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -36,9 +37,6 @@ PARTS = ("count", "list")  # of what is prepared
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
-# Triangles from which on bisection takes less time than all levels: on an H200 0.97 of it with 424
-# million, 1.1 to 1.3 times as much with 0.7 to 18 million.
-BISECTED = 100_000_000
 
 
 def truss_order(k: int) -> int:
@@ -282,7 +280,7 @@ class Truss:
     def _bisects(self) -> bool:
         """Whether the greatest k is bisected for, rather than found with all numbers."""
         if self.config.search is None:
-            return self._edges.triangles >= BISECTED
+            return self._edges.triangles >= BISECTED_TRIANGLES.on(self.device.traits)
         return self.config.search == "bisection"
 
     def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling | None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.device.hardware.measured import EDGES_TOGETHER, STAGE_EDGES
+from clgraph.device.hardware.measured import (
+    EDGES_TOGETHER,
+    RESIDENT_OVERFULL,
+    RESIDENT_UNEVEN,
+    STAGE_EDGES,
+)
 from clgraph.engine.resolved import MAX_GROUPS, USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.frontier import Frontier, Hubs, StatusArray, VertexQueue
@@ -216,6 +221,8 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         "stage_work": STAGE_EDGES.on(traits),
         "launch_work": mechanics.launch_work or usual_launch_work(traits),
         "counts": config.counts,
+        "resident_overfull": RESIDENT_OVERFULL.on(traits),
+        "resident_uneven": RESIDENT_UNEVEN.on(traits),
     }
 
 

@@ -115,6 +115,17 @@ HELD_SOLO_EDGES = Constant(
     h200=1 << 9,
 )
 
+RESIDENT_OVERFULL = Constant(
+    "vertices of a group that keeps its frontier after which all share anew: 32 and 256 are slower",
+    "d2eb476: 2.36 us a level of a grid, 2.84 without a limit",
+    neutral=128,
+)
+RESIDENT_UNEVEN = Constant(
+    "times the mean of all groups after which they do; twice and three times are as fast",
+    "d2eb476",
+    neutral=3,
+)
+
 # Searches by weights.
 NEAR_HOPS = Constant(
     "edges per vertex that a rise of near-far's bound takes in; 12 to 32 were best on kron20",

@@ -120,6 +120,7 @@ def nvidia(source: str, folder: Path) -> Built:
     built.complaints = _compile(
         *(compiler, NVIDIA_LIBRARY, kernel, text, "-cl-std=CL1.2", "-O3", "-Dasm=__asm__"),
         *("-Dcl_khr_int64_base_atomics", "-Dcl_khr_int64_extended_atomics"),
+        "-Wno-ignored-pragmas",  # that name these two, which NVIDIA's compiler has
         *("-include", str(HERE / "wide_atomics.h"), "-target", "nvptx64-nvidia-nvcl"),
         *("-march=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80"),
     )

@@ -12,7 +12,7 @@ from clgraph.device.hardware.measured import RESIDENT_OVERFULL, RESIDENT_UNEVEN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.strategies.balance import Balancer, Chunks
+    from clgraph.engine.strategies.balancer import Balancer, Chunks
     from clgraph.engine.strategies.frontier import Frontier
     from clgraph.engine.strategies.limits import Limits
     from clgraph.engine.strategies.pull import ByEdges, ByHubs

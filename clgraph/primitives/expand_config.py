@@ -9,7 +9,6 @@ from clgraph.device.hardware.measured import EVEN_SIZES, LANES_CUT
 from clgraph.engine.strategies.balance import (
     FAMILY,
     Balancer,
-    Chunks,
     DynVwarp,
     ItemThread,
     MultiPhase,
@@ -23,6 +22,7 @@ from clgraph.primitives.sizes import LARGEST_SIZE
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.strategies.balancer import Chunks
 
 __all__ = [
     "BinarySearch",

@@ -278,7 +278,7 @@ LANES_CUT = Constant(
 # Traces.
 SPLIT_TRACES = Constant(
     "whether groups look at parts of a trace, which a large cache keeps, and not at tiles of rows",
-    "h200-20261122-mining-tiles.json: 2.4 ms for 595 pairs of 5 M instants, tiles 7 to 12",
+    "35c8348: 2.4 ms for 595 pairs of 5 M instants, tiles 7 to 12",
     neutral=True,  # tiles are for caches of cores
     cpu=False,
 )

@@ -3,6 +3,7 @@
 import io
 import json
 import lzma
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,8 @@ import clgraph.graph as cgg
 from clgraph.graph import Graph
 
 DATA = Path(__file__).resolve().parent / "data"
-SHARED = DATA.parents[2] / "shared" / "data"  # a larger collection, used where it is present
+# A larger collection of the same form, used where it is present.
+SHARED = Path(os.environ.get("CLGRAPH_TEST_GRAPHS", DATA.parents[2] / "shared" / "data"))
 
 # First examples import libraries or build kernels, and machines are shared: no deadlines.
 settings.register_profile("clgraph", deadline=None)
@@ -133,8 +135,15 @@ def load(path: Path) -> Graph:
     """
     if not path.name.endswith(".npz.xz"):
         return cgg.read(path)
+    return _decoded(_stored(path))
+
+
+def _stored(path: Path) -> dict[str, Any]:
     with lzma.open(path) as file, np.load(io.BytesIO(file.read()), allow_pickle=False) as archive:
-        stored = {name: archive[name] for name in archive.files}
+        return {name: archive[name] for name in archive.files}
+
+
+def _decoded(stored: dict[str, Any]) -> Graph:
     degrees, gaps = stored["deg"].astype(np.int64), stored["gap"].astype(np.int64)
     rows = np.repeat(np.arange(int(stored["n"])), degrees)
     running = np.concatenate([[0], np.cumsum(gaps)])
@@ -146,6 +155,19 @@ def load(path: Path) -> Graph:
     if half or bool(stored["directed"]):
         return built
     return Graph(built.indptr, built.indices, built.weights, directed=False)
+
+
+def load_part(path: Path, part: str) -> Graph:
+    """Read a graph of what is more than one: either of a pair, or all edges of a stream."""
+    stored = _stored(path)
+    if part == "stream":
+        return cgg.from_edges(stored["src"], stored["dst"], n=int(stored["n"]), dedup=True)
+    whole = {name.removeprefix(f"{part}_"): value for name, value in stored.items()}
+    return _decoded({"directed": False, "half": True} | whole)
+
+
+# Of each kind of file: its graphs.
+PARTS = {"pair": ("a", "b"), "temporal": ("stream",), "labelled": ("",)}
 
 
 def facts(folder: Path = DATA) -> dict[str, dict[str, Any]]:
@@ -164,6 +186,17 @@ def shared_graphs() -> list[tuple[str, Loader]]:
     if not (SHARED / "facts.json").exists():
         return []
     return [(name, partial(load, SHARED / name)) for name in facts(SHARED)]
+
+
+def shared_parts() -> list[tuple[str, Loader]]:
+    """Graphs of the larger collection that are parts of pairs, streams or labelled ones."""
+    path = SHARED / "facts.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    return [
+        (f"{name}-{part}", partial(load_part, SHARED / name, part))
+        for name, fact in known.items()
+        for part in PARTS.get(fact.get("kind"), ())
+    ]
 
 
 def shared_facts() -> dict[str, dict[str, Any]]:

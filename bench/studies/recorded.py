@@ -26,6 +26,7 @@ H200 = DeviceTraits(
     fp64=True,
     is_cpu=False,
     build_options=("-cl-nv-verbose", "-w"),
+    local_banks=32,
 )
 
 # Sizes from AMD's and Intel's publications of these products, in the form that OpenCL drivers give
@@ -48,6 +49,7 @@ _INTEL = replace(
     local_bytes=64 << 10,
     registers_per_unit=0,
     compute_capability=None,
+    local_banks=0,
     build_options=("-cl-std=CL3.0", "-w"),
 )
 

@@ -19,6 +19,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from clgraph import Cores, CoresConfig, Graph, Truss, TrussConfig, from_edges, g
 from clgraph.algorithms.truss import peeling
 from clgraph.cli.searching import energy_of
 from clgraph.cli.text import table
+from clgraph.device.hardware.measured import ONE_GROUP_EDGES, Constant
 from clgraph.errors import ClgraphError, InvalidGraphError
 from clgraph.graph.modules import module
 
@@ -180,17 +182,12 @@ def shaped(graph: Graph, shape: str, device: Device) -> tuple[dict[str, Any], di
     """
     launch, _, few = shape.partition("/")
     size, _, groups = launch.partition("x")
-    usual = peeling.FEW_EDGES
-    peeling.FEW_EDGES = int(few or usual)
-    try:
-        schedule = clgraph.schedule.Persistent(
-            group_size=int(size), groups=int(groups or 0) or None
-        )
+    few_edges = Constant("", "", int(few)) if few else ONE_GROUP_EDGES
+    schedule = clgraph.schedule.Persistent(group_size=int(size), groups=int(groups or 0) or None)
+    with mock.patch.object(peeling, "ONE_GROUP_EDGES", few_edges):
         plan = Truss(graph, config=TrussConfig(schedule=schedule), device=device)
         plan.run()
         cores = Cores(graph, config=CoresConfig(schedule=schedule), device=device)
-    finally:
-        peeling.FEW_EDGES = usual
     return times(plan.run, 3), times(cores.run, 3)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clgraph.device.hardware.measured import UPDATE_COSTS
+
 if TYPE_CHECKING:
     from clgraph.device import Device
 
@@ -59,26 +61,6 @@ class Costs:
         return "rows" if rows < rewrite else "rewrite"
 
 
-# By bench.studies.dynamic on two cores and on an H200, where looking after the blocks of the rows
-# that move, in host memory, takes longer than copying all rows of 31 million edges.
-CPU = Costs(
-    place_fixed=300.0,
-    place_arc=0.3,
-    rows_fixed=2000.0,
-    rows_arc=0.6,
-    rewrite_fixed=2000.0,
-    rewrite_arc=0.02,
-)
-GPU = Costs(
-    place_fixed=60.0,
-    place_arc=0.0005,
-    rows_fixed=3500.0,
-    rows_arc=0.5,
-    rewrite_fixed=1000.0,
-    rewrite_arc=0.00001,
-)
-
-
 def costs_of(device: Device) -> Costs:
     """Give what the two ways take on a device."""
-    return CPU if device.traits.is_cpu else GPU
+    return Costs(*UPDATE_COSTS.on(device.traits))

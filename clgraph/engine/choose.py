@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.device.hardware.measured import (
+    EDGES_TOGETHER,
+    RESIDENT_OVERFULL,
+    RESIDENT_UNEVEN,
+    STAGE_EDGES,
+)
 from clgraph.engine.resolved import MAX_GROUPS, USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.frontier import Frontier, Hubs, StatusArray, VertexQueue
@@ -171,9 +177,8 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         # One work-item alone appends without looking how much room there is.
         and not (alone and (frontier.rows == "pairs" or (limits.queue_percent or 0) < 100))
     )
-    # Two edges a lane at a time: four spilled 200 bytes on an H200 and cost more than they saved.
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
-    batch = mechanics.batch or (1 if scalar or emulated else 2)
+    batch = mechanics.batch or (1 if scalar or emulated else EDGES_TOGETHER.on(traits))
     wide = balance.wide if isinstance(balance, WarpSearch) else None
     usual_wide = 0 if emulated else 2 * lanes
     return {
@@ -213,9 +218,11 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         "push_tile": 64 if alone else lanes,
         "fill_tile": 16384 if alone else 32 * lanes,
         "class_batch": 64 if alone else 1,
-        "stage_work": 200 if traits.is_cpu else 60_000,
+        "stage_work": STAGE_EDGES.on(traits),
         "launch_work": mechanics.launch_work or usual_launch_work(traits),
         "counts": config.counts,
+        "resident_overfull": RESIDENT_OVERFULL.on(traits),
+        "resident_uneven": RESIDENT_UNEVEN.on(traits),
     }
 
 

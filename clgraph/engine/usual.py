@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clgraph.device.hardware.measured import (
+    HELD_SOLO_EDGES,
+    LAUNCH_EDGES,
+    LOCAL_SEARCH_DEGREE,
+    SOLO_EDGES,
+)
 from clgraph.engine.resolved import ENTRY_WORDS
 from clgraph.engine.state import MOST_BINS
 from clgraph.engine.strategies.balance import ItemThread, WarpSearch, WarpSearchLocal
@@ -34,8 +40,6 @@ __all__ = [
     "usual_launch_work",
 ]
 
-# Mean out-degree up to which edges are searched in local memory; see usual_balance.
-FEW_EDGES = 8
 # Local memory that a work-item takes in a group with the largest entries, and where a published
 # form has tables beside its queues; and what its filters take for each SIMD group.
 ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
@@ -53,7 +57,7 @@ def pick(value: int | None, default: int) -> int:
 
 def usual_launch_work(traits: DeviceTraits) -> int:
     """Edges that a launch looks at before it pauses: about a second's."""
-    return 200_000_000 if traits.is_cpu else 20_000_000_000
+    return LAUNCH_EDGES.on(traits)
 
 
 def group_size_of(config: TraversalConfig, traits: DeviceTraits) -> int:
@@ -199,9 +203,10 @@ def limits_of(
     capacity = asked.solo_capacity or _solo_capacity(traits, group_size, entry)
     if asked.solo_capacity and not alone:
         _check_solo_room(capacity, entry, traits)
+    usual_solo = HELD_SOLO_EDGES if held else SOLO_EDGES
     return Limits(
         solo_capacity=capacity,
-        solo_edges=pick(asked.solo_edges, 1 << 16 if alone else 1 << 9 if held else 1 << 11),
+        solo_edges=pick(asked.solo_edges, 1 << 16 if alone else usual_solo.on(traits)),
         eager=pick(asked.eager, 1 << 14),
         spin=asked.spin or (1 << 26 if traits.is_cpu else 1 << 22),
         patience=pick(asked.patience, 1 << 10 if traits.is_cpu else 1 << 14),
@@ -215,17 +220,16 @@ def usual_balance(
 ) -> Balancer:
     """Choose among the balancers of lanes by the out-degrees, where these are known.
 
-    On an H200 a search in local memory takes 0.94 to 0.95 of the time of one in registers on a
-    road network, a grid and a planar mesh, and 0.96 to 0.97 on Kronecker graphs, whose hubs the
-    grid shares; 1.01 on a cube and a geometric graph of degree 13, 1.04 on a uniform one of 32.
+    A search in local memory pays where rows are short, and where the grid shares hubs, if at all.
     """
     if traits.lanes == 1:
         return ItemThread()
     if mean_degree is None or traits.is_cpu or frontier.name != "vertex":
         return WarpSearch()
-    few = mean_degree <= FEW_EDGES
+    few_edges = LOCAL_SEARCH_DEGREE.on(traits)
+    few = mean_degree <= few_edges
     hubs = max_degree is not None and max_degree >= _usual_hub_degree(traits)
-    return WarpSearchLocal() if few or hubs else WarpSearch()
+    return WarpSearchLocal() if few_edges and (few or hubs) else WarpSearch()
 
 
 def bins_of(

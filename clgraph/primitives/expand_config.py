@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.device.hardware.measured import EVEN_SIZES, LANES_CUT
 from clgraph.engine.strategies.balance import (
     FAMILY,
     Balancer,
@@ -37,9 +38,6 @@ __all__ = [
 
 GPU_GROUP_SIZE = 256
 CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
-# On an H200 warp_search was the fastest on sizes like these, by up to a third, and multi_phase on
-# all others or within a twentieth of it (docs/load-balancing.md).
-EVEN_DEVIATION, EVEN_MEAN = 32.0, 4.0
 ESTIMATES = 8
 
 
@@ -205,8 +203,8 @@ def decide(
         )
     search = config.search
     if search is None:
-        # 9 us instead of 16 for 8,192 chunks of 3 million items on an H200.
-        search = LaneSearch() if config.balance is None and lanes > 1 else HybridSearch()
+        cut = config.balance is None and lanes > 1 and LANES_CUT.on(traits)
+        search = LaneSearch() if cut else HybridSearch()
     return ExpandSizes(
         asked=replace(config, balance=asked),
         balance=balance,
@@ -240,7 +238,8 @@ def usual_balancer(mean: float, deviation: float, traits: DeviceTraits) -> Balan
     """Choose a balancer by mean and deviation of the sizes."""
     if traits.lanes == 1 or (traits.is_cpu and deviation <= mean):
         return ItemThread()
-    if traits.is_cpu or (deviation <= EVEN_DEVIATION and mean >= EVEN_MEAN):
+    even_deviation, even_mean = EVEN_SIZES.on(traits)
+    if traits.is_cpu or (deviation <= even_deviation and mean >= even_mean):
         return WarpSearch()
     return MultiPhase()
 

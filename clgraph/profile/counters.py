@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES
+from clgraph.profile.criteria import BANK_BYTES, LINE_BYTES, SECTOR_BYTES, USUAL_BANKS
 from clgraph.profile.instrument import RECORD_WORDS, SITE_WORDS, SPREAD
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Accesses", "Residency", "Totals", "decoded_counters", "decoded_trace", "requests"]
 
-BANKS, BANK_BYTES = 32, 4
 _TICKS_NS = 10_000  # a SIMD group that ran for as long tells the clock
 
 
@@ -240,6 +239,7 @@ def decoded_trace(
     group_size: int,
     groups: int,
     lanes: int,
+    banks: int = USUAL_BANKS,
 ) -> Totals:
     """Bring together what work-items wrote down.
 
@@ -255,6 +255,8 @@ def decoded_trace(
         Of the launch.
     lanes : int
         Work-items that are taken for a SIMD group.
+    banks : int
+        Of local memory.
 
     Returns
     -------
@@ -285,7 +287,7 @@ def decoded_trace(
     if len(found.row) < wanted:
         complete = False
     local = np.array([site.kind.startswith("local") for site in sites], bool)
-    _add_requests(table, found, local, lanes)
+    _add_requests(table, found, local, lanes, banks)
     # Accesses beyond the room were not written down; those that were stand for them.
     kept = len(found.row) / float(wanted) if wanted and not complete else 1.0
     share = here / groups
@@ -341,7 +343,7 @@ def requests(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _add_requests(
-    table: NDArray[np.float64], found: Accesses, local: NDArray[np.bool_], lanes: int
+    table: NDArray[np.float64], found: Accesses, local: NDArray[np.bool_], lanes: int, banks: int
 ) -> None:
     """Count requests, lanes, bytes, and lines and sectors or passes over banks, place by place."""
     if not found.row.size:
@@ -356,7 +358,7 @@ def _add_requests(
         _count_unique(table[:, column], found.place[far], request[far], found.address[far] // unit)
     near = ~far
     if near.any():
-        _add_passes(table, found, request, near, lanes)
+        _add_passes(table, found, request, near, lanes, banks)
 
 
 def _count_unique(
@@ -374,6 +376,7 @@ def _add_passes(
     request: NDArray[np.int64],
     near: NDArray[np.bool_],
     lanes: int,
+    banks: int,
 ) -> None:
     place, size = found.place[near], found.size[near]
     parts = np.where(size > 8, 4, np.where(size > 4, 2, 1))
@@ -382,7 +385,7 @@ def _add_passes(
     word = found.address[near] // width
     together = requests(request[near], part)
     _, distinct = np.unique(requests(together, word), return_index=True)
-    bank = word[distinct] % (BANKS // parts[distinct])
+    bank = word[distinct] % (banks // parts[distinct])
     meeting = requests(together[distinct], bank)
     passes = np.zeros(int(together.max()) + 1)
     np.maximum.at(passes, together[distinct], np.bincount(meeting)[meeting])

@@ -14,6 +14,7 @@ from clgraph.device.memory.copying import finish_copy
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
+from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.instrument import (
     HEADER,
     LAST_BLOCK,
@@ -250,6 +251,7 @@ class Counting:
                 group_size=layout.group_size,
                 groups=layout.groups,
                 lanes=self._lanes_of(twin.kernel, layout.group_size),
+                banks=twin.kernel.device.traits.local_banks or USUAL_BANKS,
             )
         if counted.totals is None:
             counted.totals = totals

@@ -53,7 +53,7 @@
             if (decreased0) predecessors[v0] = (int)v0;
             % endif
             % if config.row_limit:
-            ${bands.admit("decreased0", "1", "1", "v0")}
+            ${bands.admit("decreased0", "true", "true", "v0")}
             % else:
             offset_t row0 = 0;
             uint degree0 = 0;

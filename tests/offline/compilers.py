@@ -16,6 +16,8 @@ HERE = Path(__file__).resolve().parent
 LIBRARIES = Path("/usr/lib/clc")
 # Debian builds its library for one name of the vendor and the compiler has another.
 EXPECTED = re.compile(r"linking module|\[-Wlinker-warnings\]|warnings? generated|^$")
+# That a kernel spills is no complaint: how much is in its binary, and has a limit.
+SPILLED = re.compile(r"warning: kernel \w+ +compiled SIMD\d+ allocated \d+ regs and spilled .*")
 # Functions of pointers to any address space, which AMD's own library has.
 NOT_HERE = {"_Z7vstore4Dv4_dmPU3AS0d", "_Z7vstore4Dv4_fmPU3AS0f"}
 AMD_LIBRARY, NVIDIA_LIBRARY = "amdgcn--amdhsa.bc", "nvptx64--nvidiacl.bc"
@@ -118,6 +120,7 @@ def nvidia(source: str, folder: Path) -> Built:
     built.complaints = _compile(
         *(compiler, NVIDIA_LIBRARY, kernel, text, "-cl-std=CL1.2", "-O3", "-Dasm=__asm__"),
         *("-Dcl_khr_int64_base_atomics", "-Dcl_khr_int64_extended_atomics"),
+        "-Wno-ignored-pragmas",  # that name these two, which NVIDIA's compiler has
         *("-include", str(HERE / "wide_atomics.h"), "-target", "nvptx64-nvidia-nvcl"),
         *("-march=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80"),
     )
@@ -139,14 +142,42 @@ def intel(source: str, folder: Path, processor: str) -> Built:
         pytest.skip("ocloc is not installed (package intel-opencl-icd)")
     kernel, out = folder / "kernel.cl", folder / "out"
     kernel.write_text(source)
-    options = ("-options", "-cl-std=CL3.0", "-out_dir", out)
-    done = run(compiler, "compile", "-file", kernel, "-device", processor, *options)
-    said = (done.stdout + done.stderr).replace("Build succeeded.", "").strip()
+    shutil.rmtree(out, ignore_errors=True)  # of what was compiled before
+    # The older of its two formats, which it takes for some devices, says less of a kernel.
+    options = ("-options", "-cl-std=CL3.0", "-internal_options", "-cl-intel-allow-zebin")
+    done = run(
+        compiler, "compile", "-file", kernel, "-device", processor, *options, "-out_dir", out
+    )
+    said = (done.stdout + done.stderr).replace("Build succeeded.", "")
+    said = SPILLED.sub("", said).strip()
     built = Built(complaints=said if done.returncode == 0 else said or "it failed")
     for spirv in out.glob("*.spv"):
         data = spirv.read_bytes()
         built.words = struct.unpack(f"<{len(data) // 4}I", data)
+    for binary in out.glob("*.bin"):
+        built.uses = intel_uses(binary.read_bytes())
     return built
+
+
+def intel_uses(binary: bytes) -> dict[str, KernelUse]:
+    """Read what Intel's compiler notes about each kernel, in a section of lines "name: value"."""
+    start = binary.find(b"\nkernels:\n")
+    notes = binary[start : binary.find(b"kernels_misc_info:", start)].decode() if start >= 0 else ""
+    uses = {}
+    for kernel in re.split(r"^  - ", notes, flags=re.MULTILINE)[1:]:
+        facts = dict(re.findall(r"^ +(\w+): +(\w+)$", kernel, re.MULTILINE))
+        lanes = int(facts["simd_size"])
+        # Memory of work-items and spilled registers; of a hardware thread, or of each of its lanes.
+        stack = 0
+        for buffer in kernel.partition("per_thread_memory_buffers:")[2].split("- type:")[1:]:
+            size = int(re.search(r"size: +(\d+)", buffer)[1])
+            stack += size if "is_simt_thread:  true" in buffer else size // lanes
+        # Its registers hold a value of 8 lanes each.
+        registers = int(facts["grf_count"]) * 8 // lanes
+        local_bytes = int(facts.get("slm_size", 0))
+        name = re.match(r"name: +(\w+)", kernel)[1]
+        uses[name] = KernelUse(registers, stack, 0, local_bytes)
+    return uses
 
 
 def build(source: str, folder: Path, device: str, optimise: str = "-O3") -> Built:

@@ -119,7 +119,7 @@ def test_every_preset_fits_or_says_why_not(traits):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_devices_refuse_nothing_but_double_precision(name):
-    """Every preset of every algorithm has a program for each of the recorded devices."""
+    """Every preset of every algorithm has a program for each of the recorded devices, that fits."""
     device = on_device(name)
     presets = [plan for plan in plans() if plan.shape == "kron" and plan.weights in {"", "int64"}]
     refused = {
@@ -129,6 +129,14 @@ def test_recorded_devices_refuse_nothing_but_double_precision(name):
         if what.label == "refused" and "double precision" not in what.source
     }
     assert refused == set()
+    assert [wrong for plan in presets for wrong in misfits(plan, RECORDED[name])] == []
+
+
+def test_published_tables_leave_room_where_units_run_a_group_together():
+    """A table took all local memory of an Arc: 16 of its units run a group together."""
+    for plan in plans(["bfs", "bfs-tree"]):
+        if plan.preset == "bfs-4k":
+            assert misfits(plan, RECORDED["dg2"]) == []
 
 
 def test_one_lane_of_a_gpu_asks_for_little():

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from compilers import build, complaints, operations
+from compilers import build, complaints, operations, ptxas
 from local_memory import entry_points
 
 from bench.studies.plans import ALGORITHMS, plans
@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # most, as compilers said; from record_limits.py.
 LIMITS = json.loads((Path(__file__).parent / "limits.json").read_text())
 SPARE = 1.15  # for what another version of a compiler makes of it
+SPARE_BYTES = 64  # of local memory, whose arrays may be aligned
 # One of each kind of kernel, for a quick look.
 SOME = {
     "bfs/bfs.cl": ("bfs",),
@@ -99,21 +100,31 @@ def one_of_each_file(device):
     return found
 
 
-def check(device, label, name, source, folder, optimise="-O3"):
+def compiled(device, name, source, folder, optimise="-O3"):
+    """Build without complaints what takes no more than it declares and the device has."""
     built = build(source, folder, device, optimise)
     assert not built.complaints, f"{name} for {device}:\n{built.complaints}"
     declared = {kernel: (size, room) for kernel, size, room in entry_points(source)}
-    limits = LIMITS.get(device, {}).get(label)
+    assert set(built.uses) == set(declared) or (device == "h200" and ptxas() is None)
     for kernel, use in built.uses.items():
         size, room = declared[kernel]
         traits = RECORDED[device]
-        assert use.local_bytes <= traits.local_bytes
-        assert size <= traits.max_group_size
-        # What test_any_device.py counts on: the compiler finds no more than is declared.
-        assert use.local_bytes <= room + 16  # arrays may be aligned
-        if optimise != "-O3" or limits is None:
-            continue
-        registers, stack, local_bytes = limits
+        assert use.local_bytes <= traits.local_bytes, f"{name}, {kernel}: {use}"
+        assert size <= traits.max_group_size, f"{name}, {kernel}: {size} work-items"
+        # What test_any_device.py counts on: the compiler finds no more than is declared; but AMD's
+        # moves arrays of work-items into local memory that is left over.
+        more = use.local_bytes > room + SPARE_BYTES
+        assert not more or device.startswith("gfx"), f"{name}, {kernel}: {use}, declared {room}"
+    return built
+
+
+def check(device, label, name, source, folder, optimise="-O3"):
+    """Build what takes no more than the table allows."""
+    built = compiled(device, name, source, folder, optimise)
+    if optimise != "-O3":
+        return built
+    registers, stack, local_bytes = LIMITS[device][label]
+    for kernel, use in built.uses.items():
         assert use.registers <= registers * SPARE, f"{name}, {kernel}: {use}"
         assert use.stack_bytes <= stack, f"{name}, {kernel}: {use}"
         assert use.local_bytes <= local_bytes, f"{name}, {kernel}: {use}"

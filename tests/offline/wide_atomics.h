@@ -21,3 +21,7 @@ OVERLOADABLE ulong atom_cmpxchg(volatile __global ulong *p, ulong expected, ulon
     __atomic_compare_exchange_n(p, &expected, x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
 }
+
+OVERLOADABLE ulong atom_inc(volatile __global ulong *p) {
+    return __atomic_fetch_add(p, 1ul, __ATOMIC_RELAXED);
+}

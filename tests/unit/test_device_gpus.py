@@ -9,6 +9,7 @@ from clgraph.device import native, resident_groups
 from clgraph.device.hardware import amd
 from clgraph.device.hardware.nvidia import KernelUse
 from clgraph.device.hardware.traits import SUB_GROUP_EXTENSIONS, probe_traits
+from clgraph.profile.microbenchmarks.memories import Words, banks_of, conflicts
 
 ATOMICS = "cl_khr_fp64 cl_khr_int64_base_atomics cl_khr_int64_extended_atomics "
 
@@ -22,6 +23,7 @@ def amd_card(name="gfx90a:sramecc+:xnack-", wave=64, **changes):
         platform=SimpleNamespace(name=amd.PLATFORM),
         wavefront_width_amd=wave,
         simd_per_compute_unit_amd=4,
+        local_mem_banks_amd=32,
         max_compute_units=104,
         max_work_group_size=1024,
         local_mem_size=64 << 10,
@@ -55,6 +57,32 @@ def test_traits_of_amd_cards(name, wave, version, threads, registers):
     assert traits.grid_barrier
     assert traits.build_options[0] == "-cl-std=CL2.0"
     assert not traits.emulated
+
+
+def test_what_an_amd_driver_is_asked():
+    """Wavefront width, SIMD units and banks of local memory are its answers, and no constants."""
+    plain = probe_traits(amd_card())
+    assert (plain.lanes, plain.local_banks) == (64, 32)
+    pairs = probe_traits(amd_card("gfx1100", 32, simd_per_compute_unit_amd=2))
+    assert (pairs.lanes, pairs.threads_per_unit) == (32, 2 * 16 * 32)
+    assert probe_traits(amd_card("gfx950", local_mem_banks_amd=64)).local_banks == 64
+    for asked in ("wavefront_width_amd", "simd_per_compute_unit_amd", "local_mem_banks_amd"):
+        silent = amd_card()
+        delattr(silent, asked)
+        with pytest.raises(AttributeError, match=asked):
+            probe_traits(silent)
+
+
+def test_bank_conflicts_are_of_the_banks_that_there_are(monkeypatch):
+    """Two lanes in a bank of 32 lie in one row of 64: the microbenchmark asks the device."""
+    cards = {banks: amd_card("gfx950", local_mem_banks_amd=banks) for banks in (32, 64)}
+    devices = {banks: SimpleNamespace(traits=probe_traits(card)) for banks, card in cards.items()}
+    assert {banks: banks_of(device) for banks, device in devices.items()} == {32: 32, 64: 64}
+    assert [conflicts(ways, 64) for ways in (1, 2, 64)] == [1, 2, 64]
+    assert Words("local", conflicts=64).missing(devices[64]) is None
+    assert Words("local", conflicts=64).missing(devices[32]) == "local memory has 32 banks"
+    arc = SimpleNamespace(traits=probe_traits(intel_card(monkeypatch)))
+    assert (arc.traits.local_banks, banks_of(arc)) == (0, 32)
 
 
 @pytest.mark.parametrize(

@@ -470,8 +470,10 @@ def test_expand(any_device: Device) -> None:
 
 
 def test_the_balancer_is_chosen_by_the_sizes(intel: Device, pocl: Device) -> None:
-    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+    gpu = dataclasses.replace(intel.traits, is_cpu=False, compute_capability=(9, 0))
+    other = dataclasses.replace(gpu, compute_capability=None)
     for traits, mean, deviation, expected in (
+        (other, 8.0, 0.0, "multi_phase"),
         (gpu, 2.1, 0.5, "multi_phase"),
         (gpu, 8.0, 0.0, "warp_search"),
         (gpu, 5.2, 21.4, "warp_search"),

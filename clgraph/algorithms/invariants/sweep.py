@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.invariants.config import MiningConfig, SplitTrace, Sweep, Tiled
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.device import Memory, load, wait
+from clgraph.device.hardware.measured import SPLIT_TRACES
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.primitives import group_size
@@ -251,9 +252,8 @@ class Sweeper:
         if self.config.sweep is not None:
             return self.config.sweep
         short = vectors * self.width <= 2 * self.config.probe
-        if short or count * self.family.arity < 2 * rows or not self.device.traits.is_cpu:
-            # On an H200 groups that look at the same part of a trace at about the same time share
-            # its large cache: 2.4 ms for 595 pairs of 5 M instants, where tiles took 7 to 12.
+        split = SPLIT_TRACES.on(self.device.traits)
+        if split or short or count * self.family.arity < 2 * rows:
             return SplitTrace()
         return Tiled()
 

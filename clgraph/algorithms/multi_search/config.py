@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from clgraph.device.hardware.measured import EVEN_SHARE, ROW_ROUNDS, SCATTER
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.strategies.balance import (
     Balancer,
@@ -32,16 +33,8 @@ __all__ = ["MultiSearchConfig", "ResolvedSearch", "auto_threshold", "resolve_sea
 
 METHODS = ("frontier", "all-edges")
 CANDIDATES = (0, 4, 8, 16, 32, 64)
-GROUP_SIZE = 1024  # half a multiprocessor of the large cards
-# What a vertex costs in rounds of a SIMD group beside those that walk its row, against one that is
-# fetched alone, and what a round costs that reads from as many rows as there are lanes: fitted to
-# 1,024 searches of eleven graphs on an H200 (bench/results, search-table), where they tell the four
-# methods' times to a fifth. For two queues the row of every vertex found is looked up first.
-SHORT_ONLY, BOTH_QUEUES = 0.25, 0.65
-SCATTER = 1.1
-# Rows so short and so even that lanes with a row each are not idle: share of them that is busy. At
-# 8, 26 and 48 edges these took 0.65, 0.91 and 1.15 times as long as lanes that search for owners.
-EVEN_ROW, EVEN_SHARE = 32, 0.9
+GROUP_SIZE = 1024  # at most: half a multiprocessor of the large cards
+EVEN_ROW = 32  # edges of the longest row up to which lanes may have a row each
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +176,15 @@ def resolve_search(
             "method='all-edges' keeps no frontiers, which keep_levels and back need; choose "
             "another configuration."
         )
-    # A SIMD group that searches for the owners of its edges is even at any degree: on an H200 it
-    # took 53 ms for 256 searches of a scale-20 Kronecker graph, the best of two queues 62 ms. Only
-    # on lattices a row for each lane was faster, 6.5 ms against 8.7 (1,024 searches, 2^16 places).
+    # A SIMD group that searches for the owners of its edges is even at any degree; only on lattices
+    # a row for each lane is faster.
     open_choice = config.threshold is None and config.balance is None
-    search = open_choice and lanes > 1 and not even_rows(graph.degrees, lanes)
+    search = open_choice and lanes > 1 and not even_rows(graph.degrees, traits)
     threshold: float = math.inf
     if config.threshold not in (None, "auto"):
         threshold = float(config.threshold)
     elif config.threshold == "auto" and queued and lanes > 1:
-        threshold = auto_threshold(graph.degrees, lanes)
+        threshold = auto_threshold(graph.degrees, traits)
     emulated = traits.emulated
     usual_wide = 0 if emulated else 2 * lanes
     wide = config.balance.wide if isinstance(config.balance, WarpSearch) else None
@@ -216,15 +208,15 @@ def resolve_search(
     )
 
 
-def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
+def auto_threshold(degrees: NDArray[Any], traits: DeviceTraits) -> float:
     """Choose the out-degree from which a row is worth all lanes, by the degree histogram.
 
     Parameters
     ----------
     degrees : integer array [n]
         Out-degrees.
-    lanes : int
-        Lanes of a SIMD group.
+    traits : DeviceTraits
+        Of the device, whose SIMD groups' rounds are counted.
 
     Returns
     -------
@@ -237,6 +229,8 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
     of them has edges, and each of them reads from `lanes` places; a row on its own takes its edges
     over `lanes`, rounded up, and one more for being fetched. Two queues cost more than one.
     """
+    lanes = traits.lanes
+    scatter, (short_only, both_queues) = SCATTER.on(traits), ROW_ROUNDS.on(traits)
     counts = np.bincount(np.minimum(degrees, 1 << 16)).astype(np.float64)
     counts[:1] = 0
     if not counts.any():
@@ -248,9 +242,9 @@ def auto_threshold(degrees: NDArray[Any], lanes: int) -> float:
         short = counts[values < threshold]
         total = short.sum()
         rounds = (
-            SCATTER * total / lanes * longest_of(short, lanes) + alone[values >= threshold].sum()
+            scatter * total / lanes * longest_of(short, lanes) + alone[values >= threshold].sum()
         )
-        queues = 0.0 if not total else SHORT_ONLY if total == counts.sum() else BOTH_QUEUES
+        queues = 0.0 if not total else short_only if total == counts.sum() else both_queues
         costs[threshold] = rounds + queues * counts.sum()
     best = min(costs, key=lambda threshold: costs[threshold])
     # Where no vertex is on the other side, the code for it need not be there.
@@ -268,7 +262,7 @@ def longest_of(counts: NDArray[np.float64], lanes: int) -> float:
     return float((1 - (np.cumsum(counts) / total) ** lanes).sum()) if total else 0.0
 
 
-def even_rows(degrees: NDArray[Any], lanes: int) -> bool:
+def even_rows(degrees: NDArray[Any], traits: DeviceTraits) -> bool:
     """Tell whether rows are short and alike, so that lanes with a row each have enough to do."""
     if not degrees.size or degrees.max() > EVEN_ROW:
         return False
@@ -276,4 +270,4 @@ def even_rows(degrees: NDArray[Any], lanes: int) -> bool:
     counts[:1] = 0
     total = counts.sum()
     mean = (counts * np.arange(counts.size)).sum() / max(total, 1)
-    return bool(mean >= EVEN_SHARE * longest_of(counts, lanes))
+    return bool(mean >= EVEN_SHARE.on(traits) * longest_of(counts, traits.lanes))

@@ -12,6 +12,7 @@ from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
+from clgraph.device.hardware.measured import LEVEL_SEARCHES, SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import tell
 
@@ -33,12 +34,6 @@ MOST_BLOCK = 4096
 LEAST_SHARED = 32  # sources, for searches that share bits
 WIDTH = 512  # searches of a pass, roughly
 LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
-# On one lane (PoCL, two cores) a level of a pass costs as much as ten searches by `BFS`, of road
-# and random geometric graphs (22 against 1.6 ms at 65,536 vertices), and these cost 0.4 ms each
-# before they are faster than a work-group's (Kronecker, scale 15: 1.6 against 4.5 ms; road, 60,920
-# vertices: 2.1 against 2.6; grid, 22,500: 0.8 against 0.5).
-LEVEL_COST = 10
-SINGLE_SIZE = 150_000  # vertices and edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +190,9 @@ class Searcher:
             return False
         graph = self.graph
         passes = -(-sources.size // WIDTH)
-        if self.device.traits.lanes == 1:
-            return passes * (self.depth() + 1) * LEVEL_COST < sources.size
+        traits = self.device.traits
+        if traits.lanes == 1:
+            return passes * (self.depth() + 1) * LEVEL_SEARCHES.on(traits) < sources.size
         looks = LOOK_COST * passes * (self.depth() + 1) * graph.n
         return bool(looks < sources.size * (graph.n + graph.m))
 
@@ -205,7 +201,8 @@ class Searcher:
         if self._method != "auto" or self._config not in (None, "auto"):
             return self._method == "single"
         graph = self.graph
-        return self.device.traits.lanes == 1 and graph.n + graph.m > SINGLE_SIZE
+        traits = self.device.traits
+        return traits.lanes == 1 and graph.n + graph.m > SINGLE_SIZE.on(traits)
 
     def depth(self) -> int:
         """Tell how deep a search from the busiest vertex is; searched for once a graph."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.scc.stages import (
-    ROUND_WORK,
     StageLog,
     compile_stages,
     resolve_stages,
     scan_limit,
 )
+from clgraph.device.hardware.measured import ROUND_EDGES, SIGNATURE_ROUNDS, TRIM_ENTRY, TRIM_WORTH
 from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -41,15 +41,6 @@ PAYLOAD = {
 }
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
-# On an H200, 8, 12, 16 and 32 rounds took 5.5, 3.9, 4.2 and 4.6 ms (a grid with one-way edges) and
-# 17.0, 16.7, 16.9 and 18.2 ms (a power law with chains of small components, which takes 2 ms more
-# in some runs); looking at all edges in every round took 6.3 and 26.7 ms.
-ROUNDS = 12  # before vertices are contracted
-FULL_EVERY = 12  # divides ROUNDS
-# On an H200 an acyclic graph, 40 % of whose edges degrees took out, took 0.74 instead of 1.6 ms
-# where edges were trimmed further; a web, with 20 %, took 1.8 instead of 1.5 ms.
-TRIM_ENTRY = 4  # edges are trimmed if degrees alone took out one in so many
-TRIM_WORTH = 8  # and then while a round takes out one in so many
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
 
@@ -120,6 +111,7 @@ class Signatures:
         )
         self._log = StageLog(table, STAGES, ("signatures",))
         one_item = resolved.group_size == 1
+        rounds = SIGNATURE_ROUNDS.on(traits)
         self._stages = compile_stages(
             device,
             "scc/signatures.cl",
@@ -131,12 +123,12 @@ class Signatures:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,
-            rounds=ROUNDS,
-            trim_entry=TRIM_ENTRY,
-            trim_worth=TRIM_WORTH,
-            full_every=FULL_EVERY,
+            rounds=rounds,
+            trim_entry=TRIM_ENTRY.on(traits),
+            trim_worth=TRIM_WORTH.on(traits),
+            full_every=rounds,
             list_span=4096 if one_item else LIST_SPAN,
-            round_work=ROUND_WORK[traits.is_cpu],
+            round_work=ROUND_EDGES.on(traits),
             edge_tile=4096 if one_item else resolved.lanes,
         )
         table.allocate(memory)

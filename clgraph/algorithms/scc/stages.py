@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from clgraph.device.hardware.measured import SCAN_BUDGET
 from clgraph.engine.choose import resolve
 from clgraph.engine.plan import Stages
 from clgraph.engine.resolved import Mechanics
@@ -25,14 +26,9 @@ if TYPE_CHECKING:
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["ROUND_WORK", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+__all__ = ["StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
-CPU_SCAN_BUDGET = 256
-GPU_SCAN_BUDGET = 4096
-# Edges that a round costs in itself, by is_cpu: 5 us at 12 G edges/s on an H200; on two cores 3 us
-# where they are idle and 50 us where others want them too, at 200 M edges/s.
-ROUND_WORK = {True: 10_000, False: 60_000}
 LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
 # Of a launch on a CPU, as the budget counts it. Two cores that others wanted too did 18 to 40
 # million in a second; the 200 million of a search left Ctrl-C unanswered for 2 to 9 s.
@@ -78,7 +74,7 @@ def resolve_stages(
 
 def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.uint64:
     """Edges and vertices that scans may cost before the sequential search takes over."""
-    budget = config.scan_budget or (CPU_SCAN_BUDGET if traits.is_cpu else GPU_SCAN_BUDGET)
+    budget = config.scan_budget or SCAN_BUDGET.on(traits)
     return np.uint64(min(budget * (n + m + LEAST_SIZE), 2**63))
 
 

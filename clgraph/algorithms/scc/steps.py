@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.scc.stages import (
-    ROUND_WORK,
     StageLog,
     compile_stages,
     resolve_stages,
     scan_limit,
 )
+from clgraph.device.hardware.measured import ROUND_EDGES
 from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -132,7 +132,7 @@ class Steps:
             first="TRIM" if trim else "PIVOT" if pairs else "COLOR",
             payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
-            round_work=ROUND_WORK[traits.is_cpu],
+            round_work=ROUND_EDGES.on(traits),
         )
         table.allocate(memory)
         program = self._stages.program

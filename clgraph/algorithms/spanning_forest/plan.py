@@ -13,6 +13,7 @@ from clgraph.algorithms.spanning_forest.keys import band_limits, order_keys
 from clgraph.algorithms.spanning_forest.result import SpanningForestResult
 from clgraph.algorithms.spanning_forest.verify import verify_spanning_forest
 from clgraph.device import load
+from clgraph.device.hardware.measured import ONE_BAND_DEGREE
 from clgraph.device.programs.asked import asking
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
@@ -32,7 +33,6 @@ __all__ = ["SpanningForest", "minimum_spanning_forest"]
 
 MOST_EDGES = 2**32 - 1
 MOST_VERTICES = 2**31 - 1
-FEW_EDGES = 8  # stored edges per vertex up to which one band takes less than two
 
 
 class SpanningForest(Plan):
@@ -102,7 +102,7 @@ class SpanningForest(Plan):
                 f"minimum='packed' needs 64-bit atomics, which {self.device.name} has not; use "
                 "minimum='stepwise'."
             )
-        bands = asked.bands or (1 if m <= FEW_EDGES * n else 2)
+        bands = asked.bands or (1 if m <= ONE_BAND_DEGREE.on(self.device.traits) * n else 2)
         self.config = SpanningForestConfig(
             bands=bands, light=asked.light, minimum=minimum, origin=asked.origin
         )

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.algorithms.sssp.method import Asynchronous, NearFar
+from clgraph.device.hardware.measured import (
+    BUCKET_DEGREE,
+    BUCKET_HOPS,
+    BUCKET_REACH,
+    DRIFT_HOPS,
+)
 from clgraph.engine.resolved import Mechanics
 from clgraph.engine.usual import most_items, usual_group_size
 from clgraph.errors import InvalidArgumentError
@@ -29,9 +35,7 @@ __all__ = [
     "settled_method",
 ]
 
-# On an H200 a reach of 4 or 8 was as good, 2 took 8 to 18 percent longer; 64 to 256 queues for each
-# bucket made no difference.
-BUCKETS, REACH, QUEUES, FEW_QUEUES = 16, 4, 128, 4
+BUCKETS, QUEUES, FEW_QUEUES = 16, 128, 4  # many where groups all write at once
 # Buckets between two changes of their width, which stays within a factor of 2 of the first: 16
 # times as wide ones took more than twice as long on a geometric graph. From the default width on,
 # changes do not pay: 9.2 ms against 7.7 of a fixed width on a road network, 7.4 and 6.1 on a mesh,
@@ -40,12 +44,8 @@ PERIOD = 8
 # Groups of 256, one for each compute unit: 198 or 264 of them were 2 and 13 percent slower.
 GROUP_SIZE = 256
 ITEM_BYTES = 180  # of local memory for a work-item of such a group, with the widest keys
-# Edges out of a vertex that are as long as a bucket is wide. 10 and 20 took 8.5 and 7.5 ms on a
-# road network, 6.8 and 6.5 on a mesh; 5 took 12.6 and 10.9. Few groups had better keep in order.
-BROAD, SLIM = 10.0, 8.0
-# Graphs of many edges per vertex have few and large frontiers; from so many rounds of a SIMD group
-# on a row is better spread over the grid, by groups that drift through so many hops.
-MOST_EDGES, HUB_ROUNDS, DRIFT = 16.0, 64, 16
+# Rounds of a SIMD group on a row from which on it is better spread over the grid.
+HUB_ROUNDS = 64
 # What may be said of a search whose method is left open without meaning another.
 RUNNING = frozenset({"membership", "group_size", "groups", "spin", "patience"})
 # Balancers whose loops need no more than a list of entries in local memory.
@@ -61,8 +61,8 @@ def settled_method(
     """Give the method that was asked for, or by buckets where nobody insists on another.
 
     Where SIMD groups of several work-groups go on together, sparse graphs without hubs are searched
-    so. A hub's row is more than one SIMD group should walk: kron20 took 10.7 ms on an H200, and 2.2
-    by groups that drift.
+    so if that pays on the device. A hub's row is more than one SIMD group should walk: groups that
+    drift are better at it, where they are of use.
     """
     asked = config.method
     if not traits.grid_barrier or negative or not _only_running(config):
@@ -70,9 +70,10 @@ def settled_method(
     hubs = graph.max_degree >= HUB_ROUNDS * traits.lanes
     if isinstance(asked, Asynchronous):
         tuned = set(asked.given()) - {"adapt"}
-        return NearFar(drift=DRIFT) if hubs and not tuned else asked
+        drift = DRIFT_HOPS.on(traits)
+        return NearFar(drift=drift) if hubs and drift and not tuned else asked
     able = traits.int64_atomics and not traits.emulated
-    if asked is None and able and not hubs and graph.mean_degree <= MOST_EDGES:
+    if asked is None and able and not hubs and graph.mean_degree <= BUCKET_DEGREE.on(traits):
         return Asynchronous()
     return asked
 
@@ -87,7 +88,7 @@ def _only_running(config: SSSPConfig) -> bool:
 
 def bucket_hops(traits: DeviceTraits) -> float:
     """How many edges out of a vertex should be as long as a bucket is wide, about."""
-    return BROAD if traits.grid_barrier else SLIM
+    return BUCKET_HOPS.on(traits)
 
 
 class AsynchronousPart(NamedTuple):
@@ -129,12 +130,13 @@ def asynchronous_part(
     )
     # What one lane on its own holds; others share local memory with their whole group.
     buffer = 4 * lanes if lanes > 1 else 64 if group_size == 1 else 8
+    reach = BUCKET_REACH.on(traits) if method.reach is None else method.reach
     return AsynchronousPart(
         replace(
             method,
             buckets=buckets,
             # What lies ahead of the last of them must have a bucket too.
-            reach=min(REACH if method.reach is None else method.reach, buckets // 2),
+            reach=min(reach, buckets // 2),
             # 8 vertices of 32 lanes took 7.9 and 6.0 ms on these two, 16 8.5 and 6.8, 32 11.8 and
             # 10.9; one lane keeps what fits the mean degree.
             keep=min(method.keep or lanes // 4, buffer // 2) or None,

@@ -21,6 +21,7 @@ from clgraph.algorithms.sssp.method_plans import (
     plan_of,
 )
 from clgraph.algorithms.sssp.resolved import ResolvedPaths
+from clgraph.device.hardware.measured import BANDS_PAY
 from clgraph.engine.choose import decisions
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.config import TraversalConfig
@@ -160,6 +161,7 @@ def _method(config: SSSPConfig, known: Known) -> Method:
     many = graph.mean_degree > DRIFT_DEGREE or bool(known.hub_degree)
     bands = (
         many
+        and BANDS_PAY.on(traits)
         and traits.grid_barrier
         and not known.alone
         and known.has_narrow_rows

@@ -16,6 +16,15 @@ from clgraph.algorithms.sssp.method import (
     NearFar,
     SelfTuning,
 )
+from clgraph.device.hardware.measured import (
+    BAND_HOPS,
+    CORE_HOPS,
+    CORE_SOLO_EDGES,
+    DRIFT_HOPS,
+    DRIFTING_HOPS,
+    NEAR_HOPS,
+    SPARSE_CORE_HOPS,
+)
 from clgraph.engine.resolved import USUAL, Mechanics
 from clgraph.engine.strategies.frontier import Buffer
 from clgraph.engine.strategies.schedule import Persistent, Stepped
@@ -34,20 +43,11 @@ __all__ = ["DRIFT_DEGREE", "ROW_BALANCERS", "Known", "MethodPlan", "plan_of"]
 # Edges per step that are worth the step, where nothing is known of the device.
 FEWEST_EDGES = 1 << 14
 FRONTIER_ROOTS = 4.0
-# Edges per vertex that a rise of the bound should take in. Processor cores want little work done in
-# vain: 4 were best on geometric and Kronecker graphs, 8 to 16 on roads and grids, whose frontiers
-# are small. An H200 wants many vertices at once: where groups drift, 48 to 96 were best on a mesh
-# and a road network; where not, 12 to 32 on kron20.
-# Delta-stepping does less in vain than the latter: 6 took 0.50 ms there, 8 0.54, 12 0.60, 17 0.69.
-NARROW, WIDE, DRIFTING, BANDS = 4.0, 32.0, 64.0, 6.0
-SPARSE_DEGREE, SPARSE_NARROW = 5.0, 8.0
-# Edges that are not worth the help of other cores, and how many more for each: two cores did best
-# with 64 to 512; with 1,024 roads and grids took a fifth to a third longer. A core without others
-# saves a fifth of the time by never leaving solo mode.
-SOLO_EDGES, CORE_EDGES, ALL_EDGES = 400, 16, 1 << 26
-# Meeting after 16 hops took 9.7 and 9.5 ms on those two, after 8 hops 9.8 and 10.7 to 11.8, after
-# 40 11.8. On a Kronecker graph, of few and large frontiers, drifting took 2.2 ms instead of 1.7.
-DRIFT, DRIFT_LIMIT, DRIFT_DEGREE = 16, 1 << 15, 16.0
+# Mean out-degree of graphs whose frontiers are small, so that cores take more edges together.
+SPARSE_DEGREE = 5.0
+ALL_EDGES = 1 << 26  # a core without others saves a fifth of the time by never leaving solo mode
+# On graphs of more edges a vertex, of few and large frontiers, drifting takes longer.
+DRIFT_LIMIT, DRIFT_DEGREE = 1 << 15, 16.0
 # Balancers that have read all of LANES entries before they visit the first edge.
 DRIFT_BALANCERS = ("warp_search", "item_thread")
 # Balancers of single SIMD groups, whatever the whole list.
@@ -110,7 +110,7 @@ def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
     cores = (config.schedule and config.schedule.groups) or traits.compute_units
     common: dict[str, Any] = {
         "hub_degree": hub_degree,
-        "solo_edges": _core_edges(cores) if alone else None,
+        "solo_edges": _core_edges(cores, traits) if alone else None,
     }
     if isinstance(method, BellmanFord):
         if claims == "none":
@@ -118,14 +118,15 @@ def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
             room = asked or DUPLICATES_PERCENT
             common |= {"hub_degree": 0, "solo": False, "queue_percent": room}
         return MethodPlan(replace(method, claims=claims), **common)
-    narrow = SPARSE_NARROW if graph.mean_degree < SPARSE_DEGREE else NARROW
+    sparse = graph.mean_degree < SPARSE_DEGREE
+    narrow = (SPARSE_CORE_HOPS if sparse else CORE_HOPS).on(traits)
     if isinstance(method, Asynchronous):
         width = weights.step(method.delta, bucket_hops(traits))
         return _asynchronous(replace(method, delta=width), known, common)
     if isinstance(method, SelfTuning):
         return _tuned(config, replace(method, claims=claims), known, common)
     if isinstance(method, DeltaStepping):
-        delta = weights.step(method.delta, narrow if alone else BANDS)
+        delta = weights.step(method.delta, narrow if alone else BAND_HOPS.on(traits))
         bands = replace(method, delta=delta, claims=claims)
         if not alone:
             return _banded(config, bands, known, common)
@@ -140,7 +141,8 @@ def _drifting(
 ) -> MethodPlan:
     """Give what near and far decide, in steps or by SIMD groups that go on by themselves."""
     drift = _drift(method, known)
-    hops = narrow if known.alone else DRIFTING if drift else WIDE
+    wide = DRIFTING_HOPS if drift else NEAR_HOPS
+    hops = narrow if known.alone else wide.on(known.traits)
     delta = known.weights.step(method.delta, hops)
     if not drift:
         return MethodPlan(replace(method, delta=delta, claims=claims, drift=0), **common)
@@ -200,11 +202,12 @@ def _drift(method: NearFar, known: Known) -> int:
     if method.drift is not None:
         return method.drift
     pays = not known.hub_degree and known.graph.mean_degree <= DRIFT_DEGREE
-    return DRIFT if known.traits.grid_barrier and pays else 0
+    return DRIFT_HOPS.on(known.traits) if known.traits.grid_barrier and pays else 0
 
 
-def _core_edges(cores: int) -> int:
-    return SOLO_EDGES + CORE_EDGES * cores if cores > 1 else ALL_EDGES
+def _core_edges(cores: int, traits: DeviceTraits) -> int:
+    first, more = CORE_SOLO_EDGES.on(traits)
+    return first + more * cores if cores > 1 else ALL_EDGES
 
 
 def _asynchronous(method: Asynchronous, known: Known, common: dict[str, Any]) -> MethodPlan:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
+from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
+from clgraph.device.hardware.measured import CORES_GROUP, ONE_GROUP_EDGES, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -49,12 +50,6 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
-# Rounds that look at so few elements are one group's; with 16384 and more peeling took up to 1.9
-# times as long on an H200 (email-enron), and never less than 0.98.
-FEW_EDGES = 4096
-# Of cores on a GPU, one such group for each unit: on an H200 0.71 to 0.84 of the time that as many
-# groups as fit took, on five graphs. Trusses are the slower for it.
-CORES_GROUP_SIZE = 512
 ROWS_TYPE = "row_type"  # whatever rows are numbered by
 ROWS = {
     "rows": (
@@ -161,9 +156,10 @@ def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) 
 
 def _shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
     """Give cores the shape of launch that suits them, where none was asked for."""
-    if kind != "neighbours" or config.schedule is not None or traits.is_cpu:
+    wanted = CORES_GROUP.on(traits)  # trusses would be the slower for it
+    if kind != "neighbours" or config.schedule is not None or not wanted:
         return config
-    size = min(CORES_GROUP_SIZE, traits.max_group_size)
+    size = min(wanted, traits.max_group_size)
     return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
 
 
@@ -226,11 +222,11 @@ class Peeling:
             incident=incidence.kind,
             ordered=ordered,
             single_group=single_group,
-            few_edges=FEW_EDGES,
+            few_edges=ONE_GROUP_EDGES.on(traits),
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,
-            round_work=ROUND_WORK[traits.is_cpu],
+            round_work=ROUND_EDGES.on(traits),
             edge_work=EDGE_WORK[incidence.kind],
         )
         self.source_hash: str = self._stages.program.source_hash

@@ -17,6 +17,7 @@ from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Truss"]
 
 PARTS = ("count", "list")  # of what is prepared
-# Triangles from which on bisection takes less time than all levels: on an H200 0.97 of it with 424
-# million, 1.1 to 1.3 times as much with 0.7 to 18 million.
-BISECTED = 100_000_000
 
 
 class Truss:
@@ -289,7 +287,7 @@ class Truss:
     def _bisects(self) -> bool:
         """Whether the greatest k is bisected for, rather than found with all numbers."""
         if self.config.search is None:
-            return self._edges.triangles >= BISECTED
+            return self._edges.triangles >= BISECTED_TRIANGLES.on(self.device.traits)
         return self.config.search == "bisection"
 
     def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling | None:

@@ -19,6 +19,7 @@ __all__ = [
     "architecture",
     "groups_per_unit",
     "lanes",
+    "local_banks",
     "parse_binary",
     "simds_per_unit",
     "unit_limits",
@@ -100,6 +101,11 @@ def lanes(device: cl.Device, version: tuple[int, int, int] | None) -> int:
 def simds_per_unit(device: cl.Device) -> int:
     """Ask for the SIMD units of a compute unit, as the driver counts compute units."""
     return int(device.simd_per_compute_unit_amd)
+
+
+def local_banks(device: cl.Device) -> int:
+    """Ask for the banks of local memory."""
+    return int(device.local_mem_banks_amd)
 
 
 def unit_limits(version: tuple[int, int, int]) -> UnitLimits:

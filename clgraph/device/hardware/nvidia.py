@@ -30,6 +30,7 @@ LANES_PER_WARP = 32
 PARTITIONS_PER_UNIT = 4  # each with its own share of the registers and of the warps
 REGISTER_GRANULE = 256  # registers are handed to a warp in multiples of this
 LOCAL_GRANULE_BYTES = 128
+LOCAL_BANKS = 32  # of every compute capability
 L2_CACHE_SIZE = 38  # CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE of the CUDA driver API
 
 

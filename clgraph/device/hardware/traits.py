@@ -62,6 +62,8 @@ class DeviceTraits:
     units_together : int
         Compute units that run a work-group together and share its local memory: one, but for
         Intel's GPUs, whose execution units are many to a core.
+    local_banks : int
+        Banks of local memory, each a word of 32 bits wide; 0 where unknown.
     emulated : bool
         Whether a work-group of exactly `lanes` work-items plays a SIMD group, for tests.
     int64_atomics, fp64 : bool
@@ -91,6 +93,7 @@ class DeviceTraits:
     build_options: tuple[str, ...]
     graphics_ip: tuple[int, int, int] | None = None
     units_together: int = 1
+    local_banks: int = 0
     emulated: bool = False
 
     def group_of(self, wanted: int) -> int:
@@ -162,7 +165,14 @@ def probe_traits(device: cl.Device) -> DeviceTraits:
         build_options=(*dialect.build_options, QUIET),
         graphics_ip=amd.architecture(device) if dialect.lane_ops == "amdgcn" else None,
         units_together=unit.together,
+        local_banks=_local_banks(device, dialect, capability),
     )
+
+
+def _local_banks(device: cl.Device, dialect: _Dialect, capability: tuple[int, int] | None) -> int:
+    if capability is not None:
+        return nvidia.LOCAL_BANKS
+    return amd.local_banks(device) if dialect.lane_ops == "amdgcn" else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.scc.stages import ROUND_WORK, compile_stages, resolve_stages
+from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
 from clgraph.device import Memory, load
+from clgraph.device.hardware.measured import ROUND_EDGES
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import Sweeper
@@ -353,7 +354,7 @@ class Maintenance:
             phases=PHASES,
             control=CONTROL,
             most_stamps=MOST_STAMPS,
-            round_work=ROUND_WORK[traits.is_cpu],
+            round_work=ROUND_EDGES.on(traits),
             edge_work=EDGE_WORK,
         )
         self._table.allocate(self._memory)

@@ -9,31 +9,45 @@ import numpy as np
 
 from clgraph.device import wait
 from clgraph.errors import VerificationError
+from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device, Memory, Program
 
-__all__ = ["BANKS", "Chase", "Copy", "Lines", "RandomWords", "Words", "conflicts", "lines_touched"]
+__all__ = [
+    "Chase",
+    "Copy",
+    "Lines",
+    "RandomWords",
+    "Words",
+    "banks_of",
+    "conflicts",
+    "lines_touched",
+]
 
 LINE_BYTES = 128
 WORD_BYTES = 4
-BANKS = 32
-LOCAL_WORDS = BANKS * BANKS
+LOCAL_WORDS = 1024  # of a chain of addresses
 MOST_STEPS = 1024  # of a straight line of accesses: one part in 250 is the loop
 CPU_STEPS = 16
 LARGEST_FOOTPRINT = (1 << 31) - 1
 
 
-def conflicts(ways: int, lanes: int = BANKS) -> int:
+def banks_of(device: Device) -> int:
+    """Give the banks of local memory that lanes are spread over."""
+    return device.traits.local_banks or USUAL_BANKS
+
+
+def conflicts(ways: int, banks: int = USUAL_BANKS) -> int:
     """Most lanes that meet in one bank when `words.cl` is asked for so many; by counting."""
-    lane = np.arange(lanes) % BANKS
-    words = lane % ways * BANKS + lane // ways
-    _, meeting = np.unique(words % BANKS, return_counts=True)
+    lane = np.arange(banks)
+    words = lane % ways * banks + lane // ways
+    _, meeting = np.unique(words % banks, return_counts=True)
     return int(meeting.max())
 
 
-def lines_touched(together: int, lanes: int = BANKS) -> int:
+def lines_touched(together: int, lanes: int = USUAL_BANKS) -> int:
     """Lines that one request of a SIMD group touches in `lines.cl`; by counting."""
     lane = np.arange(lanes)
     words = lane // together * (LINE_BYTES // WORD_BYTES) + lane % together
@@ -131,7 +145,7 @@ class Words:
     way : {"load", "store"}
         What is done.
     conflicts : int
-        Lanes that meet in a bank of local memory, 1 to 32.
+        Lanes that meet in a bank of local memory, 1 to as many as there are banks.
     """
 
     space: str
@@ -140,15 +154,14 @@ class Words:
 
     def missing(self, device: Device) -> str | None:
         """Say what the device lacks for it, or give None."""
-        return (
-            "the device has no lanes"
-            if self.conflicts > 1 and device.traits.lanes < BANKS
-            else None
-        )
+        banks = banks_of(device)
+        if self.conflicts > 1 and device.traits.lanes < banks:
+            return "the device has no lanes"
+        return f"local memory has {banks} banks" if self.conflicts > banks else None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
-        unroll = _steps(device, scale)
+        unroll, banks = _steps(device, scale), banks_of(device)
         made = plan(
             device,
             "words.cl",
@@ -157,8 +170,8 @@ class Words:
             space=self.space,
             way=self.way,
             conflicts=self.conflicts,
-            banks=BANKS,
-            local_words=LOCAL_WORDS,
+            banks=banks,
+            local_words=banks * banks,
             unroll=unroll,
         )
         spans = made.spans()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from searches import MIXED, MIXED_ONE_WAY, MIXED_SOURCES, SEARCH_RUNTIMES, expected_distances
 
 import clgraph as cg
+from bench.studies.recorded import H200
 from clgraph.algorithms.multi_search.config import auto_threshold
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
@@ -300,15 +301,15 @@ def test_several_simd_groups_share_a_search(intel):
 
 
 def test_checklist_24_the_threshold_follows_the_degrees():
-    assert auto_threshold(np.full(1000, 3), 32) == math.inf
-    assert auto_threshold(np.full(1000, 500), 32) == 0
+    assert auto_threshold(np.full(1000, 3), H200) == math.inf
+    assert auto_threshold(np.full(1000, 500), H200) == 0
     skewed = cg.generate.kron(12, seed=3).degrees
-    assert 0 <= auto_threshold(skewed, 32) <= 64
+    assert 0 <= auto_threshold(skewed, H200) <= 64
     mixed = np.concatenate([np.full(10_000, 2), np.full(100, 5000)])
-    assert auto_threshold(mixed, 32) in (4, 8, 16, 32, 64)
-    assert auto_threshold(np.zeros(5, int), 32) == math.inf
+    assert auto_threshold(mixed, H200) in (4, 8, 16, 32, 64)
+    assert auto_threshold(np.zeros(5, int), H200) == math.inf
     # Two queues cost more than they save where no row is long.
-    assert auto_threshold(cg.generate.geometric(2000, seed=1).degrees, 32) == math.inf
+    assert auto_threshold(cg.generate.geometric(2000, seed=1).degrees, H200) == math.inf
 
 
 def test_checklist_24_rows_that_are_alike_have_a_lane_each(intel):

@@ -196,8 +196,9 @@ def test_buckets_become_wider_and_narrower_in_a_search(dtype, device, plan_with)
 
 
 def test_who_is_searched_by_buckets(pocl):
-    """Where groups go on together: graphs of few edges per vertex, of which none is a hub."""
-    wide = dataclasses.replace(pocl.traits, grid_barrier=True, lanes=32, is_cpu=False)
+    """Where groups go on together and it was seen to pay: few edges per vertex, and no hub."""
+    other = dataclasses.replace(pocl.traits, grid_barrier=True, lanes=32, is_cpu=False)
+    wide = dataclasses.replace(other, compute_capability=(9, 0))
     sparse, dense = weighted(cg.generate.grid2d(20, 10)), weighted(cg.generate.kron(9, 32, seed=1))
     hub = weighted(cg.generate.star(3000))
 
@@ -206,6 +207,7 @@ def test_who_is_searched_by_buckets(pocl):
         return sssp_module.resolve_paths(config, traits, graph, Weights(graph)).method.name
 
     assert method(sparse) == method(sparse, synchronisation="stepped") == "asynchronous"
+    assert method(sparse, other) == method(dense, other) == method(hub, other) == "near-far"
     assert method(sparse, pocl.traits) == method(sparse, delta=3) == "near-far"
     assert "asynchronous" not in {method(dense), method(hub)}
     assert method(hub, method="asynchronous") == "near-far"

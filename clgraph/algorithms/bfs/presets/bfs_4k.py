@@ -118,7 +118,8 @@ class Knobs:
             queue_bytes = 0 if alone or not self.k5 else largest * self.k5 * LARGEST_ENTRY_BYTES
             slots = hash_entries(traits.local_bytes, 1, 1, queue_bytes)
         else:
-            slots = hash_entries(traits.local_bytes, self.k6, traits.threads_per_unit or 2048)
+            resident = traits.threads_per_unit * traits.units_together or 2048
+            slots = hash_entries(traits.local_bytes, self.k6, resident)
         return {
             "frontier": VertexQueue(
                 visited="plain",

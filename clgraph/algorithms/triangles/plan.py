@@ -16,6 +16,7 @@ from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -40,7 +41,7 @@ MAX_TRIANGLES = 100_000_000
 BLOCK = 1 << 24
 
 
-class Triangles:
+class Triangles(StaysHere):
     """Triangles, compiled for one graph and device.
 
     Parameters

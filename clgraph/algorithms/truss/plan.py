@@ -16,6 +16,7 @@ from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling, copy
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -58,7 +59,7 @@ def truss_order(k: int) -> int:
     return int(k)
 
 
-class Truss:
+class Truss(StaysHere):
     """Trusses, compiled for one graph, configuration and device.
 
     Parameters

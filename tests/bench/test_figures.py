@@ -32,9 +32,11 @@ UNITS = {
 FIGURE = re.compile(
     rf"(?<![\w.,/-])(?P<number>\d[\d,]*(?:\.\d+)?) ?(?P<unit>{'|'.join(UNITS)})(?![\w/-])"
 )
-RECORD = re.compile(r"(?:probes/)?(?:h200|pocl|cpu)[\w.-]*\.(?:json|txt)")
+RECORD = re.compile(r"(?:probes/)?(?:h200|pocl|cpu)[\w.-]*\.(?:json|txt)|docs/benchmarks\.md")
 RESULTS = ROOT / "bench" / "results"
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+CELL = re.compile(r"[~<]?\d[\d.,]*(?: ?[a-z%/]+)?(?:[ ,/-]+\d[\d.,]*(?: ?[a-zA-Z%/]+)?)*")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -46,6 +48,13 @@ def sections(page):
 def named(section):
     """Give the records that a section names, by their place in the folder of results."""
     return sorted(set(RECORD.findall(section)))
+
+
+def is_measured(table):
+    """Whether two fifths of its cells, first columns aside, are figures."""
+    rows = [row.strip().strip("|").split("|")[1:] for row in table.splitlines()[2:]]
+    cells = [cell.strip(" *`") for row in rows for cell in row]
+    return sum(bool(CELL.fullmatch(cell)) for cell in cells) >= max(0.4 * len(cells), 1)
 
 
 def numbers_of(value):
@@ -65,7 +74,7 @@ def numbers_of(value):
 @cache
 def recorded(name):
     """Give the numbers of a record, ascending."""
-    text = (RESULTS / name).read_text("utf-8")
+    text = (ROOT if name.startswith("docs") else RESULTS).joinpath(name).read_text("utf-8")
     found = json.loads(text) if name.endswith(".json") else text
     return np.sort(np.fromiter(numbers_of(found), float))
 
@@ -94,7 +103,50 @@ def unbacked(page, known=()):
     return missing
 
 
-if __name__ == "__main__":
-    for page in PAGES:
-        for line in unbacked(page):
-            print(page.name, line)
+# Settings, and what others took for granted: nothing that was measured.
+SETTINGS = {
+    "energy.md": {"0.1 s", "50 ms"},  # between two looks at a meter
+    "microbenchmarks.md": {"2 s"},  # the shortest window
+    "profiling.md": {"0.35 s"},  # of a pass
+    "several-devices.md": {"300 s"},  # until a rank that says nothing is given up
+    "truss.md": {"350 W"},  # of the seed's authors
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_figure_stands_in_a_record_that_is_named_beside_it(page):
+    assert unbacked(page, SETTINGS.get(page.name, ())) == []
+
+
+# What was counted while it was tried to break something: no timings, and whoever tries again may
+# count other faults.
+COUNTED = {
+    "## What was counted: | What | Tried | Wrong results, hangs, crashes or foreign errors |",
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_of_figures_names_its_record(page):
+    nameless = [
+        f"{section.partition(chr(10))[0]}: {table.partition(chr(10))[0]}"
+        for section in sections(page)
+        for table in TABLE.findall(section)
+        if is_measured(table) and not named(section)
+    ]
+    assert [line for line in nameless if line not in COUNTED] == []
+
+
+def test_settings_are_still_on_their_pages():
+    for name, figures in SETTINGS.items():
+        text = (ROOT / "docs" / name).read_text("utf-8")
+        assert all(figure in text for figure in figures), name
+
+
+def test_a_figure_that_nobody_measured_is_found(tmp_path):
+    """Also one that stands beside a record which has another one, and a table without a record."""
+    record = "h200-20261122-balance-energy.json"
+    page = tmp_path / "page.md"
+    page.write_text(f"# One\n\n0.107 ms and 1.2345 ms ({record})\n\n# Two\n\n0.107 ms\n")
+    assert unbacked(page) == ["# One: 1.2345 ms", "# Two: 0.107 ms"]
+    assert is_measured("| | a | b |\n|---|---|---|\n| x | 1.5 | 2 ms |\n")
+    assert not is_measured("| name | meaning |\n|---|---|\n| x | the first of 3 |\n")

@@ -224,7 +224,6 @@ OPEN = {
     "h200-20261121-papers-evening.json",
     "h200-20261121-presets-methods.json",
     "probes/cpu-20261121-hbf-variants.json",
-    "probes/h200-20261121-strong-components.txt",
     "probes/h200-20261121-variants-kron20.json",
     "probes/h200x2-20261122-scaling.json",
 }
@@ -234,7 +233,7 @@ def faults(name):
     """Say what is unknown of the commit that a record is of, or wrong with it."""
     found = (RESULTS / name).read_text("utf-8")
     if not name.endswith(".json"):
-        head = "".join(line for line in found.splitlines() if line.startswith("#"))
+        head = "".join(line for line in found.splitlines() if line.startswith(("#", "commit ")))
         return "" if re.search(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b", head) else "no commit"
     parsed = json.loads(found)
     machine = parsed.get("machine", {})

@@ -40,6 +40,7 @@ for both_ways in (True, False):
 # Frontiers that are large enough for this are more than a simulator searches.
 PUT_TOGETHER = """
 import json, sys
+from dataclasses import replace
 sys.path += ["tests", "tests/unit"]
 import numpy as np
 import clgraph as cg
@@ -47,6 +48,7 @@ from test_primitives_traversal import NEXT, gathered, resolved
 
 device = cg.device("oclgrind")
 config = resolved(device, **json.loads(sys.argv[1]))
+config = replace(config, limits=replace(config.limits, solo_capacity=0))
 added = np.arange(700) % 3 > 0
 seen, queue, state = gathered(device, config, added, added.size, small=False)
 assert (np.sort(queue[: state[NEXT]]) == np.flatnonzero(added)).all()

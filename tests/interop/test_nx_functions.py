@@ -8,11 +8,14 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from networkx.utils.backends import _registered_algorithms as registered
 from nx_graphs import KINDS
 
 from clgraph.interop.networkx import backend
 
 pytestmark = pytest.mark.usefixtures("on_any_device")
+
+SINCE_3_7 = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
 
 SETS = "sets"  # a collection of sets, in any order
 PATHS = "paths"  # shortest paths, of which others may be as short
@@ -47,6 +50,8 @@ SOURCE = [lambda g: (first(g),), lambda g: (some(g, 3)[2], 2)]
 PLAIN_SOURCE = [lambda g: (first(g),)]
 TARGETED = [lambda g: (first(g), farthest(g))]
 NONE = [lambda _: ()]
+# Networkx brings those that are not normalized to another length since 3.7.
+HITS_UNSCALED = [] if SINCE_3_7 else [lambda _: {"normalized": False}]
 HOPS_OR_WEIGHT = [lambda _: (), lambda _: {"weight": "weight"}]
 SOURCES = [lambda g: (set(some(g, 3)),)]
 BETWEEN = [
@@ -300,7 +305,7 @@ CASES = {
         ],
         None,
     ),
-    "hits": ((U, C, D, S), [lambda _: {}, lambda _: {"normalized": False}], CLOSE),
+    "hits": ((U, C, D, S), [lambda _: {}, *HITS_UNSCALED], CLOSE),
     "eigenvector_centrality": (
         (U, C, S),
         [
@@ -515,7 +520,8 @@ def call(name, graph, given, **where):
     return listed(function(graph, *given, **where))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore:(?s).*is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", [name for name in CASES if name in registered])
 def test_function_gives_what_networkx_gives(name):
     kinds, calls, how = CASES[name]
     for kind in kinds:
@@ -530,9 +536,10 @@ def test_function_gives_what_networkx_gives(name):
 
 def test_communities_are_partitions_as_good_as_networkx_own():
     graph = graph_of(C)
-    for name in ("louvain_communities", "leiden_communities"):
-        ours = call(name, graph, {"seed": 3}, backend="clgraph")
-        assert ours == call(name, graph, {"seed": 3}, backend="clgraph")
+    by_modularity = {"metric": "modularity"} if SINCE_3_7 else {}
+    for name, more in (("louvain_communities", {}), ("leiden_communities", by_modularity)):
+        ours = call(name, graph, {"seed": 3, **more}, backend="clgraph")
+        assert ours == call(name, graph, {"seed": 3, **more}, backend="clgraph")
         assert sorted(v for part in ours for v in part) == sorted(graph)
         theirs = call("louvain_communities", graph, {"seed": 3}, backend="networkx")
         quality = [
@@ -694,7 +701,14 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind", "given", "error"), ERRORS)
+# It refuses undirected graphs before the backend is asked.
+THEIRS = {"is_aperiodic"} if SINCE_3_7 else set()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "given", "error"),
+    [row for row in ERRORS if row[0] in registered and row[0] not in THEIRS],
+)
 def test_errors_are_those_of_networkx(name, kind, given, error):
     for where in ("networkx", "clgraph"):
         with pytest.raises(error):

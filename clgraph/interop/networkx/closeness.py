@@ -44,7 +44,7 @@ def _closeness(found: Any, n: int, *, improved: bool) -> list[float]:
 class Closeness:
     """Functions of networkx's modules on closeness, harmonic and reaching centrality."""
 
-    @serves(GROUP, ALL)
+    @serves(GROUP, ALL, later={"sp": None})
     def closeness_centrality(
         self,
         G: Any,

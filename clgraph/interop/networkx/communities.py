@@ -52,7 +52,15 @@ def _detected(
 class Communities:
     """Functions of networkx's modules on communities and link prediction."""
 
-    @serves(GROUP, WORK, directed=False, multigraph=False, refuses=LEVEL, note=OTHERS)
+    @serves(
+        GROUP,
+        WORK,
+        directed=False,
+        multigraph=False,
+        refuses=LEVEL,
+        note=OTHERS,
+        later={"metric": "modularity", "theta": 0.01},
+    )
     def leiden_communities(
         self,
         G: Any,

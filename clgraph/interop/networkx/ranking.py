@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -78,7 +79,13 @@ class Ranking:
         )
         return _scores(G, found, max_iter)
 
-    @serves(GROUP, SWEEP, multigraph=False, note="by powers, to the tolerance that is asked for")
+    @serves(
+        GROUP,
+        SWEEP,
+        multigraph=False,
+        note="by powers, to the tolerance that is asked for",
+        later={"method": "power_iteration"},
+    )
     def hits(
         self,
         G: Any,
@@ -88,6 +95,8 @@ class Ranking:
         normalized: bool = True,
     ) -> tuple[dict[Any, float], dict[Any, float]]:
         """Score nodes as hubs and as authorities."""
+        if not normalized and "method" in inspect.signature(nx.hits).parameters:
+            raise NotImplementedError("networkx scales such scores in another way since 3.7")
         if not G.n:
             return {}, {}
         if max_iter < 1:

@@ -48,6 +48,8 @@ class Served:
         Whether it takes an edge attribute.
     note : str
         What users should know.
+    later : dict of str to object
+        Parameters that networkx has since 3.7, with the value that means what is computed here.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Served:
     multigraph: bool = True
     weighted: bool = True
     note: str = ""
+    later: Mapping[str, Any] = field(default_factory=dict)
     signature: inspect.Signature | None = None
 
     def why_not(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
@@ -129,11 +132,19 @@ class Served:
         if self.signature is None:
             return None
         try:
-            bound = self.signature.bind(*args, **kwargs)
+            bound = self.signature.bind(*args, **self.understood(kwargs))
         except TypeError:
             return None
         bound.apply_defaults()
         return dict(bound.arguments)
+
+    def understood(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Leave out `later` parameters that ask for what is computed here."""
+        return {
+            name: value
+            for name, value in kwargs.items()
+            if name not in self.later or self.later[name] != value
+        }
 
     def _default(self, name: str) -> Any:
         if self.signature is None:
@@ -165,6 +176,7 @@ def serves(group: str, work: str, **declared: Any) -> Callable[[Callable[..., An
         @wraps(function)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             kwargs.pop("backend", None)
+            kwargs = call.served.understood(kwargs)  # type: ignore[attr-defined]
             return function(
                 self,
                 *(_converted(value) for value in args),

@@ -48,8 +48,8 @@ from test_primitives_traversal import NEXT, gathered, resolved
 
 device = cg.device("oclgrind")
 config = resolved(device, **json.loads(sys.argv[1]))
-config = replace(config, limits=replace(config.limits, solo_capacity=0))
-added = np.arange(700) % 3 > 0
+config = replace(config, limits=replace(config.limits, solo_capacity=1))
+added = np.arange(9000) % 40 == 7  # both work-items of a group have some
 seen, queue, state = gathered(device, config, added, added.size, small=False)
 assert (np.sort(queue[: state[NEXT]]) == np.flatnonzero(added)).all()
 """
@@ -124,7 +124,8 @@ def test_work_items_of_a_group_race_only_for_visited_bits(name, tmp_path):
 
 def test_what_simd_groups_have_left_is_put_together_without_a_race(tmp_path):
     """Whatever of a work-group's count and place is written is read behind a barrier."""
-    assert not run_checked_for_races(LANE_GROUPS, tmp_path / "oclgrind.log", PUT_TOGETHER)
+    case = {**LANE_GROUPS, "distribution": "static"}
+    assert not run_checked_for_races(case, tmp_path / "oclgrind.log", PUT_TOGETHER)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ REGULAR = cg.from_edges(
     (np.repeat(np.arange(300), 20) + np.tile(np.arange(1, 21), 300)) % 300,
     symmetrize=True,
 )
-# Of two hubs the second level holds one, and nothing else that a pull would pay for.
+# Of two hubs the second level holds one, which by its edges is worth a pull.
 HALF_HUBS = cg.from_edges(
     np.r_[0, 1, np.repeat([1, 2], 20)], np.r_[1, 2, np.arange(3, 43)], symmetrize=True
 )
@@ -142,7 +142,7 @@ BFS_4K = [
         lockstep=True),
     Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap"}, queued,
         more={"duplicates": "keep", "solo": False, "min_virtual_warp": 16, "discover": 0,
-              **ONE_GROUP}, lockstep=True),
+              "queue_percent": 8000, **ONE_GROUP}, lockstep=True),
 ]  # fmt: skip
 HELIX = [
     Row("helix", "CSR-M: both ends of a row side by side", {"rows": "csr"},
@@ -164,7 +164,7 @@ ENTERPRISE = [
     Row("enterprise", "four classes of vertices by degree", {"classes": 1},
         lambda plan, result: tuple(classes(plan, result) > 0), graph=DENSE, source=HUB),
     Row("enterprise", "hubs decide when to pull", {"switching": "edges", "gamma": None},
-        told("switches"), graph=HALF_HUBS, more={"gamma": 49, "hub_floor": 10}),
+        told("switches"), graph=HALF_HUBS, more={"gamma": 50, "hub_floor": 10}),
     Row("enterprise", "hubs are cached", {"hub_cache": 0}, told("hits"), graph=DENSE, source=HUB,
         more={"gamma": 1, "hub_floor": 60}),
 ]  # fmt: skip

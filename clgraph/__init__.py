@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from clgraph.algorithms.independent_set.result import IndependentSetResult
     from clgraph.algorithms.invariants.mining import InvariantMiner, mine_invariants
     from clgraph.algorithms.invariants.result import MiningResult
+    from clgraph.algorithms.matching.calls import subgraph_matching
     from clgraph.algorithms.matching.config import MatchingConfig
-    from clgraph.algorithms.matching.plan import SubgraphMatching, subgraph_matching
+    from clgraph.algorithms.matching.plan import SubgraphMatching
     from clgraph.algorithms.matching.result import MatchingResult
     from clgraph.algorithms.multi_search.apsp import apsp, apsp_blocks, average_shortest_path_length
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
@@ -275,8 +276,9 @@ logging.getLogger("clgraph").addHandler(logging.NullHandler())
 # together take longer than NumPy does. `device` alone is here from the start: it has the name of a
 # package, which would take its place.
 _HOMES = {
+    "clgraph.algorithms.matching.calls": ("subgraph_matching",),
     "clgraph.algorithms.matching.config": ("MatchingConfig",),
-    "clgraph.algorithms.matching.plan": ("SubgraphMatching", "subgraph_matching"),
+    "clgraph.algorithms.matching.plan": ("SubgraphMatching",),
     "clgraph.algorithms.matching.result": ("MatchingResult",),
     "clgraph.algorithms.independent_set.plan": ("IndependentSet", "maximal_independent_set"),
     "clgraph.algorithms.independent_set.result": ("IndependentSetResult",),

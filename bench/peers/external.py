@@ -179,10 +179,10 @@ class _Started(Peer):
         tail = done.stdout.strip()[-SHOWN_OUTPUT:]
         if done.returncode:
             raise RuntimeError(f"{code.name} exits with {done.returncode}: {tail}")
-        told = re.search(code.time, done.stdout)
-        if told is None:
+        match = re.search(code.time, done.stdout)
+        if match is None:
             raise RuntimeError(f"{code.name} tells no time that {code.time!r} finds: {tail}")
-        return done.stdout, float(told.group(1)) * UNITS_MS[code.unit]
+        return done.stdout, float(match.group(1)) * UNITS_MS[code.unit]
 
     def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002 (they are in a file)
         """Read the file of values; where it says there is none, -1."""
@@ -196,11 +196,11 @@ class _Started(Peer):
         for name, pattern in self._code.checks.items():
             if name not in counts:
                 return f"checks names {name!r}, which is none of {', '.join(counts)}"
-            told = re.search(pattern, answer)
-            if told is None:
+            match = re.search(pattern, answer)
+            if match is None:
                 return f"tells no {name} that {pattern!r} finds"
-            if float(told.group(1)) != counts[name]:
-                return f"tells {told.group(1)} as {name} of run {given}; ours is {counts[name]:g}"
+            if float(match.group(1)) != counts[name]:
+                return f"tells {match.group(1)} as {name} of run {given}; ours is {counts[name]:g}"
         if self._code.unreached is None:
             return ""
         expected = np.where(np.isfinite(wanted), wanted, -1.0)
@@ -255,16 +255,16 @@ def _code(path: str | Path, name: str, table: Any) -> Code:
         fits, wanted = TYPES[key]
         if not fits(value):
             raise InvalidArgumentError(f"{where}: {key} must be {wanted}, not {value!r}.")
-    command, told = table["command"], table.get("time")
+    command, time = table["command"], table.get("time")
     checks = table.get("checks", {})
-    for pattern in (told, *checks.values()):
+    for pattern in (time, *checks.values()):
         _check_expression(where, pattern)
     output = table.get("output")
     rest = {key: table[key] for key in ("version", "format", "unit", "checks") if key in table}
     return Code(
         name,
         tuple(command),
-        str(told),
+        str(time),
         algorithms=tuple(table.get("algorithms", ("bfs",))),
         first_vertex=table.get("first_vertex", 0),
         timeout_s=float(table.get("timeout_s", 60.0)),

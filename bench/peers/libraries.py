@@ -68,8 +68,8 @@ class NetworkxPeer(Peer):
         self.networkx = module("networkx")
         self.graph = (self.networkx.DiGraph if graph.directed else self.networkx.Graph)()
         self.graph.add_nodes_from(range(graph.n))
-        tails, heads, weights = graph.listed_edges()
-        ends = (tails.tolist(), heads.tolist())
+        sources, targets, weights = graph.listed_edges()
+        ends = (sources.tolist(), targets.tolist())
         if weights is None:
             self.graph.add_edges_from(zip(*ends, strict=True))
         else:
@@ -90,8 +90,8 @@ class IgraphPeer(Peer):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        tails, heads, weights = graph.listed_edges()
-        edges = np.column_stack([tails, heads])
+        sources, targets, weights = graph.listed_edges()
+        edges = np.column_stack([sources, targets])
         self.graph = module("igraph").Graph(n=graph.n, edges=edges, directed=graph.directed)
         self.weights = None if weights is None else weights.tolist()
 
@@ -104,8 +104,8 @@ class NetworkitPeer(Peer):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.networkit = module("networkit")
-        tails, heads, weights = graph.listed_edges()
-        ends = (tails.astype(np.uint64), heads.astype(np.uint64))
+        sources, targets, weights = graph.listed_edges()
+        ends = (sources.astype(np.uint64), targets.astype(np.uint64))
         entries = ends if weights is None else (weights.astype(np.float64), ends)
         self.graph = self.networkit.GraphFromCoo(
             entries, n=graph.n, directed=graph.directed, weighted=weights is not None
@@ -142,8 +142,8 @@ class CugraphPeer(Peer):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         cudf, self.cugraph = module("cudf"), module("cugraph")
-        tails = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-        columns = {"source": tails, "target": graph.indices}
+        sources = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+        columns = {"source": sources, "target": graph.indices}
         names: dict[str, Any] = {"renumber": False}
         if graph.weights is not None:
             columns["weight"] = graph.weights.astype(np.float32)

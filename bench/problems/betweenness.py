@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.centrality.betweenness import simple, vertex_sums
+from clgraph.algorithms.centrality.sums import simple, vertex_sums
 from clgraph.device.rendering.sources import source_folders
 
 from ..runner.problem import Least, Problem, refuse_differences

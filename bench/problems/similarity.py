@@ -31,9 +31,9 @@ def jaccard_by_scipy(graph: Graph) -> NDArray[np.float64]:
     """Similarity of the ends of each stored edge by the square of the matrix."""
     matrix = scipy_matrix(graph)
     matrix.data[:] = 1.0
-    tails, heads = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
-    common = np.asarray((matrix @ matrix.T).tocsr()[tails, heads]).ravel()
-    return scored(graph.degrees, tails, heads, common.astype(np.uint32), "jaccard")
+    sources, targets = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
+    common = np.asarray((matrix @ matrix.T).tocsr()[sources, targets]).ravel()
+    return scored(graph.degrees, sources, targets, common.astype(np.uint32), "jaccard")
 
 
 class _Listed:

@@ -7,10 +7,13 @@ the dot is the geometric mean over the graphs, the bar reaches from the worst gr
 from __future__ import annotations
 
 import math
+import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
+from clgraph.pages.pictures import Picture
+
 from . import published
-from .svg import Axis, Range, ranges
+from .ranges import Range, ranges
 from .text import figure, graph_of
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..runner.records import Record
 
-__all__ = ["picture"]
+__all__ = ["picture", "said"]
 
 PRESET = "auto"
 NAMES = {
@@ -30,12 +33,8 @@ NAMES = {
 }
 AXIS = "times as fast as the fastest other code; bar: from the worst graph to the best"
 # A picture in a page takes no colours from it: these are legible on white and on black.
-STYLE = (
-    "text{font:11px system-ui,sans-serif;fill:#7a828a}.middle{text-anchor:middle}"
-    ".end{text-anchor:end}.grid{stroke:#7a828a;opacity:.35}"
-    ".whisker{fill:none;stroke-width:5;stroke-linecap:round;opacity:.4}"
-    ".gpu{fill:#3b82c4;stroke:#3b82c4}.cpu{fill:#d2691e;stroke:#d2691e}"
-)
+GREY, FAINT = "#7a828a", "#7a828a59"
+COLOURS = {"GPU": "#3b82c4", "CPU": "#d2691e"}
 
 
 def picture(records: Sequence[tuple[str, Record]]) -> str:
@@ -53,7 +52,7 @@ def picture(records: Sequence[tuple[str, Record]]) -> str:
         where libraries were measured beside.
     """
     rows = []
-    for kind, style in (("GPU", "gpu"), ("CPU", "cpu")):
+    for kind, colour in COLOURS.items():
         for algorithm, name in NAMES.items():
             found = _factors(records, algorithm, cpu=kind == "CPU")
             if found:
@@ -63,11 +62,15 @@ def picture(records: Sequence[tuple[str, Record]]) -> str:
                 graphs = "1 graph" if len(factors) == 1 else f"{len(factors)} graphs"
                 text = f"{figure(mean, 2)} on {graphs}, beside {rivals}"
                 span = (min(factors), max(factors))
-                rows.append(Range(f"{kind}: {name}", mean, span, text, style))
-    ends = [1.0, *(end for row in rows for end in row.span)]
-    axis = Axis.around(ends, AXIS)
-    drawn = ranges("clgraph beside the fastest other codes", rows, axis, width=760, right=250)
-    return drawn.replace("</title>", f"</title><style>{STYLE}</style>", 1) + "\n"
+                rows.append(Range(f"{kind}: {name}", mean, span, text, colour))
+    title = "clgraph beside the fastest other codes"
+    empty = Picture(title, 760, 60 + 22 * len(rows), ink=GREY, faint=FAINT)
+    return ranges(empty, rows, AXIS, shown=(1.0,)).svg(file=True)
+
+
+def said(drawn: str) -> list[str]:
+    """Give the words of a picture and the hints of its dots, in their order."""
+    return [text.strip() for text in ET.fromstring(drawn).itertext() if text.strip()]  # noqa: S314
 
 
 def _factors(

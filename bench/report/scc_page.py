@@ -30,7 +30,7 @@ forward-backward steps, and the fastest of all are bold in each column.
 
 
 def recorded(folder: Path) -> list[tuple[str, Record]]:
-    """List records of `bench.studies.scc_table` as file name and record, newest first."""
+    """List records of `bench.studies.searches.scc_table` as file name and record, newest first."""
     return tables(folder, "table", TABLE)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..runner.records import by_device, tables
-from ..studies.search_table import COLUMNS, ORACLE, SCHEMA, figures_of
+from ..studies.searches.search_table import COLUMNS, ORACLE, SCHEMA, figures_of
 from .text import figure, shown_joules
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ NOISE = 0.03
 ABOUT = """
 The table of the paper that defines the abstraction ([multi-search.md](multi-search.md)): searches
 for sums of distances, all in one launch, by each of its methods on graphs of its classes
-(`bench/studies/search_graphs.py`: small ones, so that edge-parallel ends too). The oracle is the
-better of edge-parallel and work-efficient, chosen after the fact; savings are those of the hybrid
-(threshold 16) over it. `fitted` is the hybrid with the threshold T that the degrees suggest, which
-is the very kernel of work-efficient where T is inf; `auto` is the default of
+(`bench/studies/searches/search_graphs.py`: small ones, so that edge-parallel ends too). The oracle
+is the better of edge-parallel and work-efficient, chosen after the fact; savings are those of the
+hybrid (threshold 16) over it. `fitted` is the hybrid with the threshold T that the degrees suggest,
+which is the very kernel of work-efficient where T is inf; `auto` is the default of
 `clgraph.MultiSearch`. Seconds are device times, the best of up to three launches; joules, where a
 window of them lasted two seconds, are those of the whole device, idle power and the host's share of
 the time included.
@@ -32,7 +32,7 @@ the time included.
 
 
 def recorded(folder: Path) -> list[tuple[str, Record]]:
-    """List records of `bench.studies.search_table` as file name and record, newest first."""
+    """List records of `search_table` as file name and record, newest first."""
     return tables(folder, "schema", SCHEMA)
 
 

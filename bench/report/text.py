@@ -19,12 +19,12 @@ __all__ = [
     "figure",
     "groups",
     "headline",
+    "progress_line",
     "render",
     "render_list",
     "results",
     "rivals",
     "shown_joules",
-    "told",
     "unmeasured",
 ]
 
@@ -130,8 +130,8 @@ def results(
 def _row(case: Record, device: str, mark: str, strong: str, width: int) -> list[str]:
     name, preset = graph_of(case), str(case.get("preset", ""))
     if case["status"] != "ok":
-        told = [name, preset, case["status"]]
-        return [*told, *[""] * (width - len(told))]
+        row = [name, preset, case["status"]]
+        return [*row, *[""] * (width - len(row))]
     graph, shown = case["graph"], headline(case, device)
     low, high = shown["quartiles_ms"]
     best: tuple[str, float] | None = shown["best"]
@@ -153,7 +153,7 @@ def _row(case: Record, device: str, mark: str, strong: str, width: int) -> list[
     ]
 
 
-def told(case: Record) -> str:
+def progress_line(case: Record) -> str:
     """One line on a case that is done."""
     if case["status"] == "ok":
         shown = headline(case, "")
@@ -212,8 +212,8 @@ def unmeasured(cases: Iterable[Record]) -> list[str]:
     ]
     replaced = {graph_of(case): case["stand_in"] for case in failed if case.get("stand_in")}
     if replaced:
-        told = ", ".join(f"{name} ({instead})" for name, instead in replaced.items())
-        lines.append(f"Not to be had here, with the graph that stands in for each: {told}")
+        names = ", ".join(f"{name} ({instead})" for name, instead in replaced.items())
+        lines.append(f"Not to be had here, with the graph that stands in for each: {names}")
     return lines
 
 

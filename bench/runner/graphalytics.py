@@ -49,20 +49,20 @@ def write_values(path: Path, kind: str, values: NDArray[Any], names: Any = None)
     array = np.asarray(values)
     ids = np.arange(len(array)) if names is None else np.asarray(names)
     if kind == "bfs":
-        told = [str(UNREACHED if hops < 0 else hops) for hops in array.tolist()]
+        texts = [str(UNREACHED if hops < 0 else hops) for hops in array.tolist()]
     elif kind == "sssp":
         lost = array < 0 if array.dtype.kind in "iu" else ~np.isfinite(array)
-        told = [
+        texts = [
             "infinity" if far else repr(float(length))
             for far, length in zip(lost.tolist(), array.tolist(), strict=True)
         ]
     elif kind == "propagation":
-        told = [str(label) for label in ids[array].tolist()]
+        texts = [str(label) for label in ids[array].tolist()]
     elif kind == "components":
-        told = [str(label) for label in array.tolist()]
+        texts = [str(label) for label in array.tolist()]
     else:
-        told = [repr(value) for value in array.astype(np.float64).tolist()]
-    lines = (f"{name} {value}\n" for name, value in zip(ids.tolist(), told, strict=True))
+        texts = [repr(value) for value in array.astype(np.float64).tolist()]
+    lines = (f"{name} {value}\n" for name, value in zip(ids.tolist(), texts, strict=True))
     path.write_text("".join(lines), encoding="ascii")
 
 

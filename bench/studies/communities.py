@@ -65,9 +65,9 @@ def planted(
     outer = n * both // 2 - inner
     first = rng.integers(0, size * parts, inner, dtype=np.int32)
     second = first // size * size + rng.integers(0, size, inner, dtype=np.int32)
-    tails = np.concatenate([first, rng.integers(0, n, outer, dtype=np.int32)])
-    heads = np.concatenate([second, rng.integers(0, n, outer, dtype=np.int32)])
-    return cg.from_edges(tails, heads, n=n, directed=False, symmetrize=True, device=device)
+    sources = np.concatenate([first, rng.integers(0, n, outer, dtype=np.int32)])
+    targets = np.concatenate([second, rng.integers(0, n, outer, dtype=np.int32)])
+    return cg.from_edges(sources, targets, n=n, directed=False, symmetrize=True, device=device)
 
 
 def small_graphs() -> dict[str, cg.Graph]:

@@ -68,12 +68,12 @@ def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any
         return lambda count, rng: (rng.integers(0, n, count), rng.integers(0, n, count))
 
     def rmat(count: int, rng: Any) -> tuple[Any, Any]:
-        tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        sources, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
         for _ in range(scale):
             part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
-            tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+            sources, targets = 2 * sources + part // 2, 2 * targets + part % 2
         number = np.random.default_rng(SEED).permutation(1 << scale)
-        return number[tails], number[heads]
+        return number[sources], number[targets]
 
     return {
         "kron uniform": (kron, uniform(kron.n)),
@@ -84,8 +84,8 @@ def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any
 
 def arcs_of(graph: Graph) -> Any:
     """Arcs of a graph as sorted numbers."""
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    return tails * graph.n + graph.indices
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    return sources * graph.n + graph.indices
 
 
 def wrong(graph: Graph, draw: Any, device: Device) -> list[str]:
@@ -145,12 +145,12 @@ def updates(
 ) -> dict[str, Any]:
     """Time one graph, larger batches last, until the time is over."""
     started = time.perf_counter()
-    told: dict[str, Any] = {"n": graph.n, "m": graph.m}
+    figures: dict[str, Any] = {"n": graph.n, "m": graph.m}
     rows = clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True)
     began = time.perf_counter()
     dynamic = clgraph.DynamicGraph(rows, device=device)
-    told["init_ms"] = 1e3 * (time.perf_counter() - began)
-    told["over_csr"] = dynamic.memory_usage().over_csr
+    figures["init_ms"] = 1e3 * (time.perf_counter() - began)
+    figures["over_csr"] = dynamic.memory_usage().over_csr
     rng = np.random.default_rng(2)
     for decade in (2, *BARS[name]):
         if decade > most or time.perf_counter() > until:
@@ -162,13 +162,13 @@ def updates(
                 continue
             times = rates(dynamic, src[fresh], dst[fresh], regime) | {"edges": int(fresh.sum())}
             if regime == "stages":
-                told[f"{decade} stages"] = times["steps"]
+                figures[f"{decade} stages"] = times["steps"]
                 print(name, decade, "stages", json.dumps(times["steps"]), flush=True)
                 continue
-            told[f"{decade} {regime}"] = times
+            figures[f"{decade} {regime}"] = times
             print(name, decade, regime, json.dumps(times), flush=True)
-    told["seconds"] = time.perf_counter() - started
-    return told
+    figures["seconds"] = time.perf_counter() - started
+    return figures
 
 
 def spent(enqueue: Callable[[SweepLog], Any]) -> float:
@@ -187,7 +187,7 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     """Milliseconds of a pass of each primitive, and the share of a copy's bandwidth."""
     memory = Memory(device)
     rng = np.random.default_rng(3)
-    told: dict[str, dict[str, float]] = {}
+    figures: dict[str, dict[str, float]] = {}
     source, target = (memory.allocate("copy", n, np.uint64) for _ in range(2))
 
     def copy(log: SweepLog) -> None:
@@ -198,7 +198,7 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     bandwidth = 16 * n / ms
 
     def tell(name: str, ms: float, moved: int) -> None:
-        told[name] = {"ms": ms, "share": moved / ms / bandwidth}
+        figures[name] = {"ms": ms, "share": moved / ms / bandwidth}
 
     tell("copy", ms, 16 * n)
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
@@ -225,7 +225,7 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     half = (numbers, sums)
     ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
     tell("compact u4, half", ms, n + 4 * n + 2 * n)
-    return told
+    return figures
 
 
 def building(graph: Graph, device: Device) -> dict[str, float]:
@@ -234,9 +234,9 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
     Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
     copies there and back.
     """
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    chosen = np.random.default_rng(4).permutation(np.flatnonzero(tails <= graph.indices))
-    src, dst = tails[chosen], graph.indices[chosen].astype(np.int64)
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    chosen = np.random.default_rng(4).permutation(np.flatnonzero(sources <= graph.indices))
+    src, dst = sources[chosen], graph.indices[chosen].astype(np.int64)
     wishes = Wishes(directed=True, symmetrize=True, dedup=True, self_loops=True)
     device_ms, wall_ms = [], []
     for _ in range(REPEATS):
@@ -291,9 +291,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("WRONG contents after", ", ".join(record["wrong"]))
         return 1
     made = batches(args.scale)
-    record["building"] = told = building(made["kron uniform"][0], device)
-    print("rows of", told["edges"], "edges:", f"{told['device_ms']:.2f} ms on the device (4.2),")
-    print(f"  {told['wall_ms']:.0f} ms with copies and checks", flush=True)
+    record["building"] = figures = building(made["kron uniform"][0], device)
+    print(
+        "rows of", figures["edges"], "edges:", f"{figures['device_ms']:.2f} ms on the device (4.2),"
+    )
+    print(f"  {figures['wall_ms']:.0f} ms with copies and checks", flush=True)
     until = time.perf_counter() + args.seconds
     for name, (graph, draw) in made.items():
         if time.perf_counter() > until:
@@ -309,13 +311,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def print_tables(record: dict[str, Any]) -> None:
     """Print what was measured beside the bars."""
     rows = [
-        [name, f"{told['ms']:.3f}", f"{100 * told['share']:.0f} %"]
-        for name, told in record["primitives"].items()
+        [name, f"{figures['ms']:.3f}", f"{100 * figures['share']:.0f} %"]
+        for name, figures in record["primitives"].items()
     ]
     print(table(["primitive", "ms", "of copying"], rows))
     rows = []
-    for name, told in record["graphs"].items():
-        for key, times in told.items():
+    for name, figures in record["graphs"].items():
+        for key, times in figures.items():
             if not isinstance(times, dict) or "edges" not in times:
                 continue
             bar = BARS[name].get(int(key.split()[0]))
@@ -324,7 +326,7 @@ def print_tables(record: dict[str, Any]) -> None:
             ]
             device_ms = [f"{times[f'{w}_kernel_ms']:.3f}" for w in ("insert", "delete")]
             rows.append([name, key, *speeds, *device_ms, "" if bar is None else str(bar)])
-        rows.append([name, "bytes over CSR", f"{told['over_csr']:.2f}", "", "", "", "1.4"])
+        rows.append([name, "bytes over CSR", f"{figures['over_csr']:.2f}", "", "", "", "1.4"])
     stages = [
         [
             name,
@@ -333,8 +335,8 @@ def print_tables(record: dict[str, Any]) -> None:
             *(f"{1e3 * steps.get(one, 0.0):.1f}" for one in STAGES),
             str(steps["moved"]),
         ]
-        for name, told in record["graphs"].items()
-        for key, ways in told.items()
+        for name, figures in record["graphs"].items()
+        for key, ways in figures.items()
         if key.endswith("stages")
         for way, steps in ways.items()
     ]

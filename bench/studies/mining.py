@@ -3,7 +3,9 @@
 ``python -m bench.studies.mining --device nvidia --json bench/results/h200-mining.json`` checks
 first (short traces against the reference), then times each case: kernels alone, the whole call with
 copies out of pinned and of ordinary memory, with and without inference, and how the device is
-shared out. ``--reference`` times NumPy's sequential reference in turn with the device.
+shared out. ``--reference`` times NumPy's sequential reference in turn with the device, and
+``--copies`` only what copies cost: pinned and pageable memory, staging by pieces of several sizes
+and threads, and copies that overlap with kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from clgraph.algorithms.invariants import (
     mine_sequentially,
     published_trace,
 )
-from clgraph.algorithms.invariants.chunks import Chunks, Staging
+from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.device.memory.staging import Staging
 
 from ..runner import machine
 
@@ -41,6 +44,7 @@ SHORT, LONG = 1_000_000, 100_000_000
 ENERGY_SECONDS = 2.0
 # Of the case that shows copies and kernels overlapping: on a GPU 58,800 triples, on a CPU 3 pairs.
 OVERLAP_TRACE, OVERLAP_PARTS, OVERLAP_CPU_ROWS = 4, 16, 6
+STAGINGS = tuple((mib << 20, threads) for mib in (2, 4, 8) for threads in (4, 8, 12))
 OVERLAP_TEMPLATES = {True: ["a <= b + c"], False: ["a <= b + 1e6"]}
 
 Row = dict[str, Any]
@@ -111,24 +115,54 @@ def published(device: cg.Device, numbers: list[int], length: int, repeat: int) -
     return rows
 
 
-def pageable(device: cg.Device, length: int, repeat: int) -> Row:
-    """Time trace 4 of set I out of ordinary memory."""
+def pageable(device: cg.Device, trace: Trace, repeat: int) -> Row:
+    """Time trace 4 of set I out of the memory that it is in."""
     plan = InvariantMiner("I", device=device)
-    row = {"case": "pageable", "trace": 4, "set": "I", "variant": "auto"}
-    row |= timed(plan, published_trace(4, length), repeat)
+    name = "pageable" if trace.numeric.pinned is None else "pinned"
+    row = {"case": name, "trace": 4, "set": "I", "variant": "auto"}
+    row |= timed(plan, trace, repeat)
     show(row)
     return row
 
 
-def overlap(device: cg.Device, length: int, repeat: int) -> Row:
+def copying_ms(device: cg.Device, trace: Trace, config: MiningConfig, staging: Staging) -> float:
+    """Copy the numeric rows of a trace part by part, without mining them."""
+    chunks = Chunks(device, [trace], "numeric", config, staging)
+    everything = np.ones(chunks.variables, bool)
+    began = time.perf_counter()
+    for _ in chunks.parts(lambda: everything):
+        pass
+    took = 1e3 * (time.perf_counter() - began)
+    chunks.close()
+    return took
+
+
+def stagings(device: cg.Device, trace: Trace, repeat: int) -> list[Row]:
+    """Time copies out of pageable memory, by pieces of several sizes and by several threads."""
+    rows = []
+    config = MiningConfig()
+    for slot_bytes, threads in STAGINGS:
+        staging = Staging(device, slot_bytes, threads)
+        copying_ms(device, trace, config, staging)
+        times = [copying_ms(device, trace, config, staging) for _ in range(repeat)]
+        size = trace.count("numeric") * trace.length * 4
+        row: Row = {"case": "staging", "slot_bytes": slot_bytes, "threads": threads}
+        row |= {"copy_ms": times, "gb_s": size / statistics.median(times) / 1e6}
+        rows.append(row)
+        print(
+            f"staging {slot_bytes >> 20} MiB by {threads:2} threads: "
+            f"{statistics.median(times):.1f} ms, {row['gb_s']:.1f} GB/s",
+            flush=True,
+        )
+    return rows
+
+
+def overlap(device: cg.Device, trace: Trace, length: int, repeat: int) -> Row:
     """Time the stages of one pass over a trace one after the other, and overlapping.
 
     The template has so many triples that a part is mined for about as long as it is copied.
     """
-    trace = published_trace(OVERLAP_TRACE, length)
-    if device.is_gpu:
-        trace = trace.pinned(device)
-    else:  # which computes in place unless there is something to convert
+    if not device.is_gpu:  # which computes in place unless there is something to convert
         values = trace.numeric.values[:OVERLAP_CPU_ROWS, :length]
         trace = Trace.of(values.astype(np.float64))
     chunk_bytes = max(trace.count("numeric") * 4 * length // OVERLAP_PARTS, 1 << 16)
@@ -145,13 +179,7 @@ def overlap(device: cg.Device, length: int, repeat: int) -> Row:
     for plan in plans.values():
         plan.run(trace)
     for _ in range(repeat):
-        chunks = Chunks(device, [trace], "numeric", configs["in_turn"], Staging(device))
-        everything = np.ones(chunks.variables, bool)
-        began = time.perf_counter()
-        for _ in chunks.parts(lambda: everything):  # noqa: B023 (used within the turn)
-            pass
-        times["copy_ms"].append(1e3 * (time.perf_counter() - began))
-        chunks.close()
+        times["copy_ms"].append(copying_ms(device, trace, configs["in_turn"], Staging(device)))
         for name, plan in plans.items():
             stats = plan.run(trace).stats
             times[f"{name}_ms"].append(stats.total_ms)
@@ -172,6 +200,17 @@ def overlap(device: cg.Device, length: int, repeat: int) -> Row:
         flush=True,
     )
     return row
+
+
+def copies(device: cg.Device, length: int, repeat: int) -> list[Row]:
+    """Time what copies of trace 4 cost, out of pageable and out of pinned memory."""
+    trace = published_trace(OVERLAP_TRACE, length)
+    rows = [pageable(device, trace, repeat)]
+    if device.is_gpu:
+        rows += stagings(device, trace, repeat)
+        trace = trace.pinned(device)
+        rows.append(pageable(device, trace, repeat))
+    return [*rows, overlap(device, trace, length, repeat)]
 
 
 def random_lengths(device: cg.Device, repeat: int, longest: int) -> list[Row]:
@@ -267,6 +306,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--longest", type=int, default=LONG)
     parser.add_argument("--reference", action="store_true", help="only against the reference")
+    parser.add_argument("--copies", action="store_true", help="only what copies cost")
     parser.add_argument("--commit", help="of the code, where there is no checkout")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -274,10 +314,11 @@ def main() -> None:
     check(device)
     if args.reference:
         rows = against_reference(device, args.length, args.repeat)
+    elif args.copies:
+        rows = copies(device, args.length, args.repeat)
     else:
         rows = published(device, args.traces, args.length, args.repeat)
-        rows.append(pageable(device, args.length, args.repeat))
-        rows.append(overlap(device, args.length, args.repeat))
+        rows += copies(device, args.length, args.repeat)
         rows += random_lengths(device, args.repeat, args.longest)
         rows.append(joules(device, args.length))
     record = {"schema": SCHEMA, "machine": machine.describe(device, args.commit), "cases": rows}

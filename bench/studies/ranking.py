@@ -82,9 +82,9 @@ def pagerank(graph: Graph, device: Device) -> dict[str, Any]:
         flow = np.divide(x, out, out=np.zeros(graph.n), where=out > 0)
         x = 0.85 * (pulled @ flow + x[out == 0].sum() / graph.n) + 0.15 / graph.n
     error = float(np.abs(found - x).sum())
-    told: dict[str, Any] = {"error": error, "wrong": not error < 1e-3}
-    if told["wrong"]:
-        return told
+    figures: dict[str, Any] = {"error": error, "wrong": not error < 1e-3}
+    if figures["wrong"]:
+        return figures
     spent: list[float] = []
     products: list[float] = []
     theirs: list[float] = []
@@ -104,10 +104,10 @@ def pagerank(graph: Graph, device: Device) -> dict[str, Any]:
             products.append(log.kernel_ms / PRODUCTS)
             if cupy_product is not None:
                 theirs.append(cupy_product())
-    told |= {"iteration": _median(spent), "spmv": _median(products)}
+    figures |= {"iteration": _median(spent), "spmv": _median(products)}
     if theirs:
-        told["cupy"] = _median(theirs)
-    return told
+        figures["cupy"] = _median(theirs)
+    return figures
 
 
 def _cupy(graph: Graph) -> Callable[[], float] | None:
@@ -145,17 +145,17 @@ def forest(graph: Graph, device: Device) -> dict[str, Any]:
     edges = {name: plan.run().edges for name, plan in plans.items()}
     wrong = [name for name in edges if not np.array_equal(edges[name], edges["auto"])]
     count = clgraph.connected_components(graph, device=device).count
-    told: dict[str, Any] = {"wrong": bool(wrong) or graph.n - count != edges["auto"].size}
-    if told["wrong"]:
-        return told
+    figures: dict[str, Any] = {"wrong": bool(wrong) or graph.n - count != edges["auto"].size}
+    if figures["wrong"]:
+        return figures
     for name, plan in plans.items():
         runs = [plan.run().stats for _ in range(REPEATS)]
-        told[name] = {
+        figures[name] = {
             **_median([stats.kernel_ms for stats in runs]),
             "launches": runs[-1].launches,
             "rounds": runs[-1].rounds,
         }
-    return told
+    return figures
 
 
 def independent(graph: Graph, device: Device) -> dict[str, Any]:
@@ -213,16 +213,16 @@ def small_checks(device: Device) -> None:
 def rows_of(record: dict[str, Any]) -> list[list[str]]:
     """Lines of the table: each graph and problem beside its bar."""
     rows = []
-    for key, told in record["found"].items():
+    for key, figures in record["found"].items():
         problem, name = key.split("/")
         bar = BARS[problem].get(name)
-        if told["wrong"]:
+        if figures["wrong"]:
             rows.append([key, "WRONG", "", "", "", ""])
             continue
         for way in ("iteration", "auto", "boruvka", "filtered", "stepwise", "spmv", "cupy"):
-            if way not in told:
+            if way not in figures:
                 continue
-            times = told[way]
+            times = figures[way]
             rows.append(
                 [
                     key,
@@ -232,9 +232,9 @@ def rows_of(record: dict[str, Any]) -> list[list[str]]:
                 ]
             )
         for figure in ("colors", "count"):
-            if figure in told:
+            if figure in figures:
                 most = str(COLORS.get(name, "")) if figure == "colors" else ""
-                rows.append([key, figure, str(told[figure]), "", "", most])
+                rows.append([key, figure, str(figures[figure]), "", "", most])
     return rows
 
 
@@ -289,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{time.perf_counter() - began:.0f} seconds")
     if record["left_out"]:
         print("no time for", ", ".join(record["left_out"]))
-    return int(any(told["wrong"] for told in record["found"].values()))
+    return int(any(figures["wrong"] for figures in record["found"].values()))
 
 
 if __name__ == "__main__":

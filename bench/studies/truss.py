@@ -214,6 +214,18 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
     return lines
 
 
+def joules_row(energy: dict[str, Any]) -> list[str]:
+    """Give what the page's table says of a graph: time, joules, and those by a constant power."""
+    seconds = energy["seconds_per_run"]
+    return [
+        f"{1e3 * seconds:.1f}",
+        f"{energy['joules_per_run']:.3g}",
+        f"{100 * energy['spread']:.0f} %",
+        f"{energy['mean_watts']:.0f}",
+        f"{SEED_POWER_W * seconds:.3g}",
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if a number is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -262,6 +274,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     columns = ["graph", "what", "ms", "bar", "wall ms", "parts", "rounds", "launches", "mode"]
     print(table(columns, rows_of(record["graphs"])))
+    metered = [
+        [name, *joules_row(found["energy"])]
+        for name, found in record["graphs"].items()
+        if found.get("energy", {}).get("joules_per_run") is not None
+    ]
+    if metered:
+        print(table(["graph", "ms", "joules", "spread", "watts", "seed's way, joules"], metered))
     for name, why in record["left_out"].items():
         print("left out:", name, why)
     return int(any(found["wrong"] for found in record["graphs"].values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import importlib.util
 import itertools
 import math
 import statistics
@@ -40,6 +41,7 @@ __all__ = [
     "labelled",
     "levels_record",
     "levels_table",
+    "needs_matplotlib",
     "place_record",
     "place_text",
     "positive",
@@ -401,3 +403,17 @@ def _figure(value: object) -> str:
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def needs_matplotlib(option: str) -> None:
+    """Refuse an option that draws, before anything is measured, where nothing can be drawn.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If matplotlib is not installed.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InvalidArgumentError(
+            f"{option} needs matplotlib, which is not installed; install clgraph[plot]."
+        )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.cluster.config import Found
-from clgraph.cluster.parts.part import BitPart, CandidatePart
+from clgraph.cluster.parts.bits import BitPart
+from clgraph.cluster.parts.candidates import CandidatePart
 from clgraph.cluster.parts.spreading import SpreadingPart
 from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell
 from clgraph.cluster.result import Level

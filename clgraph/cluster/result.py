@@ -90,9 +90,9 @@ class DividedFindings:
         (part,) = self._parts
         own = part.distances.read()
         edges = np.zeros(0, np.int64) if not own.size else _edges_by_level([part])
-        told = yield Swap([edges] * ranks)
-        sums = np.zeros(max((array.size for array in told), default=0), np.int64)
-        for array in told:
+        received = yield Swap([edges] * ranks)
+        sums = np.zeros(max((array.size for array in received), default=0), np.int64)
+        for array in received:
             sums[: array.size] += array
         tree = None
         if self._tree:
@@ -108,10 +108,10 @@ class DividedFindings:
                 if array is None:
                     continue
                 none = array[:0]
-                told = yield Swap([array if peer == 0 else none for peer in range(ranks)])
+                received = yield Swap([array if peer == 0 else none for peer in range(ranks)])
                 if rank == 0:
                     whole = np.full(self._n, UNREACHED, np.int32)
-                    for peer, found in enumerate(told):
+                    for peer, found in enumerate(received):
                         whole[part.owners[peer].vertices] = found
                     self.__dict__[name] = whole
         self.whole = gather and rank == 0
@@ -122,8 +122,8 @@ class DividedFindings:
         if not part.WHOLE_TREE:
             return tree
         # Whoever found a vertex has a predecessor for it: its owner takes the greatest.
-        told = yield Swap([tree[part.owners[peer].vertices] for peer in range(ranks)])
-        return np.maximum.reduce(told)
+        received = yield Swap([tree[part.owners[peer].vertices] for peer in range(ranks)])
+        return np.maximum.reduce(received)
 
     def read_into(self, out: NDArray[np.int32] | None) -> None:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""

@@ -61,8 +61,8 @@ def verified_search(share: Share, part: Part, source: int, limit: int) -> Progra
     if part.predecessors.count:
         tree = part.predecessors.read()
         if part.WHOLE_TREE:
-            told = yield Swap([tree[owned.vertices] for owned in part.owners])
-            tree = np.maximum.reduce(told)
+            received = yield Swap([tree[owned.vertices] for owned in part.owners])
+            tree = np.maximum.reduce(received)
     cost = np.ones(share.indices.size, np.int64)
     unreached = np.int64(2**62)
     lengths = np.where(own == UNREACHED, unreached, own).astype(np.int64)
@@ -130,26 +130,26 @@ def _wrong(
     at_source = names == source
     if (own[at_source] != 0).any() or (own[~at_source] < 0).any():
         complaint = f"the source {source} is not at distance 0, or a vertex below it"
-    tails = np.repeat(share.rows.names, np.diff(share.indptr))
-    heads = share.indices.astype(np.int64)
-    from_tail = yield from asked_of_owners(share, tails, own)
-    to_head = yield from asked_of_owners(share, heads, own)
-    reaches = (from_tail < unreached) & (from_tail < limit)
-    sums = np.where(reaches, from_tail + costs, unreached)
-    too_far = np.flatnonzero(to_head > sums)
+    sources = np.repeat(share.rows.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    from_source = yield from asked_of_owners(share, sources, own)
+    to_target = yield from asked_of_owners(share, targets, own)
+    reaches = (from_source < unreached) & (from_source < limit)
+    sums = np.where(reaches, from_source + costs, unreached)
+    too_far = np.flatnonzero(to_target > sums)
     if too_far.size:
         edge = too_far[0]
         complaint = (
-            f"edge {tails[edge]} -> {heads[edge]} leads to distance {to_head[edge]} from "
-            f"{from_tail[edge]}"
+            f"edge {sources[edge]} -> {targets[edge]} leads to distance {to_target[edge]} from "
+            f"{from_source[edge]}"
         )
     # Every vertex but the source has an edge into it, the predecessor's if there is a tree, that is
-    # tight: those who hold tight edges tell the owners of their heads.
-    tight = reaches & (to_head == sums)
-    owners = partition.owner(heads[tight])
-    pairs = np.stack([heads[tight], tails[tight]], axis=1)
-    told = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
-    met = np.concatenate(told).reshape(-1, 2)
+    # tight: those who hold tight edges tell the owners of their targets.
+    tight = reaches & (to_target == sums)
+    owners = partition.owner(targets[tight])
+    pairs = np.stack([targets[tight], sources[tight]], axis=1)
+    received = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
+    met = np.concatenate(received).reshape(-1, 2)
     numbers = partition.owned(met[:, 0], rank)
     if tree is not None:
         here = tree[numbers] == met[:, 1]

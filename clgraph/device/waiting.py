@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import weakref
@@ -13,9 +14,9 @@ from clgraph.device.native import wait_for_event
 from clgraph.errors import ClgraphError, KernelTimeoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["wait"]
+__all__ = ["sharing_the_interpreter", "wait"]
 
 SPIN_S = 50e-6
 # A pause costs a GPU search up to its length; yielding instead cost 35 us of a search of 2 to 14 ms
@@ -25,6 +26,23 @@ PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
 LONGEST_DEAFNESS_S = 0.1
 THREAD = "clgraph-wait"
+# One for each part of this process that has threads of Python at work beside the one that waits.
+_sharing: set[object] = set()
+
+
+@contextlib.contextmanager
+def sharing_the_interpreter() -> Iterator[None]:
+    """Have every wait meanwhile leave the interpreter to other threads.
+
+    A loop that polls gives it up every 5 ms only, and a thread that fills pinned memory asks for it
+    several times for each piece.
+    """
+    own = object()
+    try:
+        _sharing.add(own)
+        yield
+    finally:
+        _sharing.discard(own)
 
 
 def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) -> None:
@@ -52,7 +70,8 @@ def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) ->
     without a pause, within which many commands end; then, for a GPU, up to 20 ms of the same, and
     after that with pauses of a sixteenth of the time waited, up to 1 ms. A CPU device computes on
     the very cores that polling would take, and some drivers lend it the thread that blocks in
-    them: there a thread of its own then blocks in the driver.
+    them: there, and within `sharing_the_interpreter`, a thread of its own then blocks in the
+    driver.
     """
     if isinstance(events, cl.Event):
         events.command_queue.flush()
@@ -88,7 +107,7 @@ def _poll(event: cl.Event, limit_s: float | None) -> int:
         status = int(event.command_execution_status)
         if status <= 0:
             return status
-    if event.command_queue.device.type & cl.device_type.CPU:
+    if _sharing or event.command_queue.device.type & cl.device_type.CPU:
         _block(event, limit_s)
         return int(event.command_execution_status)
     while (status := int(event.command_execution_status)) > 0:

@@ -34,7 +34,7 @@ class Edges:
     Attributes
     ----------
     src, dst : uint32 array or Allocation
-        Tails and heads.
+        Sources and targets.
     count : int
         Edges.
     largest : int or None
@@ -92,7 +92,7 @@ def as_edges(src: Any, dst: Any) -> Edges:
     Parameters
     ----------
     src, dst : integer array-like [count] or Allocation of uint32
-        Tails and heads.
+        Sources and targets.
 
     Raises
     ------
@@ -108,21 +108,21 @@ def as_edges(src: Any, dst: Any) -> Edges:
             )
         _check_lengths(src.count, dst.count)
         return Edges(src, dst, src.count, None if src.count else -1)
-    tails, heads = (
+    sources, targets = (
         as_index_array(np.atleast_1d(as_array(values, name)), name)
         for values, name in ((src, "src"), (dst, "dst"))
     )
-    _check_lengths(len(tails), len(heads))
-    if len(tails) and min(int(tails.min()), int(heads.min())) < 0:
-        edge = int(np.flatnonzero((tails < 0) | (heads < 0))[0])
+    _check_lengths(len(sources), len(targets))
+    if len(sources) and min(int(sources.min()), int(targets.min())) < 0:
+        edge = int(np.flatnonzero((sources < 0) | (targets < 0))[0])
         raise InvalidGraphError(
-            f"edge {edge} is {tails[edge]} -> {heads[edge]}; vertex ids must not be negative"
+            f"edge {edge} is {sources[edge]} -> {targets[edge]}; vertex ids must not be negative"
         )
-    largest = _largest(tails, heads)
+    largest = _largest(sources, targets)
     if largest >= MOST_VERTICES:
         # As many as ids of 64 bits may be, so they cannot be told apart in 32.
-        tails, heads = (np.minimum(ids, MOST_VERTICES) for ids in (tails, heads))
-    return Edges(tails.astype(np.uint32), heads.astype(np.uint32), len(tails), largest)
+        sources, targets = (np.minimum(ids, MOST_VERTICES) for ids in (sources, targets))
+    return Edges(sources.astype(np.uint32), targets.astype(np.uint32), len(sources), largest)
 
 
 def check_growth(edges: Edges, n: int) -> None:
@@ -146,14 +146,14 @@ def check_growth(edges: Edges, n: int) -> None:
         )
 
 
-def _check_lengths(tails: int, heads: int) -> None:
-    if tails != heads:
+def _check_lengths(sources: int, targets: int) -> None:
+    if sources != targets:
         raise InvalidGraphError(
-            f"src has {tails} entries and dst has {heads}; each edge needs one of both"
+            f"src has {sources} entries and dst has {targets}; each edge needs one of both"
         )
-    if tails > MOST_EDGES:
+    if sources > MOST_EDGES:
         raise InvalidGraphError(
-            f"a batch of {tails} edges is too long; give at most {MOST_EDGES} at a time"
+            f"a batch of {sources} edges is too long; give at most {MOST_EDGES} at a time"
         )
 
 

@@ -116,7 +116,7 @@ class DynamicGraph(Changing):
         Parameters
         ----------
         src, dst : integer array-like [count] or Allocation of uint32
-            Tails and heads in any order. Of equal ones the first counts. Ids from n on add
+            Sources and targets in any order. Of equal ones the first counts. Ids from n on add
             vertices; self-loops are edges like others.
         weights : array-like [count] or Allocation, optional
             Of a weighted graph; a graph that began without edges and was not told of weights takes
@@ -144,7 +144,7 @@ class DynamicGraph(Changing):
 
         Notes
         -----
-        O(b log b) for the batch, and O(degrees of its tails) or O(n + m). Deterministic.
+        O(b log b) for the batch, and O(degrees of its sources) or O(n + m). Deterministic.
         """
         if duplicates not in ("drop", "keep"):
             raise InvalidArgumentError(f"duplicates={duplicates!r} is neither 'drop' nor 'keep'.")
@@ -186,7 +186,7 @@ class DynamicGraph(Changing):
         Parameters
         ----------
         src, dst : integer array-like [count] or Allocation of uint32
-            Tails and heads; what is not there is counted as absent.
+            Sources and targets; what is not there is counted as absent.
         regime : {"auto", "rows", "rewrite"}
             As for `insert_edges`.
 
@@ -217,7 +217,7 @@ class DynamicGraph(Changing):
         Parameters
         ----------
         src, dst : integer array-like [count] or Allocation of uint32
-            Tails and heads; of equal ones the last counts, and of parallel edges one changes.
+            Sources and targets; of equal ones the last counts, and of parallel edges one changes.
         weights, properties
             As for `insert_edges`; what is left out stays as it is.
 
@@ -235,7 +235,7 @@ class DynamicGraph(Changing):
 
         Notes
         -----
-        Degrees, places and heads stay as they are. The values are written to a copy of their pool.
+        Degrees, places and targets stay. The values are written to a copy of their pool.
         """
         edges = as_edges(src, dst)
         named = {"weights": weights, **(properties or {})}

@@ -200,7 +200,7 @@ def replay(
     """
     if batch < 1:
         raise InvalidArgumentError(f"batch={batch} must be at least 1.")
-    told, total = Replay(), len(updates.src)
+    totals, total = Replay(), len(updates.src)
     for span in updates.batches(batch):
         src, dst = updates.src[span], updates.dst[span]
         if updates.inserts[span.start]:
@@ -210,15 +210,15 @@ def replay(
             result = graph.insert_edges(src, dst, weights)
         else:
             result = graph.delete_edges(src, dst)
-        told.updates += result.given
-        told.batches += 1
+        totals.updates += result.given
+        totals.batches += 1
         for name in ("new", "present", "gone", "absent", "repeated"):
-            setattr(told, name, getattr(told, name) + getattr(result, name))
-        told.seconds += 1e-3 * result.total_ms
-        told.kernel_seconds += 1e-3 * result.kernel_ms
+            setattr(totals, name, getattr(totals, name) + getattr(result, name))
+        totals.seconds += 1e-3 * result.total_ms
+        totals.kernel_seconds += 1e-3 * result.kernel_ms
         began = time.perf_counter()
         row = {name: ask() for name, ask in (track or {}).items()}
-        told.tracked_seconds += time.perf_counter() - began
-        told.tracked.append({"updates": told.updates, "edges": graph.m, **row})
-        tell(progress, told.updates, total, "replaying updates")
-    return told
+        totals.tracked_seconds += time.perf_counter() - began
+        totals.tracked.append({"updates": totals.updates, "edges": graph.m, **row})
+        tell(progress, totals.updates, total, "replaying updates")
+    return totals

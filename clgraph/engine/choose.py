@@ -28,7 +28,7 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
-    from clgraph.engine.strategies.balance import Balancer
+    from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.config import TraversalConfig
 
 __all__ = ["decisions", "resolve"]

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.strategies.balance import Balancer, Chunks
+    from clgraph.engine.strategies.balancer import Balancer, Chunks
     from clgraph.engine.strategies.frontier import Frontier
     from clgraph.engine.strategies.limits import Limits
     from clgraph.engine.strategies.pull import ByEdges, ByHubs

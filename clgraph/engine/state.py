@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.engine.strategies.balance import BALANCER_COUNTERS
+from clgraph.engine.strategies.balancer import BALANCER_COUNTERS
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

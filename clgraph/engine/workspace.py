@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clgraph.device import Memory
+from clgraph.device.lazy import cl
+from clgraph.device.memory.copying import copied, finish_copy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import DTypeLike, NDArray
 
     from clgraph.device import Allocation, Device
 
 __all__ = ["Workspace"]
 
+TOGETHER_BYTES = 1 << 20  # of an array whose copy is not waited for by itself
 SMALL = 1024  # elements, below which nothing is taken in advance
 
 
@@ -60,6 +67,23 @@ class Workspace:
         held = self.array(name, values.size, values.dtype)
         held.write(values)
         return held
+
+    def upload_all(self, values: Mapping[str, NDArray[Any]]) -> dict[str, Allocation]:
+        """Give arrays that begin with these values; those that are small are waited for together.
+
+        To wait for each of a dozen took a CPU longer than the shorter phases of a query.
+        """
+        arrays, events = {}, []
+        for name, array in values.items():
+            held = arrays[name] = self.array(name, array.size, array.dtype)
+            if not 0 < array.nbytes <= TOGETHER_BYTES:
+                held.write(array)
+                continue
+            queue, source = self._memory.device.queue, np.ascontiguousarray(array)
+            event = cl.enqueue_copy(queue, held.buffer, source, is_blocking=False)
+            events.append(copied(event, source.nbytes))
+        finish_copy(*events)
+        return arrays
 
     def release(self) -> None:
         """Let go of all."""

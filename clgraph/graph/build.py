@@ -84,28 +84,29 @@ def from_edges(  # noqa: PLR0913 (all of them are about the list)
     >>> from_edges([0, 0, 3], [1, 2, 1], symmetrize=True)
     Graph(n=4, m=6, undirected)
     """
-    tails, heads = as_index_array(src, "src"), as_index_array(dst, "dst")
-    if len(tails) != len(heads):
+    sources, targets = as_index_array(src, "src"), as_index_array(dst, "dst")
+    if len(sources) != len(targets):
         raise InvalidGraphError(
-            f"src has {len(tails)} entries and dst has {len(heads)}; each edge needs one of both"
+            f"src has {len(sources)} entries and dst has {len(targets)}; each edge needs one of "
+            "both"
         )
-    costs = None if weights is None else as_weight_array(weights, len(tails))
-    n = _vertex_count(tails, heads, n)
-    if device is not None and len(tails):
+    costs = None if weights is None else as_weight_array(weights, len(sources))
+    n = _vertex_count(sources, targets, n)
+    if device is not None and len(sources):
         sorting = importlib.import_module("clgraph.graph.sorting")  # which imports this package
         wishes = sorting.Wishes(directed, symmetrize, dedup, self_loops)
         found = find_device(device)
-        graph: Graph = sorting.graph_of_edges(n, tails, heads, costs, wishes, found)
+        graph: Graph = sorting.graph_of_edges(n, sources, targets, costs, wishes, found)
         return graph
     if not self_loops:
-        straight = tails != heads
-        tails, heads = tails[straight], heads[straight]
+        straight = sources != targets
+        sources, targets = sources[straight], targets[straight]
         costs = None if costs is None else costs[straight]
     if not directed and not symmetrize:
-        symmetrize = not is_symmetric_list(n, tails, heads)
+        symmetrize = not is_symmetric_list(n, sources, targets)
     if symmetrize:
-        tails, heads, costs = with_reverses(tails, heads, costs)
-    arrays = csr.edges_to_csr(n, tails, heads, costs)
+        sources, targets, costs = with_reverses(sources, targets, costs)
+    arrays = csr.edges_to_csr(n, sources, targets, costs)
     if dedup:
         arrays = csr.drop_duplicates(*arrays)
     if symmetrize or directed:
@@ -114,42 +115,45 @@ def from_edges(  # noqa: PLR0913 (all of them are about the list)
 
 
 def with_reverses(
-    tails: Array, heads: Array, weights: Array | None
+    sources: Array, targets: Array, weights: Array | None
 ) -> tuple[Array, Array, Array | None]:
     """Edge list with the reverse of every edge added; self-loops stay single."""
-    straight = tails != heads
-    both = np.concatenate([tails, heads[straight]]), np.concatenate([heads, tails[straight]])
+    straight = sources != targets
+    both = (
+        np.concatenate([sources, targets[straight]]),
+        np.concatenate([targets, sources[straight]]),
+    )
     return *both, None if weights is None else np.concatenate([weights, weights[straight]])
 
 
-def is_symmetric_list(n: int, tails: Array, heads: Array) -> bool:
+def is_symmetric_list(n: int, sources: Array, targets: Array) -> bool:
     """Whether a list already holds every edge in both directions. O(n + m), usually O(m)."""
-    if np.count_nonzero(tails < heads) != np.count_nonzero(tails > heads):
+    if np.count_nonzero(sources < targets) != np.count_nonzero(sources > targets):
         return False
-    arrays = csr.edges_to_csr(n, tails, heads, None)
+    arrays = csr.edges_to_csr(n, sources, targets, None)
     return csr.asymmetric_edge(arrays, csr.transpose_csr(*arrays)) is None
 
 
-def _vertex_count(tails: Array, heads: Array, n: int | None) -> int:
-    largest = max(int(tails.max(initial=-1)), int(heads.max(initial=-1)))
-    smallest = min(int(tails.min(initial=0)), int(heads.min(initial=0)))
+def _vertex_count(sources: Array, targets: Array, n: int | None) -> int:
+    largest = max(int(sources.max(initial=-1)), int(targets.max(initial=-1)))
+    smallest = min(int(sources.min(initial=0)), int(targets.min(initial=0)))
     if smallest < 0:
-        edge = int(np.flatnonzero((tails < 0) | (heads < 0))[0])
+        edge = int(np.flatnonzero((sources < 0) | (targets < 0))[0])
         raise InvalidGraphError(
-            f"edge {edge} is {tails[edge]} -> {heads[edge]}; vertex ids must not be negative"
+            f"edge {edge} is {sources[edge]} -> {targets[edge]}; vertex ids must not be negative"
         )
     if n is None:
-        if largest >= max(_FREE_VERTICES, _VERTICES_PER_EDGE * len(tails)):
+        if largest >= max(_FREE_VERTICES, _VERTICES_PER_EDGE * len(sources)):
             raise InvalidGraphError(
-                f"the largest vertex id is {largest} but there are only {len(tails)} edges; "
+                f"the largest vertex id is {largest} but there are only {len(sources)} edges; "
                 "renumber the vertices (numpy.unique with return_inverse=True), or pass n="
             )
         return largest + 1
     n = whole("n", n, least=0)
     if largest >= n:
-        edge = int(np.flatnonzero((tails >= n) | (heads >= n))[0])
+        edge = int(np.flatnonzero((sources >= n) | (targets >= n))[0])
         raise InvalidGraphError(
-            f"edge {edge} is {tails[edge]} -> {heads[edge]}, but n={n} allows ids 0 to {n - 1}"
+            f"edge {edge} is {sources[edge]} -> {targets[edge]}, but n={n} allows ids 0 to {n - 1}"
         )
     return n
 
@@ -284,16 +288,16 @@ def from_networkx(nxg: Any, *, weight: str | None = "weight") -> Graph:
     else:
         triples = list(nxg.edges(data=weight, default=missing))
     ids = csr.index_dtype(len(nodes))
-    tails = np.fromiter((number[u] for u, _, _ in triples), ids, len(triples))
-    heads = np.fromiter((number[v] for _, v, _ in triples), ids, len(triples))
+    sources = np.fromiter((number[u] for u, _, _ in triples), ids, len(triples))
+    targets = np.fromiter((number[v] for _, v, _ in triples), ids, len(triples))
     costs = None
     if any(cost is not missing for _, _, cost in triples):
         filled = [1 if cost is missing else cost for _, _, cost in triples]
         costs = as_weight_array(filled, len(filled))
     directed = bool(nxg.is_directed())
     if not directed:
-        tails, heads, costs = with_reverses(tails, heads, costs)
-    arrays = csr.edges_to_csr(len(nodes), tails, heads, costs)
+        sources, targets, costs = with_reverses(sources, targets, costs)
+    arrays = csr.edges_to_csr(len(nodes), sources, targets, costs)
     return Graph.trusted(arrays, directed=directed, labels=as_label_array(nodes, len(nodes)))
 
 

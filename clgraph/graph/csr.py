@@ -42,7 +42,7 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
     n : int
         Number of vertices.
     src, dst : integer arrays [m]
-        Tails and heads, each in [0, n); the caller has checked them.
+        Sources and targets, each in [0, n); the caller has checked them.
     weights : array [m] or None
         One weight per edge.
 
@@ -137,14 +137,14 @@ def asymmetric_edge(csr: CSR, reverse: CSR) -> tuple[int, int, str] | None:
     if weights is None or reverse_weights is None or np.array_equal(weights, reverse_weights):
         return None
     # Parallel edges may list their weights in another order: compare them sorted.
-    tails = row_ids(indptr)
-    here = weights[np.lexsort((weights, indices, tails))]
-    there = reverse_weights[np.lexsort((reverse_weights, indices, tails))]
+    sources = row_ids(indptr)
+    here = weights[np.lexsort((weights, indices, sources))]
+    there = reverse_weights[np.lexsort((reverse_weights, indices, sources))]
     wrong = np.flatnonzero(here != there)
     if not len(wrong):
         return None
     edge = int(wrong[0])
-    return int(tails[edge]), int(indices[edge]), "weighs something else than its reverse"
+    return int(sources[edge]), int(indices[edge]), "weighs something else than its reverse"
 
 
 def _first_difference(csr: CSR, reverse: CSR) -> tuple[int, int]:
@@ -189,10 +189,10 @@ def simple_matrix(indptr: Array, indices: Array) -> Any:
     What has several entries in one place it mistreats: its strong components are wrong, or never
     found (scipy 1.17). Rows must be sorted. O(n + m).
     """
-    pointers, heads, _ = drop_duplicates(indptr, indices, None)
+    pointers, targets, _ = drop_duplicates(indptr, indices, None)
     n = len(pointers) - 1
     matrix = module("scipy.sparse").csr_matrix(
-        (np.ones(len(heads)), heads, pointers), shape=(n, n), copy=True
+        (np.ones(len(targets)), targets, pointers), shape=(n, n), copy=True
     )
     matrix.has_canonical_format = True
     return matrix

@@ -34,8 +34,8 @@ def undirected_graph(
     half = csr.drop_duplicates(
         *csr.edges_to_csr(n, np.minimum(src, dst), np.maximum(src, dst), None)
     )
-    tails, heads = csr.row_ids(half[0], half[1].dtype), half[1]
-    both = with_reverses(tails, heads, draw_weights(len(heads), rng, weights))
+    sources, targets = csr.row_ids(half[0], half[1].dtype), half[1]
+    both = with_reverses(sources, targets, draw_weights(len(targets), rng, weights))
     return Graph.trusted(csr.edges_to_csr(n, *both), directed=False)
 
 

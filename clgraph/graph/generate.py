@@ -205,10 +205,10 @@ def mesh(
     rng = generator(seed)
     corner = np.arange(grid.n, dtype=src.dtype).reshape(-1, width)[:-1, :-1].ravel()
     falling = rng.random(len(corner)) < 0.5
-    tails = np.where(falling, corner, corner + 1)
-    heads = np.where(falling, corner + width + 1, corner + width)
+    sources = np.where(falling, corner, corner + 1)
+    targets = np.where(falling, corner + width + 1, corner + width)
     return undirected_graph(
-        grid.n, np.concatenate([src, tails]), np.concatenate([dst, heads]), rng, weights
+        grid.n, np.concatenate([src, sources]), np.concatenate([dst, targets]), rng, weights
     )
 
 
@@ -341,15 +341,15 @@ def _rmat_edges(
     src, dst = np.zeros(m, ids), np.zeros(m, ids)
     limits = [np.float32(a), np.float32(a + b), np.float32(a + b + c)]
     for begin in range(0, m, _BLOCK):
-        tails, heads = src[begin : begin + _BLOCK], dst[begin : begin + _BLOCK]
-        draw = np.empty(len(tails), np.float32)
+        sources, targets = src[begin : begin + _BLOCK], dst[begin : begin + _BLOCK]
+        draw = np.empty(len(sources), np.float32)
         for _ in range(scale):
             rng.random(out=draw, dtype=np.float32)
             right, low, corner = (draw >= limit for limit in limits)
-            np.left_shift(tails, 1, out=tails)
-            np.left_shift(heads, 1, out=heads)
-            tails |= low
-            heads |= right ^ low ^ corner
+            np.left_shift(sources, 1, out=sources)
+            np.left_shift(targets, 1, out=targets)
+            sources |= low
+            targets |= right ^ low ^ corner
     order = rng.permutation(n).astype(ids)
     return n, order[src], order[dst], rng
 

@@ -27,8 +27,8 @@ class Graph(NamedSearches):
     indptr : integer array-like [n + 1]
         Row u of ``indices`` is ``indices[indptr[u]:indptr[u + 1]]``.
     indices : integer array-like [m]
-        Heads of the out-edges; repeats are parallel edges. Rows that do not ascend are sorted in a
-        copy.
+        Targets of the out-edges; repeats are parallel edges. Rows that do not ascend are sorted in
+        a copy.
     weights : array-like [m], optional
         One finite number per edge; int32, int64, uint32, float32 and float64 are kept as they are.
     directed : bool
@@ -78,20 +78,20 @@ class Graph(NamedSearches):
         labels: Sequence[Any] | Array | None = None,
     ) -> None:
         pointers = as_index_array(indptr, "indptr")
-        heads = as_index_array(indices, "indices")
-        check_pointers(pointers, len(heads))
-        costs = None if weights is None else as_weight_array(weights, len(heads))
-        found = survey(pointers, heads, costs, symmetry=not directed)
+        targets = as_index_array(indices, "indices")
+        check_pointers(pointers, len(targets))
+        costs = None if weights is None else as_weight_array(weights, len(targets))
+        found = survey(pointers, targets, costs, symmetry=not directed)
         if found.least < 0 or found.greatest >= len(pointers) - 1:
-            raise _head_out_of_range(pointers, heads)
+            raise _target_out_of_range(pointers, targets)
         if not found.ascending:
-            pointers, heads, costs = csr.sorted_rows(pointers, heads, costs)
+            pointers, targets, costs = csr.sorted_rows(pointers, targets, costs)
         self._store(
-            (pointers, heads, costs), bool(directed), as_label_array(labels, len(pointers) - 1)
+            (pointers, targets, costs), bool(directed), as_label_array(labels, len(pointers) - 1)
         )
         if found.symmetric is False:
-            reverse = csr.transpose_csr(pointers, heads, costs)
-            problem = csr.asymmetric_edge((pointers, heads, costs), reverse)
+            reverse = csr.transpose_csr(pointers, targets, costs)
+            problem = csr.asymmetric_edge((pointers, targets, costs), reverse)
             if problem:
                 raise InvalidGraphError(
                     f"directed=False needs every edge in both directions, but edge {problem[0]} -> "
@@ -159,7 +159,7 @@ class Graph(NamedSearches):
 
     @property
     def indices(self) -> Array:
-        """Heads of the edges, row after row: int32 or int64 [m], read-only."""
+        """Targets of the edges, row after row: int32 or int64 [m], read-only."""
         return self._indices
 
     @property
@@ -240,10 +240,10 @@ class Graph(NamedSearches):
         """
         if not self._directed:
             return self
-        tails = csr.row_ids(self._indptr, self._indices.dtype)
-        straight = tails != self._indices
-        src = np.concatenate([tails, self._indices[straight]])
-        dst = np.concatenate([self._indices, tails[straight]])
+        sources = csr.row_ids(self._indptr, self._indices.dtype)
+        straight = sources != self._indices
+        src = np.concatenate([sources, self._indices[straight]])
+        dst = np.concatenate([self._indices, sources[straight]])
         costs = self._weights
         if costs is not None:
             costs = np.concatenate([costs, costs[straight]])
@@ -330,8 +330,8 @@ class Graph(NamedSearches):
         result = kinds[self._directed, parallel]()
         names = list(range(self.n)) if self._labels is None else self._labels.tolist()
         result.add_nodes_from(names)
-        tails, heads, costs = self.listed_edges()
-        ends = zip(tails.tolist(), heads.tolist(), strict=True)
+        sources, targets, costs = self.listed_edges()
+        ends = zip(sources.tolist(), targets.tolist(), strict=True)
         if costs is None:
             result.add_edges_from((names[u], names[v]) for u, v in ends)
         else:
@@ -349,12 +349,12 @@ class Graph(NamedSearches):
         src, dst, weights
             Arrays of one length, in row order; weights may be None.
         """
-        tails = csr.row_ids(self._indptr, self._indices.dtype)
+        sources = csr.row_ids(self._indptr, self._indices.dtype)
         if self._directed:
-            return tails, self._indices, self._weights
-        once = tails <= self._indices
+            return sources, self._indices, self._weights
+        once = sources <= self._indices
         costs = None if self._weights is None else self._weights[once]
-        return tails[once], self._indices[once], costs
+        return sources[once], self._indices[once], costs
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the host arrays; device copies stay behind."""
@@ -373,11 +373,11 @@ class Graph(NamedSearches):
         return f"Graph(n={self.n}, m={self.m}, {kind}{weighted})"
 
 
-def _head_out_of_range(indptr: Array, indices: Array) -> InvalidGraphError:
+def _target_out_of_range(indptr: Array, indices: Array) -> InvalidGraphError:
     n = len(indptr) - 1
     edge = int(np.flatnonzero((indices < 0) | (indices >= n))[0])
     row = int(np.searchsorted(indptr, edge, side="right")) - 1
     return InvalidGraphError(
-        f"indices[{edge}] in row {row} is {indices[edge]}; a graph of {n} vertices has heads "
+        f"indices[{edge}] in row {row} is {indices[edge]}; a graph of {n} vertices has targets "
         f"0 to {n - 1}"
     )

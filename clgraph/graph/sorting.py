@@ -142,7 +142,7 @@ class EdgeSorter:
 
 
 def graph_of_edges(
-    n: int, tails: Array, heads: Array, weights: Array | None, wishes: Wishes, device: Device
+    n: int, sources: Array, targets: Array, weights: Array | None, wishes: Wishes, device: Device
 ) -> Graph:
     """Make a graph of checked edges on a device; equal to what NumPy makes of them.
 
@@ -150,7 +150,7 @@ def graph_of_edges(
     ----------
     n : int
         Vertices.
-    tails, heads : integer arrays [count]
+    sources, targets : integer arrays [count]
         Ends of the edges, in [0, n).
     weights : array [count] or None
         Checked too.
@@ -165,16 +165,16 @@ def graph_of_edges(
     """
     if n >= MOST_VERTICES:
         raise InvalidArgumentError(f"{n} vertices are too many for a device; leave out device.")
-    sorter = EdgeSorter(device, n, len(tails), None if weights is None else weights.dtype)
+    sorter = EdgeSorter(device, n, len(sources), None if weights is None else weights.dtype)
     upload = sorter.memory.upload
-    src, dst = upload("src", tails.astype(np.uint32)), upload("dst", heads.astype(np.uint32))
+    src, dst = upload("src", sources.astype(np.uint32)), upload("dst", targets.astype(np.uint32))
     costs = None if weights is None else upload("given_weights", weights)
     symmetrize = wishes.symmetrize
     if not wishes.directed and not symmetrize:
         symmetrize = not sorter.symmetric(src, dst)
     indptr, indices, costs, m = sorter.rows(src, dst, costs, symmetrize=symmetrize, wishes=wishes)
     sorter.log.wait()
-    dtype = index_dtype(max(n, len(tails) * (1 + symmetrize)))
+    dtype = index_dtype(max(n, len(sources) * (1 + symmetrize)))
     arrays = (
         indptr.read().astype(dtype),
         indices.read(m).astype(dtype),

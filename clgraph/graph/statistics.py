@@ -102,10 +102,10 @@ def _loops_and_parallels(indptr: Array, indices: Array) -> tuple[int, int]:
         last = int(np.searchsorted(indptr, begin + _BLOCK, side="right")) - 1
         last = min(max(last, row + 1), n)
         rows = np.arange(row, last, dtype=indices.dtype)
-        tails = np.repeat(rows, np.diff(indptr[row : last + 1]))
-        heads = indices[begin : int(indptr[last])]
-        loops += int(np.count_nonzero(tails == heads))
-        same = (heads[1:] == heads[:-1]) & (tails[1:] == tails[:-1])
+        sources = np.repeat(rows, np.diff(indptr[row : last + 1]))
+        targets = indices[begin : int(indptr[last])]
+        loops += int(np.count_nonzero(sources == targets))
+        same = (targets[1:] == targets[:-1]) & (sources[1:] == sources[:-1])
         parallel += int(np.count_nonzero(same))
         row = last
     return loops, parallel

@@ -33,7 +33,7 @@ class Survey:
     Attributes
     ----------
     least, greatest : int
-        Of the heads; 0 and -1 without edges.
+        Of the targets; 0 and -1 without edges.
     ascending : bool
         Whether no head is smaller than the one before it in its row.
     symmetric : bool or None
@@ -54,7 +54,7 @@ def survey(indptr: Array, indices: Array, weights: Array | None, *, symmetry: bo
     indptr : integer array [n + 1]
         Rises from 0 to m; the caller has checked that.
     indices : integer array [m]
-        Heads, about which nothing is known.
+        Targets, about which nothing is known.
     weights : array [m] or None
         Finite weights.
     symmetry : bool
@@ -122,9 +122,9 @@ class _Part:
         """Look at the block of edges that begins there."""
         indptr, indices, _ = self._arrays
         end = min(begin + self._block, len(indices))
-        heads = indices[begin:end]
-        self.least = min(self.least, int(heads.min()))
-        self.greatest = max(self.greatest, int(heads.max()))
+        targets = indices[begin:end]
+        self.least = min(self.least, int(targets.min()))
+        self.greatest = max(self.greatest, int(targets.max()))
         # Of the same type, or all of indptr would be converted.
         places = np.array([begin, end], indptr.dtype)
         first = int(np.searchsorted(indptr, places[0], side="right")) - 1
@@ -136,7 +136,7 @@ class _Part:
             self._weigh(begin, end, first, bounds - begin)
 
     def _look_for_falls(self, begin: int, end: int, first: int, bounds: Array) -> None:
-        """Count heads below the one before them, those aside with which a row begins."""
+        """Count targets below the one before them, those aside with which a row begins."""
         indptr, indices, _ = self._arrays
         since = max(begin - 1, 0)
         block = indices[since:end]

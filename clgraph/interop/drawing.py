@@ -83,8 +83,8 @@ def draw(graph: Graph, *, result: Any = None, ax: Any = None, seed: int = 0) -> 
         raise InvalidArgumentError(f"result has shape {colours.shape}; it needs ({graph.n},).")
     axes, places = _axes(ax), layout(graph, seed)
     lines = module("matplotlib.collections", needed_for="drawing", install="matplotlib")
-    tails, heads, _ = graph.listed_edges()
-    ends = np.stack([places[tails], places[heads]], axis=1)
+    sources, targets, _ = graph.listed_edges()
+    ends = np.stack([places[sources], places[targets]], axis=1)
     axes.add_collection(lines.LineCollection(ends, colors="0.8", linewidths=0.8, zorder=1))
     known = np.isfinite(colours) & (colours >= 0) if result is not None else colours == 0
     axes.scatter(*places[~known].T, c="0.6", s=30, zorder=2)
@@ -105,16 +105,16 @@ def layout(graph: Graph, seed: int = 0) -> NDArray[np.float64]:
            Practice and Experience 21 (1991).
     """
     places: NDArray[np.float64] = np.random.default_rng(seed).random((graph.n, 2))
-    tails, heads, _ = graph.symmetrized().listed_edges()
+    sources, targets, _ = graph.symmetrized().listed_edges()
     spacing = 1 / max(graph.n, 1) ** 0.5
     for step in range(STEPS):
         apart = places[:, None] - places[None]
         length = np.maximum(np.linalg.norm(apart, axis=2), 1e-9)
         moves = (apart * (spacing**2 / length**2)[..., None]).sum(axis=1)
-        along = places[tails] - places[heads]
+        along = places[sources] - places[targets]
         pull = along * np.linalg.norm(along, axis=1)[:, None] / spacing
-        np.add.at(moves, tails, -pull)
-        np.add.at(moves, heads, pull)
+        np.add.at(moves, sources, -pull)
+        np.add.at(moves, targets, pull)
         size = np.maximum(np.linalg.norm(moves, axis=1), 1e-9)[:, None]
         places += moves / size * np.minimum(size, 0.1 * (1 - step / STEPS))
     return places

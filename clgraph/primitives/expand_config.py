@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from clgraph.engine.strategies.balance import (
     FAMILY,
     Balancer,
-    Chunks,
     DynVwarp,
     ItemThread,
     MultiPhase,
@@ -22,6 +21,7 @@ from clgraph.primitives.sizes import LARGEST_SIZE
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.strategies.balancer import Chunks
 
 __all__ = [
     "BinarySearch",

@@ -9,7 +9,8 @@ import numpy as np
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
-from clgraph.engine.strategies.balance import BALANCER_COUNTERS, DynVwarp
+from clgraph.engine.strategies.balance import DynVwarp
+from clgraph.engine.strategies.balancer import BALANCER_COUNTERS
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.expand_config import ExpandConfig, decide
 from clgraph.primitives.expand_results import ExpandStats, Expansion

@@ -42,10 +42,10 @@ def kernel_report(
 ) -> KernelReport:
     """Judge one kernel."""
     occupied = occupancy_of(evidence, device)
-    told = criteria_of(evidence, occupied, device, ceilings)
+    criteria = criteria_of(evidence, occupied, device, ceilings)
     work = _work(evidence)
-    prediction = _prediction(evidence, told, work, ceilings, functions, device)
-    told = {name: _with_speedup(criterion, prediction) for name, criterion in told.items()}
+    prediction = _prediction(evidence, criteria, work, ceilings, functions, device)
+    criteria = {name: _with_speedup(criterion, prediction) for name, criterion in criteria.items()}
     largest = max(evidence.launches, key=lambda launch: launch.global_size)
     return KernelReport(
         evidence.place.name,
@@ -54,8 +54,8 @@ def kernel_report(
         evidence.time_s,
         largest.group_size,
         largest.global_size // largest.group_size,
-        told,
-        quality(kernel_criteria(told), weights),
+        criteria,
+        quality(kernel_criteria(criteria), weights),
         prediction,
         evidence.static,
         occupied,
@@ -85,7 +85,7 @@ def _work(evidence: Evidence) -> Work | None:
 
 def _prediction(
     evidence: Evidence,
-    told: Mapping[str, Criterion],
+    criteria: Mapping[str, Criterion],
     work: Work | None,
     ceilings: Ceilings | None,
     functions: Mapping[str, CharacterisationFunction],
@@ -102,7 +102,7 @@ def _prediction(
     bounds = bounds_of(work, ceilings, active)
     totals = evidence.totals
     assert totals is not None  # noqa: S101 - there is work
-    values = {name: criterion.value for name, criterion in told.items()}
+    values = {name: criterion.value for name, criterion in criteria.items()}
     lines = float(totals.where("load", "store", "atomic")[:, 3].sum())
     idle = 0.0
     if residency is not None and residency.cycles and residency.busy:
@@ -191,23 +191,26 @@ def _overlap(start: float, end: float, kernels: Sequence[tuple[float, float]]) -
 
 def run_prediction(kernels: Sequence[KernelReport], time_s: float) -> Prediction:
     """Bring the predictions of kernels together."""
-    told = [kernel.prediction for kernel in kernels]
-    if not told or any(one.time_s is None for one in told):
-        reason = next((one.reason for one in told if one.reason), "no kernel was launched")
+    each = [kernel.prediction for kernel in kernels]
+    if not each or any(one.time_s is None for one in each):
+        reason = next((one.reason for one in each if one.reason), "no kernel was launched")
         return Prediction(None, time_s, reason=reason)
-    times = {name: sum(one.bounds.get(name, 0.0) for one in told) for name in told[0].bounds}
+    times = {name: sum(one.bounds.get(name, 0.0) for one in each) for name in each[0].bounds}
 
     def mean(values: Sequence[float | None]) -> float:
         weighted = [(k.time_s, v) for k, v in zip(kernels, values, strict=True) if v is not None]
         whole = sum(time for time, _ in weighted)
         return sum(time * value for time, value in weighted) / whole if whole else 0.0
 
-    memory, arith = mean([one.mem_thr for one in told]), mean([one.arith_thr for one in told])
+    memory, arith = (
+        mean([one.mem_thr for one in each]),
+        mean([one.arith_thr for one in each]),
+    )
     bound, gain = potential_speedup(memory, arith)
     longest = max(kernels, key=lambda kernel: kernel.time_s).prediction
-    shares = {name: mean([one.shares.get(name) for one in told]) for name in longest.shares}
+    shares = {name: mean([one.shares.get(name) for one in each]) for name in longest.shares}
     return Prediction(
-        sum(one.time_s or 0.0 for one in told),
+        sum(one.time_s or 0.0 for one in each),
         time_s,
         bound,
         memory,

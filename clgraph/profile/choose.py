@@ -46,13 +46,15 @@ def suggested_balancer(criteria: Mapping[str, Criterion]) -> Suggestion:
     SIMD groups have unlike work too (LB_W), the border moves up: longest items hold whole SIMD
     groups then. The borders are those that give the recorded best of three graphs on an H200.
     """
-    told = criteria.get("TDiv")
-    if told is None or told.value is None:
-        return Suggestion(None, "TDiv is not known" if told is None else told.reason)
+    criterion = criteria.get("TDiv")
+    if criterion is None or criterion.value is None:
+        return Suggestion(None, "TDiv is not known" if criterion is None else criterion.reason)
     # SIMD groups that found nothing to do count as much as others in the mean of all, and loops
     # that lanes go through together hide that few of them have an item left.
-    known = (told.inputs.get(name) for name in ("issue_weighted", "lane_use"))
-    divergence = min((float(value) for value in known if value is not None), default=told.value)
+    known = (criterion.inputs.get(name) for name in ("issue_weighted", "lane_use"))
+    divergence = min(
+        (float(value) for value in known if value is not None), default=criterion.value
+    )
     balance = criteria["LB_W"].value if "LB_W" in criteria else None
     border = ROWS_DIFFER * (2.0 - (1.0 if balance is None else balance))
     if divergence >= EVEN:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.text import table as aligned
+from clgraph.pages.pictures import Picture
+from clgraph.pages.rendering import PAGES, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.profile.criteria import Criterion
-    from clgraph.profile.report import KernelReport, QualityReport
+    from clgraph.profile.characterise import Ceilings
+    from clgraph.profile.report import QualityReport
 
 __all__ = ["page", "table"]
 
 MISSING = "-"
+SECTOR_BYTES = 32.0
+TEMPLATE = PAGES / "profile.mako"
 
 
 def figure(value: float | None, form: str = ".3f") -> str:
@@ -107,124 +110,58 @@ def _kernels(report: QualityReport) -> list[str]:
     )
 
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em; }
-table { border-collapse: collapse; } td, th { padding: .15em .7em; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.bar { background: #e6e6e6; width: 12em; height: .9em; }
-.bar div { height: 100%; background: #2b6cb0; }
-.missing { color: #777; } svg text { font: 12px system-ui, sans-serif; }
-"""
-
-
 def page(report: QualityReport) -> str:
-    """Draw a report as HTML: bars for criteria, and kernels below the measured ceilings."""
-    kernels = "".join(
-        f"<h2>{escape(kernel.name)} <small>{escape(kernel.label)}</small></h2>"
-        f"<p>{kernel.launches} launch(es), {kernel.time_s * 1e3:.4g} ms, quality "
-        f"{figure(kernel.quality)}, limiter {escape(kernel.limiter or 'unknown')}</p>"
-        f"{_bars(list(kernel.criteria.values()))}{_places(kernel)}"
-        for kernel in report.kernels
-    )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>Profile on {escape(report.device)}</title><style>{STYLE}</style>"
-        f"<h1>Profile on {escape(report.device)}</h1>"
-        f"<p>Driver {escape(report.driver)}; {report.time_s * 1e3:.4g} ms in "
-        f"{len(report.kernels)} kernel(s); quality {figure(report.quality)} with "
-        f"{report.weights.origin} weights; limiter {escape(report.limiter or 'unknown')}.</p>"
-        f"{_bars(list(report.criteria.values()))}{_roofline(report)}{kernels}</html>\n"
-    )
+    """Draw a report as HTML: bars for criteria, and kernels below the measured ceilings.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    roofline = None if report.ceilings is None else _roofline(report, report.ceilings)
+    values = {
+        "title": f"Profile on {report.device}",
+        "report": report,
+        "figure": figure,
+        "roofline": roofline,
+    }
+    return render(TEMPLATE, values)
 
 
-def _bars(criteria: list[Criterion]) -> str:
-    rows = []
-    for told in criteria:
-        if told.value is None:
-            shown = f'<td colspan="3" class="missing">{escape(told.reason or "not known")}</td>'
-        else:
-            shown = (
-                f'<td><div class="bar"><div style="width:{100 * told.value:.1f}%"></div></div></td>'
-                f'<td class="number">{told.value:.3f}</td>'
-                f'<td class="number">{figure(told.potential_speedup, ".2f")}</td>'
-            )
-        rows.append(f"<tr><th>{told.name}</th>{shown}<td>{escape(told.hint)}</td></tr>")
-    head = "<tr><th>criterion</th><th></th><th>value</th><th>potential</th><th>hint</th></tr>"
-    return f"<table>{head}{''.join(rows)}</table>"
-
-
-def _places(kernel: KernelReport) -> str:
-    places = kernel.hot_places()
-    if not places:
-        return ""
-    rows = "".join(
-        f'<tr><td class="number">{place["line"]}</td><td>{place["kind"]}</td>'
-        f'<td class="number">{place["requests"]:,.0f}</td>'
-        f'<td class="number">{place["per_request"]:.1f}</td>'
-        f"<td><code>{escape(str(place['access']))}</code></td></tr>"
-        for place in places
-    )
-    head = "<tr><th>line</th><th>kind</th><th>requests</th><th>a request</th><th>access</th></tr>"
-    return f"<table>{head}{rows}</table>"
-
-
-WIDTH, HEIGHT, MARGIN = 560, 340, 46
-
-
-def _roofline(report: QualityReport) -> str:
+def _roofline(report: QualityReport, ceilings: Ceilings) -> str:
     """Draw operations per second over operations per byte, below what was measured."""
-    ceilings = report.ceilings
-    if ceilings is None:
-        return "<p class='missing'>No ceilings were measured, so there is no roofline.</p>"
     points = []
     for kernel in report.kernels:
         work = kernel.work
         if work is None or not work.sectors or not work.operations or not kernel.time_s:
             continue
-        moved = work.sectors * 32.0
+        moved = work.sectors * SECTOR_BYTES
         points.append((work.operations / moved, work.operations / kernel.time_s, kernel.name))
+    # Bytes that random accesses to the largest array bring in; a roof is bandwidth and a name.
+    reads, atomics = ceilings.random_reads[-1][1], ceilings.atomics[-1][1]
+    roofs = (
+        (ceilings.copy, f"copy {ceilings.copy / 1e9:,.0f} GB/s"),
+        (reads * SECTOR_BYTES, f"random reads {reads / 1e9:,.2f} G/s"),
+        (atomics * SECTOR_BYTES, f"atomics {atomics / 1e9:,.2f} G/s"),
+    )
     knee = ceilings.integer / ceilings.copy
-    left = min([knee / 100, *(x / 2 for x, _, _ in points)])
-    right = max([knee * 10, *(x * 2 for x, _, _ in points)])
-    top = ceilings.integer * 2
-    bottom = min([ceilings.copy * left / 2, *(y / 2 for _, y, _ in points)])
-
-    def across(x: float) -> float:
-        return MARGIN + (WIDTH - 2 * MARGIN) * math.log(x / left) / math.log(right / left)
-
-    def down(y: float) -> float:
-        return (
-            HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * math.log(y / bottom) / math.log(top / bottom)
-        )
-
-    def roof(bandwidth: float, name: str) -> str:
-        bend = min(max(ceilings.integer / bandwidth, left), right)
-        first = max(bandwidth * left, bottom)
-        path = (
-            f"M{across(first / bandwidth):.1f},{down(first):.1f}"
-            f"L{across(bend):.1f},{down(min(bandwidth * bend, ceilings.integer)):.1f}"
-            f"L{across(right):.1f},{down(ceilings.integer):.1f}"
-        )
-        place = math.sqrt(max(left, first / bandwidth) * bend)
-        return (
-            f'<path d="{path}" fill="none" stroke="#444"/>'
-            f'<text x="{across(place):.1f}" y="{down(bandwidth * place) - 6:.1f}">{name}</text>'
-        )
-
-    roofs = [roof(ceilings.copy, f"copy {ceilings.copy / 1e9:,.0f} GB/s")]
-    for points_of, name in ((ceilings.random_reads, "random reads"), (ceilings.atomics, "atomics")):
-        # Sectors that random accesses to the largest array bring in.
-        roofs.append(roof(points_of[-1][1] * 32.0, f"{name} {points_of[-1][1] / 1e9:,.2f} G/s"))
-    dots = "".join(
-        f'<circle cx="{across(x):.1f}" cy="{down(max(y, bottom)):.1f}" r="5" fill="#2b6cb0">'
-        f"<title>{escape(name)}</title></circle>"
-        f'<text x="{across(x) + 8:.1f}" y="{down(max(y, bottom)) + 4:.1f}">{escape(name)}</text>'
-        for x, y, name in points
+    picture = Picture("Roofline", 560, 340)
+    left, right = picture.scale(
+        "x", [knee / 60, knee * 6, *(x for x, _, _ in points)], "operations per byte moved"
     )
-    return (
-        f'<h2>Roofline</h2><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'role="img"><rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{"".join(roofs)}{dots}'
-        f'<text x="{WIDTH / 2 - 70}" y="{HEIGHT - 10}">operations per byte moved</text>'
-        f'<text x="8" y="16">operations per second; integer ceiling '
-        f"{ceilings.integer / 1e9:,.0f} G/s</text></svg>"
+    picture.scale(
+        "y",
+        [ceilings.integer, ceilings.copy * left, *(y for _, y, _ in points)],
+        f"operations per second; integer ceiling {ceilings.integer / 1e9:,.0f} G/s",
     )
+    low, _ = picture.axes.get_ylim()
+    for bandwidth, name in roofs:
+        first = max(left, low / bandwidth)
+        bend = min(max(ceilings.integer / bandwidth, first), right)
+        across = (first, bend, right)
+        picture.line(across, [min(bandwidth * x, ceilings.integer) for x in across], "more")
+        place = math.sqrt(first * bend)
+        picture.words(place, bandwidth * place, name)
+    for x, y, name in points:
+        picture.dot(x, y, "c0", name, name)
+    return picture.svg()

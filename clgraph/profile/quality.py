@@ -91,10 +91,10 @@ class Weights:
             If it is no such file.
         """
         try:
-            told = json.loads(Path(path).read_text(encoding="utf-8"))
-            is_ours = told["schema"] == SCHEMA
-            values = {str(name): float(x) for name, x in dict(told["weights"]).items()}
-            origin, device = told["origin"], str(told["device"])
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            is_ours = record["schema"] == SCHEMA
+            values = {str(name): float(x) for name, x in dict(record["weights"]).items()}
+            origin, device = record["origin"], str(record["device"])
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.") from error
         if not is_ours:
@@ -103,7 +103,7 @@ class Weights:
 
     def save(self, path: str | Path) -> None:
         """Write them as JSON."""
-        told = {
+        record = {
             "schema": SCHEMA,
             "origin": self.origin,
             "device": self.device,
@@ -111,7 +111,7 @@ class Weights:
         }
         from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
 
-        write_whole(path, json.dumps(told, indent=1) + "\n")
+        write_whole(path, json.dumps(record, indent=1) + "\n")
 
 
 PUBLISHED = Weights(_PUBLISHED, "published")
@@ -168,16 +168,16 @@ def aggregated(
     for name in _PUBLISHED:
         if name in whole_run:
             continue
-        told = [
+        timed = [
             (time, value) for time, values in kernels if (value := values.get(name)) is not None
         ]
-        whole = sum(time for time, _ in told)
-        if not told:
+        whole = sum(time for time, _ in timed)
+        if not timed:
             found[name] = None
         elif whole > 0:
-            found[name] = sum(time * value for time, value in told) / whole
+            found[name] = sum(time * value for time, value in timed) / whole
         else:
-            found[name] = sum(value for _, value in told) / len(told)
+            found[name] = sum(value for _, value in timed) / len(timed)
     return found
 
 

@@ -100,7 +100,7 @@ class KernelReport:
         """Give the accesses that move most, with their line of the rendered source."""
         if self.totals is None:
             return []
-        told = [
+        places = [
             {
                 "line": site.line,
                 "kind": site.kind,
@@ -115,7 +115,7 @@ class KernelReport:
             for site, row in zip(self.totals.sites, self.totals.counts, strict=True)
             if site.kind not in {"block", "barrier"} and row[0] > 0
         ]
-        return sorted(told, key=lambda place: -float(str(place["moved"])))[:most]
+        return sorted(places, key=lambda place: -float(str(place["moved"])))[:most]
 
     def record(self) -> dict[str, Any]:
         """Give it for JSON."""
@@ -171,7 +171,7 @@ class QualityReport:
     overhead : dict of str to float
         Time of each instrumented pass over that of the plain one, less 1.
     reasons : tuple of str
-        What could not be told, and why.
+        What is not known, and why.
     """
 
     device: str
@@ -203,16 +203,16 @@ class QualityReport:
         return [
             {
                 "name": name,
-                "value": told.value,
+                "value": criterion.value,
                 "weight": self.weights.values.get(name, 0.0),
                 "gap": None
-                if told.value is None
-                else self.weights.values.get(name, 0.0) * (1.0 - told.value),
-                "potential_speedup": told.potential_speedup,
-                "hint": told.hint,
-                "reason": told.reason,
+                if criterion.value is None
+                else self.weights.values.get(name, 0.0) * (1.0 - criterion.value),
+                "potential_speedup": criterion.potential_speedup,
+                "hint": criterion.hint,
+                "reason": criterion.reason,
             }
-            for name, told in self.criteria.items()
+            for name, criterion in self.criteria.items()
         ]
 
     def advice(self, *, accepted: Iterable[str] = ()) -> str | None:
@@ -229,7 +229,7 @@ class QualityReport:
         self, weights: Weights, *, na_policy: Literal["drop", "one"] = "drop"
     ) -> float | None:
         """Compute QM with other weights, or another policy for what is None."""
-        values = {name: told.value for name, told in self.criteria.items()}
+        values = {name: criterion.value for name, criterion in self.criteria.items()}
         return quality(values, weights, na_policy=na_policy)
 
     def diff(self, other: QualityReport) -> list[Change]:
@@ -246,8 +246,8 @@ class QualityReport:
             Improved, worsened or unchanged; changes have side effects, so all are there.
         """
         return [
-            Change(name, told.value, other.criteria[name].value)
-            for name, told in self.criteria.items()
+            Change(name, criterion.value, other.criteria[name].value)
+            for name, criterion in self.criteria.items()
             if name in other.criteria
         ]
 
@@ -309,13 +309,13 @@ class QualityReport:
 def _criteria_record(criteria: Mapping[str, Criterion]) -> dict[str, Any]:
     return {
         name: {
-            "value": told.value,
-            "reason": told.reason,
-            "inputs": dict(told.inputs),
-            "potential_speedup": told.potential_speedup,
-            "hint": told.hint,
+            "value": criterion.value,
+            "reason": criterion.reason,
+            "inputs": dict(criterion.inputs),
+            "potential_speedup": criterion.potential_speedup,
+            "hint": criterion.hint,
         }
-        for name, told in criteria.items()
+        for name, criterion in criteria.items()
     }
 
 
@@ -342,7 +342,7 @@ def compared(reports: Mapping[str, QualityReport]) -> list[dict[str, Any]]:
             "quality": reports[name].quality,
             "by_time": by_time.index(name) + 1,
             "by_quality": by_quality.index(name) + 1,
-            **{key: told.value for key, told in reports[name].criteria.items()},
+            **{key: criterion.value for key, criterion in reports[name].criteria.items()},
         }
         for name in by_time
     ]
@@ -350,4 +350,4 @@ def compared(reports: Mapping[str, QualityReport]) -> list[dict[str, Any]]:
 
 def kernel_criteria(criteria: Mapping[str, Criterion]) -> dict[str, float | None]:
     """Give the values of the criteria that are a kernel's own."""
-    return {name: told.value for name, told in criteria.items() if name not in WHOLE_RUN}
+    return {name: criterion.value for name, criterion in criteria.items() if name not in WHOLE_RUN}

@@ -99,7 +99,7 @@ def profile(
     if lanes is not None and not 1 <= lanes <= 64:
         raise InvalidArgumentError(f"lanes is {lanes}; it must be from 1 to 64.")
     where = None if device is None else find_device(device)
-    call, told = runnable(target), progress
+    call, callback = runnable(target), progress
     first = Timeline(where)
     with observed_by(first):
         call()
@@ -113,7 +113,7 @@ def profile(
     weighed = _weights(weights, where)
     timelines = []
     for done in range(repeats):
-        tell(told, done, repeats + len(chosen), "profiling")
+        tell(callback, done, repeats + len(chosen), "profiling")
         timeline = Timeline(where)
         with observed_by(timeline):
             call()
@@ -121,7 +121,7 @@ def profile(
     found: dict[str, Counting] = {}
     try:
         for number, name in enumerate(chosen):
-            tell(told, repeats + number, repeats + len(chosen), "profiling")
+            tell(callback, repeats + number, repeats + len(chosen), "profiling")
             if name in _MASKS and not (name == "sync" and not uses_counters(where)):
                 found[name] = Counting(_MASKS[name], where, lanes)
                 with observed_by(found[name]):
@@ -130,7 +130,7 @@ def profile(
     finally:
         for counting in found.values():
             counting.release()
-    tell(told, repeats + len(chosen), repeats + len(chosen), "profiling")
+    tell(callback, repeats + len(chosen), repeats + len(chosen), "profiling")
     return _report(timelines, found, where, weighed, card)
 
 
@@ -178,8 +178,8 @@ def _report(
     values = {name: criterion.value for name, criterion in whole.items()}
     reasons = [f"{name}: {c.reason}" for name, c in whole.items() if c.reason]
     for counting in found.values():
-        told = [*counting.left_plain.values(), *counting.run_stepped.values()]
-        reasons += [why for why in told if why not in reasons]
+        given = [*counting.left_plain.values(), *counting.run_stepped.values()]
+        reasons += [why for why in given if why not in reasons]
     if card is not None and card.reason:
         reasons.append(f"card: {card.reason}")
     return QualityReport(

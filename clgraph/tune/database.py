@@ -71,7 +71,7 @@ class Entry:
         The point; empty where nothing was better than "auto".
     measured : dict
         ``time_ms`` and ``auto_ms`` in turn, ``spread``; ``joules``, ``auto_joules`` and ``watts``
-        where a meter told.
+        where there was a meter.
     tried : list of [dict, float]
         Points that were tried and their milliseconds, for the model of a later search.
     provenance : dict
@@ -92,13 +92,13 @@ class Entry:
 
     def record(self) -> dict[str, Any]:
         """Give it for JSON, with a checksum."""
-        told = dataclasses.asdict(self)
-        del told["origin"]
-        told["schema"] = SCHEMA
-        return told | {"sha256": _checksum(told)}
+        record = dataclasses.asdict(self)
+        del record["origin"]
+        record["schema"] = SCHEMA
+        return record | {"sha256": _checksum(record)}
 
     @classmethod
-    def of_record(cls, told: Any, origin: Literal["user", "shipped"] = "user") -> Entry:
+    def of_record(cls, record: Any, origin: Literal["user", "shipped"] = "user") -> Entry:
         """Read what `record` gave.
 
         Raises
@@ -106,10 +106,10 @@ class Entry:
         InvalidArgumentError
             If it is damaged, or not of this version.
         """
-        if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+        if not isinstance(record, dict) or record.get("schema") != SCHEMA:
             raise InvalidArgumentError(f"it is no entry of {SCHEMA}.")
-        body = {name: value for name, value in told.items() if name != "sha256"}
-        if told.get("sha256") != _checksum(body):
+        body = {name: value for name, value in record.items() if name != "sha256"}
+        if record.get("sha256") != _checksum(body):
             raise InvalidArgumentError("its checksum is wrong.")
         del body["schema"]
         try:
@@ -202,8 +202,8 @@ def _own() -> Iterator[Entry]:
 def shipped() -> tuple[Entry, ...]:
     """Entries that came with the package."""
     try:
-        told = json.loads(SHIPPED.read_bytes()[:LARGEST_SHIPPED_BYTES])
-        return tuple(Entry.of_record(each, "shipped") for each in told["entries"])
+        record = json.loads(SHIPPED.read_bytes()[:LARGEST_SHIPPED_BYTES])
+        return tuple(Entry.of_record(each, "shipped") for each in record["entries"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         log.warning("the tuned entries of the package are not used: %s", error)
         return ()
@@ -279,10 +279,11 @@ def configured(graph: Graph, algorithm: str, device: Device, objective: str = "t
     if found is None:
         return _auto(problem, algorithm, "nothing near was tuned, so auto")
     entry, apart = found
-    told = entry.provenance
+    provenance = entry.provenance
     origin = (
-        f"{entry.origin} entry of {told.get('when', 'an unknown time')} for {entry.objective}: "
-        f"{told.get('graph') or 'a graph'} on {entry.device['name']}, distance {apart:.2f}"
+        f"{entry.origin} entry of {provenance.get('when', 'an unknown time')} for "
+        f"{entry.objective}: {provenance.get('graph') or 'a graph'} on {entry.device['name']}, "
+        f"distance {apart:.2f}"
     )
     try:
         return dataclasses.replace(problem.config(entry.values, graph), origin=origin[:300])

@@ -65,8 +65,8 @@ def _locality(graph: Graph) -> float:
     if not graph.m:
         return NO_LOCALITY
     places = np.unique(np.linspace(0, graph.m - 1, SAMPLES).astype(np.int64))
-    tails = np.searchsorted(graph.indptr, places, side="right") - 1
-    apart = np.abs(tails - graph.indices[places].astype(np.int64))
+    sources = np.searchsorted(graph.indptr, places, side="right") - 1
+    apart = np.abs(sources - graph.indices[places].astype(np.int64))
     return math.log2(max(float(np.median(apart)), 0.5) / graph.n)
 
 

@@ -69,12 +69,12 @@ class Trial:
     @property
     def spread(self) -> float:
         """Distance of the quartiles of the last comparison, over the median, mean of sources."""
-        told = []
+        spreads = []
         for times in self.in_turn_ms or self.runs:
             if len(times) > 1:
                 low, _, high = statistics.quantiles(times, n=4, method="inclusive")
-                told.append((high - low) / statistics.median(times))
-        return statistics.mean(told) if told else 0.0
+                spreads.append((high - low) / statistics.median(times))
+        return statistics.mean(spreads) if spreads else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Give it for JSON."""
@@ -198,6 +198,6 @@ class Bench:
             self.problem.run(plan, self.sources[place % len(self.sources)])
             place += 1
 
-        told = per_run(once, min_seconds=seconds, device=self.device, idle_seconds=0.0)
-        trial.joules, trial.joules_spread = told.joules_per_run, told.spread
-        trial.watts, trial.peak_watts = told.mean_watts, told.peak_watts
+        energy = per_run(once, min_seconds=seconds, device=self.device, idle_seconds=0.0)
+        trial.joules, trial.joules_spread = energy.joules_per_run, energy.spread
+        trial.watts, trial.peak_watts = energy.mean_watts, energy.peak_watts

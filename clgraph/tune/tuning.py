@@ -168,7 +168,7 @@ def run(  # noqa: PLR0913 - all but two by keyword
         [[one.values, one.time_ms] for one in _usable(found)[:REMEMBERED]],
         _provenance(prepared, name, seed, seconds, len(space), len(found) - 1, source),
     )
-    told = Tuned(
+    result = Tuned(
         algorithm,
         wanted,
         found,
@@ -182,9 +182,9 @@ def run(  # noqa: PLR0913 - all but two by keyword
         finalists=finalists,
     )
     if store:
-        told.stored = database.keep(entry)
-        told.config = database.configured(prepared, algorithm, chosen, wanted.name)
-    return told
+        result.stored = database.keep(entry)
+        result.config = database.configured(prepared, algorithm, chosen, wanted.name)
+    return result
 
 
 def _meter_source(device: Device) -> str:

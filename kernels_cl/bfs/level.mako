@@ -6,7 +6,7 @@
 ## Where no level pulls, a frontier is large from one vertex in so many on.
 <%! LARGE = 16 %>
 
-<%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in

@@ -18,7 +18,7 @@
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
-<%namespace name="arrange" file="/balance/arrange.mako"/>
+<%namespace name="arrange" file="/balance/shared/arrange.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>

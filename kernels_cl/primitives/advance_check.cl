@@ -41,7 +41,7 @@ void check_advance(
     const uint tile,
     __global entry_t *restrict entries,         // [count + lanes] scratch
     __global const uint *restrict prefix,       // [count + 1] exclusive sums of their degrees
-    __global const uint *restrict chunk_items,  // [chunks + 1] see /balance/chunks.mako
+    __global const uint *restrict chunk_items,  // [chunks + 1] see /balance/shared/chunks.mako
     __global uint *restrict visits,             // [m] in/out: how often, and above 16 bits by which group
     __global uint *restrict mistakes,           // [1] in/out
     volatile __global uint *state)

@@ -1,8 +1,8 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
-<%namespace name="find" file="/balance/find.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="find" file="/balance/shared/find.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 // Load balancing by itself: every unit of every item once, as (item, place in the item).
 //

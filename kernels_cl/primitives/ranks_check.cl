@@ -1,7 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
-<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+<%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
 // Ranks of a work-group's units by themselves, by every way there is.
 ${lanes.vocabulary()}
 ${memory.vocabulary()}

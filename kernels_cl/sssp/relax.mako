@@ -7,7 +7,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 
 ## At file scope: weights beside the targets, which lanes read side by side.

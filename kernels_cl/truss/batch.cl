@@ -29,14 +29,18 @@ __kernel KERNEL void batch_rows(
     </%share:each_item>
 }
 
-// For each edge of a batch, in one of its directions, the length of its shorter row, to be scanned.
+// For each edge of a batch, in one of its directions, the length of its shorter row, to be scanned; and
+// their sum, which may be too much for that.
 __kernel KERNEL void batch_lengths(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
     __global const uint *restrict used,         // [n]
+    __global ulong *restrict pending,           // [1] in/out, 0 on entry
     __global offset_t *restrict sums)           // [count + 1] out, the last 0
 {
+    ${lanes.setup()}
+    ulong lengths = 0ul;
     <%share:each_item count="count + 1u">
         uint length = 0u;
         if (item < count) {
@@ -44,7 +48,11 @@ __kernel KERNEL void batch_lengths(
             if (u < v) length = min(used[u], used[v]);
         }
         sums[item] = length;
+        lengths += length;
     </%share:each_item>
+    lane_converge();
+    lengths = lane_reduce_add_ulong(lengths);
+    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
 }
 
 // The keys of edges that stay, 0 of others; whose row a place is in; no marks and no counts. And the
@@ -137,9 +145,11 @@ __kernel KERNEL void batch_leave(
     __global const uint *restrict indices,
     __global uint *restrict marks,              // by place, in/out
     __global uint *restrict queue,              // [edges] out
-    __global uint *restrict listed)             // [1] in/out, 0 on entry
+    __global uint *restrict listed,             // [1] in/out, 0 on entry
+    __global ulong *restrict pending)           // [1] in/out, 0 on entry: their shorter rows
 {
     ${lanes.setup()}
+    ulong lengths = 0ul;
     <%units:each_unit sums="sums" rows="count" total="total">
         const uint a = TAIL(keys[row]), b = HEAD(keys[row]);
         const uint u = old_used[a] <= old_used[b] ? a : b, v = a ^ b ^ u;
@@ -153,11 +163,17 @@ __kernel KERNEL void batch_leave(
                     const uint x = side ? v : u, mine = side ? of_g : of_f, other = side ? of_f : of_g;
                     if (mine > gone || mine > other) continue;
                     const uint place = place_in_row(pointer, used, indices, min(x, w), max(x, w));
-                    if (place != ~0u && atomic_max(&marks[place], 1u) == 0u) queue[atomic_inc(listed)] = place;
+                    if (place != ~0u && atomic_max(&marks[place], 1u) == 0u) {
+                        queue[atomic_inc(listed)] = place;
+                        lengths += min(used[x], used[w]);
+                    }
                 }
             }
         }
     </%units:each_unit>
+    lane_converge();
+    lengths = lane_reduce_add_ulong(lengths);
+    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
 }
 
 // Numbers of stored edges, row after row, from keys by place.
@@ -175,20 +191,31 @@ __kernel KERNEL void batch_pack(
     </%units:each_unit>
 }
 
-// Keys by place, from the numbers of stored edges and when they were removed.
+// Keys by place, from the numbers of stored edges and when they were removed; and the sum over all
+// edges of the lengths of their shorter rows.
 __kernel KERNEL void batch_unpack(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
     __global const uint *restrict pointer,      // [n]
+    __global const uint *restrict used,         // [n]
+    __global const uint *restrict indices,
     __global const uint *restrict numbers,      // [total]
     __global const uint *restrict removals,     // [total]
     const uint first,                           // order of the first that was removed
-    __global ulong *restrict keys_here)         // by place, out
+    __global ulong *restrict keys_here,         // by place, out
+    __global ulong *restrict work)              // [1] in/out, 0 on entry
 {
     ${lanes.setup()}
+    ulong lengths = 0ul;
     <%units:each_unit sums="sums" rows="n" total="total">
         const uint number = numbers[unit];
-        keys_here[pointer[row] + (unit - sums[row])] = number ? MAKE_KEY(number, first + removals[unit]) : 0ul;
+        const offset_t place = pointer[row] + (unit - sums[row]);
+        keys_here[place] = number ? MAKE_KEY(number, first + removals[unit]) : 0ul;
+        const uint x = indices[place];
+        if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
+    lane_converge();
+    lengths = lane_reduce_add_ulong(lengths);
+    if (lane_id() == 0u && lengths) atom_add(work, lengths);
 }

@@ -118,7 +118,9 @@
         rounds += candidates_listed != 0u;
         done = !candidates_listed;
     }
-    const int gives_up = !done && (visited > most_visited || next.stamp >= (1u << 24) - 2u);
+    // What the next stage is going to look at counts already.
+    const ulong ahead = next.mode == COUNT || next.mode == SPREAD ? pending : 0ul;
+    const int gives_up = !done && (visited + ahead > most_visited || next.stamp >= ${most_stamps - 2}u);
     done |= gives_up;
     if (done) next.mode = MODE_DONE;
     const int pause = !done && work > budget;

@@ -5,7 +5,7 @@
 ##               (0 where entries carry rows only), the neighbour, the edge's place in `indices`
 ## In scope      indices, now, slot, state, and the frontier queue's macros; for scope grid also
 ##               prefix, the exclusive prefix sums of the frontier's degrees [count + 1], and
-##               chunk_items (/balance/chunks.mako), which /balance/arrange.mako makes
+##               chunk_items (/balance/shared/chunks.mako), which /balance/shared/arrange.mako makes
 ## Called by     all work-items, in uniform control flow; setup by a kernel's first statements
 ## Barriers      by config.balance.scope, see below; the body runs in lane-uniform control flow and may use
 ##               lane collectives, but has no barriers of its own
@@ -21,9 +21,9 @@
 ##   grid    uniform over the launch: expand(queue, count, visit) cuts up the whole frontier
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="arrange" file="/balance/arrange.mako"/>
-<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="arrange" file="/balance/shared/arrange.mako"/>
+<%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 <%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].balance.scope == 'grid' else context['config'].balance.name) + '.mako'}"/>
 

@@ -13,7 +13,7 @@
 ## Overflow      a bin holds all vertices of its degrees; what is queued twice may not fit, which raises
 ##               OVERFLOWED
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="declarations()">
 #define HUB_BIN(degree_) min(31u - (uint)clz((uint)(degree_)) - ${config.hub_bits}u, ${config.hub_bins - 1}u)

@@ -8,9 +8,9 @@
 ## Cost          GROUP_SIZE searches for all; edges are read with the stride of a run
 ## Local memory  (4 or 8 bytes) * (GROUP_SIZE * block_items + 1)
 
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="find" file="/balance/find.mako"/>
-<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="find" file="/balance/shared/find.mako"/>
+<%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
 
 <%def name="setup()">
 ${group_ranks.setup()}

@@ -12,8 +12,8 @@
 ##
 ## Reference     D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012
 
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="group_ranks" file="/balance/group_ranks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
 
 <%def name="setup()">
 ${group_ranks.setup()}

@@ -6,9 +6,9 @@
 ## Local memory  none
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="find" file="/balance/find.mako"/>
-<%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="find" file="/balance/shared/find.mako"/>
+<%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 
 <%def name="setup()"></%def>
 

@@ -16,7 +16,7 @@
 ##
 ## Reference     F. Busato, N. Bombieri, IEEE TPDS 26(7), 2015
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="warp_search" file="/balance/warp_search.mako"/>
 
 <%def name="setup()"></%def>

@@ -4,7 +4,7 @@
 ## Scope         lanes
 ## Cost          a SIMD group takes as long as its largest degree
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="setup()"></%def>
 

@@ -8,7 +8,7 @@
 ##               lane gets four consecutive units at a time, `visit(4)`
 ## Scope         grid: needs the list's prefix sums and chunk_items
 ## Cost          a search for each run; two barriers a chunk, however many iterations
-## Local memory  /balance/chunks.mako, of which GROUP_SIZE * unit_batch words are used twice
+## Local memory  /balance/shared/chunks.mako, of which GROUP_SIZE * unit_batch words are used twice
 ## Origin        the searches, iterations and slots of the paper; its own unrolling, staged loads and
 ##               16-byte accesses
 ##
@@ -16,9 +16,9 @@
 ##               architectures", IEEE TPDS 28(6), 2017
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="find" file="/balance/find.mako"/>
-<%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="find" file="/balance/shared/find.mako"/>
+<%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 
 <%def name="setup()">
 ${chunks.setup()}

@@ -18,7 +18,7 @@
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="search" file="/balance/search.mako"/>
+<%namespace name="search" file="/balance/shared/search.mako"/>
 
 ## The rule by edges: an expression, whether pulling reads fewer edges than the frontier's `edges`, where
 ## so many are `unexplored`; clgraph.engine.strategies.pull.ByEdges has it for the host.

@@ -5,14 +5,14 @@
 ## Contract      /balance/advance.mako
 ## Scope         grid: needs the list's prefix sums and chunk_items
 ## Cost          a search for each work-item of a chunk; units are read with the stride of a run
-## Local memory  /balance/chunks.mako
+## Local memory  /balance/shared/chunks.mako
 ##
 ## Reference     S. Odeh et al., "Merge path", IPDPSW 2012
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="find" file="/balance/find.mako"/>
-<%namespace name="chunks" file="/balance/chunks.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="find" file="/balance/shared/find.mako"/>
+<%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 
 <%def name="setup()">
 ${chunks.setup()}

@@ -27,8 +27,8 @@
         return f"({degree} < {least}u ? {degree} : 0u)" if least else degree
 %>
 
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="wide_rows" file="/balance/wide_rows.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="wide_rows" file="/balance/shared/wide_rows.mako"/>
 
 <%def name="setup()"></%def>
 

@@ -12,9 +12,9 @@
 ## Scope         lanes
 ## Cost          log2(LANES) shuffles per LANES edges; no lane idles but in the last round
 
-<%namespace name="items" file="/balance/items.mako"/>
-<%namespace name="search" file="/balance/search.mako"/>
-<%namespace name="wide_rows" file="/balance/wide_rows.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="search" file="/balance/shared/search.mako"/>
+<%namespace name="wide_rows" file="/balance/shared/wide_rows.mako"/>
 
 <%def name="setup()"></%def>
 

@@ -8,7 +8,7 @@
 ## Cost          log2(LANES) local reads per LANES edges
 ## Local memory  4 * (LANES + 1) bytes for each SIMD group
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="setup()">
 __local uint lane_ranks[GROUP_LANES * (LANES + 1u)];

@@ -12,7 +12,7 @@
 ## Overflow      what does not fit is not written and raises OVERFLOWED; nobody reserves after that, so
 ##               that the count never runs into the arrivals it shares a word with
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="declarations()">
 % if problem.predecessors:

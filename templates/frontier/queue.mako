@@ -24,7 +24,7 @@
 
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="declarations()">
 ${rows.declarations()}

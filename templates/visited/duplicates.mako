@@ -16,7 +16,7 @@
 ## Choice        config.frontier.duplicates: "keep", or where and among whom: load_ (as entries are taken from a
 ##               queue) or lookup_ (as neighbours are found), _lanes or _group
 
-<%namespace name="items" file="/balance/items.mako"/>
+<%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="setup()">
 % if config.frontier.duplicates != "keep":

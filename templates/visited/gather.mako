@@ -7,7 +7,7 @@
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="search" file="/balance/search.mako"/>
+<%namespace name="search" file="/balance/shared/search.mako"/>
 
 <%def name="each_added(before, after, words)">${bits(words, f"{after}[w] & ~{before}[w]", caller.body)}</%def>
 

@@ -30,7 +30,7 @@ const plots = all(document, "svg").map(svg => ({
   title: svg.querySelector("title").textContent, box: box(svg), drawn: all(svg, "*").length,
   texts: all(svg, "text").map(e => ({ text: e.textContent, box: box(e) })),
   dots: all(svg, "circle").map(e => ({ box: box(e), fill: getComputedStyle(e).fill })),
-  lines: all(svg, "polyline, .whisker").map(
+  lines: all(svg, ".line path, .whisker path").map(
     e => ({ box: box(e), stroke: getComputedStyle(e).stroke })),
 }));
 const style = getComputedStyle(document.body);

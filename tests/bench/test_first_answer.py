@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from bench.studies import first_answer
+from bench.studies.searches import first_answer
 
 STAGES = {"import_ms", "graph_ms", "device_ms", "plan_ms", "first_ms", "second_plan_ms"}
 

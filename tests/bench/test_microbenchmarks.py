@@ -12,7 +12,7 @@ from clgraph.profile import microbenchmarks
 
 @pytest.fixture(scope="module")
 def study():
-    return load_runner("studies.microbenchmarks")
+    return load_runner("studies.profiling.microbenchmarks")
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,25 @@
 """The page of results and the HTML report."""
 
+import importlib.util
+import itertools
 import math
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from made_up import case, record, skipped
 
-from bench.report import docs, html, svg, text
+from bench.report import docs, html, text
 from bench.runner import records
+from clgraph.cli.main import main
+from clgraph.pages.pictures import COLOURS, Picture, label
 
 ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
 RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skipped("mesh"))
 
 
@@ -240,15 +246,27 @@ def test_report_of_a_run_that_measured_nothing():
     assert "svg" not in parsed.seen
 
 
+def numbers(drawn, what):
+    return [float(number) for number in re.findall(what, drawn)]
+
+
 def test_points_are_drawn_within_the_picture():
-    axis = svg.Axis.around([0.0, 1.0, math.nan, 1000.0], "x")
-    plot = svg.Plot("p", axis, svg.Axis.around([5.0, 50.0], "y", log=False))
+    picture = Picture("p")
+    picture.scale("x", [0.0, 1.0, math.nan, 1000.0], "x")
+    picture.scale("y", [5.0, 50.0], "y", log=False)
     for x, y in ((1.0, 5.0), (1000.0, 50.0), (0.0, 0.0), (1e9, 1e9)):
-        across, up = plot.at(x, y)
-        assert svg.LEFT <= across <= plot.width - svg.RIGHT
-        assert svg.TOP <= up <= plot.height - svg.BOTTOM
-    plot.line([(1.0, 5.0), (10.0, math.nan), (100.0, 9.0), (200.0, 9.0)], "time")
-    assert plot.svg().count("<polyline") == 2
+        picture.dot(x, y, "c0", f"{x:g}, {y:g}")
+    picture.line((1.0, 10.0, 100.0, 200.0), (5.0, math.nan, 9.0, 9.0), "c0")
+    drawn = picture.svg()
+    across, up = numbers(drawn, r'cx="([^"]+)"'), numbers(drawn, r'cy="([^"]+)"')
+    assert across[0] < across[1]
+    assert up[0] > up[1]
+    assert len(across) == len(up) == 4
+    assert all(0 <= x <= 600 for x in across)
+    assert all(0 <= y <= 360 for y in up)
+    assert across[3] >= across[1]
+    (line,) = re.findall(r'<g class="line">\s*<path d="([^"]+)"', drawn)
+    assert line.count("M") == 2  # with a gap
 
 
 @pytest.mark.parametrize(
@@ -256,16 +274,67 @@ def test_points_are_drawn_within_the_picture():
     [(1.0, 1.0, True), (0.3, 0.4, True), (1e-9, 1e9, True), (0, 3, False), (0, 6172, False)],
 )
 def test_axes_have_a_few_round_ticks(low, high, log):
-    axis = svg.Axis.around([low, high], "x", log=log)
-    ticks = axis.ticks()
-    assert 1 <= len(ticks) <= 12
-    assert all(axis.low <= tick <= axis.high for tick in ticks)
-    assert all(re.fullmatch(r"-?[\d.,e-]+", svg.label(tick)) for tick in ticks)
+    picture = Picture("p")
+    low, high = picture.scale("x", [low, high], "x", log=log)
+    picture.scale("y", [1.0], "y")
+    shown = [tick for tick in picture.axes.get_xticks() if low <= tick <= high]
+    assert 1 <= len(shown) <= 12
+    assert all(re.fullmatch(r"-?[\d.,e-]+", label(tick)) for tick in shown)
+    drawn = picture.svg()
+    assert all(f">{label(tick)}</text>" in drawn for tick in shown)
 
 
 def test_labels_do_not_cover_each_other():
-    plot = svg.Plot("p", svg.Axis(1, 100, "x"), svg.Axis(1, 100, "y"))
+    picture = Picture("p")
+    picture.scale("x", [1, 100], "x")
+    picture.scale("y", [1, 100], "y")
     for _ in range(5):
-        plot.point(10, 10, "ok", "hint", "same place")
-    rows = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)">same', plot.svg())]
-    assert len(rows) >= 4
+        picture.dot(10, 10, "c0", "hint", "same place")
+    found = re.findall(r"text-anchor: (\w+)[^>]* y=\"([\d.]+)\"[^>]*>same", picture.svg())
+    assert len(found) >= 4
+    for anchor in ("start", "end"):
+        rows = sorted(float(y) for side, y in found if side == anchor)
+        assert all(below - above >= 10 for above, below in itertools.pairwise(rows))
+
+
+def test_a_label_without_room_is_left_out():
+    picture = Picture("p", 200, 120)
+    picture.scale("x", [1, 100], "x")
+    picture.scale("y", [1, 100], "y")
+    picture.dot(10, 10, "c0", "hint", "longer than the axes are wide" * 3)
+    assert "longer" not in picture.svg()
+
+
+def test_what_is_drawn_twice_is_the_same():
+    """A picture that is committed changes only when what it shows does."""
+
+    def drawn():
+        picture = Picture("<p>")
+        picture.scale("x", [1, 100], "dollars $x$")
+        picture.dot(10, 0, "c0", "a <hint>", "name")
+        return picture.svg(file=True)
+
+    assert drawn() == drawn()
+    assert "date" not in drawn().lower()
+    assert "id=" not in drawn()
+    titles = ET.fromstring(drawn()).iter(SVG + "title")  # noqa: S314 (our own)
+    assert [title.text for title in titles] == ["<p>", "a <hint>"]
+
+
+def test_colours_are_those_of_the_page_that_a_picture_is_in():
+    picture = Picture("p")
+    picture.dot(0, 0, "c3", "hint")
+    style = html.page([])
+    assert "var(--c3, #a03a8c)" in picture.svg()
+    for name, colour in COLOURS.items():
+        assert f"--{name}: {colour};" in style
+        assert style.count(f"--{name}: ") == 2  # in the light and in the dark
+    assert "var(" not in picture.svg(file=True)
+
+
+@pytest.mark.parametrize("words", [["bench", "--html"], ["microbench", "--html"]])
+def test_a_page_is_refused_at_once_without_matplotlib(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert main([*words, str(tmp_path / "page.html")]) == 2
+    assert "--html needs matplotlib, which is not installed" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import pytest
 from paths import weighted
 
 import clgraph as cg
-from bench.studies import power_target
+from bench.studies.power import power_target
 from clgraph.energy import target as power
 from clgraph.energy.readings import Reading
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import clgraph as cg
-from bench.studies import scaling, scaling_model
+from bench.studies.searches import scaling, scaling_model
 
 
 def spec_of(device):

@@ -6,7 +6,7 @@ import pytest
 
 import clgraph as cg
 from bench.report import searches_page
-from bench.studies import search_table
+from bench.studies.searches import search_table
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from paths import weighted
 
 import clgraph as cg
-from bench.studies import tuning_sweep
+from bench.studies.power import tuning_sweep
 
 pytestmark = pytest.mark.runtimes("pocl")
 

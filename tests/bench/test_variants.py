@@ -7,7 +7,7 @@ import pytest
 
 import clgraph as cg
 from bench.runner.graphs import with_weights
-from bench.studies import variants
+from bench.studies.searches import variants
 
 GRAPH = cg.generate.kron(9, seed=2)
 

@@ -1,5 +1,6 @@
 """Truss numbers that follow a dynamic graph: equal to a recount after every batch."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,7 @@ from peeling import hub_and_cliques, truss_numbers_of, tube
 
 import clgraph as cg
 from clgraph import dynamic
+from clgraph.dynamic.maintained import odds
 from clgraph.dynamic.maintained.maintaining import FIRST_ORDER, MOST_STAMPS, Span
 from clgraph.errors import InvalidArgumentError, VerificationError
 
@@ -157,13 +159,93 @@ def test_a_batch_that_changes_too_much_is_counted_anew(device):
     check(follower)
     tails, heads, _ = graph.to_graph().listed_edges()
     graph.delete_edges(tails[::9], heads[::9])
-    assert follower.last is not None
     assert not follower.last.complete
     assert graph.state_of(follower) is None
     check(follower)
     assert (follower.updates, follower.recounts) == (0, 2)
     graph.delete_edges(*graph.to_graph().listed_edges()[:2])
     assert follower.max_k == 0
+
+
+@on_both
+def test_a_batch_that_would_change_too_much_is_not_tried(device, monkeypatch):
+    """Told by the rows of its edges where they join, by those that they set in motion elsewhere."""
+    whole = cg.generate.complete(80)
+    graph = dynamic.DynamicGraph(whole, device=device)
+    follower = dynamic.TrussNumbers(graph, share=0.04)
+    check(follower)
+    monkeypatch.setattr(odds, "LEAST_WORK", 0)
+    graph.delete_edges([0], [1])
+    assert (follower.last.tried, follower.last.mode) == (False, "none")
+    monkeypatch.setattr(odds, "REACH", 1)
+    check(follower)
+    graph.insert_edges([80], [81])
+    assert (follower.last.tried, follower.last.complete) == (True, True)
+    check(follower)
+    graph.delete_edges([3], [4])
+    assert (follower.last.tried, follower.last.mode) == (False, "none")
+    assert follower.last.work > 0  # those of the batch are few; those they set in motion are not
+    check(follower)
+    assert follower.updates == 1
+
+
+def test_odds_of_batches():
+    """Rows of a batch foretell what is looked at; one that was too much is remembered a while."""
+    tried = odds.Odds(0.1)
+    work, joins = 1 << 30, True
+    limit = tried.allowed(work) // odds.REACH
+    assert not tried.hopeless(limit, work, joins=joins)
+    assert tried.hopeless(limit + 1, work, joins=joins)
+    tried.note(limit, work, joins=joins, complete=False)
+    assert not tried.hopeless(limit // 2 - 1, work, joins=joins)
+    assert not tried.hopeless(limit, work, joins=not joins)
+    refused = 0
+    while tried.hopeless(limit, work, joins=joins):
+        refused += 1
+    assert refused == 6  # 1.125 ** 6 > 2
+    tried.note(limit, work, joins=joins, complete=True)
+    assert not tried.hopeless(limit, work, joins=joins)
+    assert not odds.Odds(100.0).hopeless(work, work, joins=joins)
+    assert odds.Odds(float("inf")).allowed(work) == 1 << 63
+
+
+@on_both
+def test_what_a_launch_looks_at_stays_within_the_share(device):
+    """What the next stage would look at counts before it is begun."""
+    graph = start(device, 80, 1500)
+    follower = dynamic.TrussNumbers(graph, share=100.0)
+    check(follower)
+    tails, heads, _ = graph.to_graph().listed_edges()
+    graph.delete_edges(tails[::40], heads[::40])
+    whole = follower.last
+    for part in (0.3, 0.6, 0.9):
+        again = dynamic.DynamicGraph(of_edges(tails, heads, 80, device).to_graph(), device=device)
+        share = part * whole.visited / (whole.work + odds.LEAST_WORK)
+        other = dynamic.TrussNumbers(again, share=share)
+        _ = other.state
+        other._odds._most.clear()
+        again.delete_edges(tails[::40], heads[::40])
+        assert not other.last.complete
+        assert other.last.visited <= part * whole.visited
+        check(other)
+
+
+@on_both
+def test_numbers_are_found_without_the_host(device, monkeypatch):
+    """What is found anew stays on the device, but for graphs with self-loops."""
+    read = []
+    monkeypatch.setattr(cg.Truss, "removals", lambda self: read.append(self) or found(self))
+    graph = dynamic.DynamicGraph(cg.generate.complete(9), device=device)
+    follower = dynamic.TrussNumbers(graph)
+    check(follower)
+    assert not read
+    graph.insert_edges([3], [3])
+    graph.keep_state(follower, None)
+    check(follower)
+    assert len(read) == 1
+
+
+found = cg.Truss.removals
 
 
 @on_both
@@ -204,12 +286,29 @@ def test_pauses_and_steps(device, monkeypatch):
 
 
 @on_both
+def test_a_launch_ends_before_its_stamps_come_round(device, monkeypatch):
+    """A closed tube loses ring after ring, with a stamp for each: too many are given up."""
+    whole = tube(40)
+    ends = [0, 0, whole.n - 5, whole.n - 5], [2, 3, whole.n - 3, whole.n - 2]
+    for most, complete in ((1000, True), (20, False)):
+        monkeypatch.setattr("clgraph.dynamic.maintained.maintaining.MOST_STAMPS", most)
+        graph = dynamic.DynamicGraph(whole, device=device)
+        graph.insert_edges(*ends)
+        follower = dynamic.TrussNumbers(graph, share=100.0)
+        assert (follower.numbers == 4).all()
+        graph.delete_edges([0], [2])
+        assert follower.last.complete == complete
+        check(follower)
+        assert follower.max_k == 3
+
+
+@on_both
 def test_an_order_without_room_is_made_anew(device):
     graph = start(device)
     follower = dynamic.TrussNumbers(graph, share=100.0)
     state = follower.state
     used_up = Span(MOST_STAMPS, state.span.last)
-    graph.keep_state(follower, type(state)(state.values, used_up, state.n))
+    graph.keep_state(follower, replace(state, span=used_up))
     graph.insert_edges([0, 1], [7, 8])
     check(follower)
     assert follower.recounts == 2

@@ -5,7 +5,7 @@ import pytest
 from runtimes import gpu_or_none
 
 import clgraph as cg
-from bench.studies import cases, patterns, profile_stages
+from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph.device import load
 from clgraph.profile import watching
 from clgraph.profile.instrument import Mask, instrumented

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.studies import cases
-from bench.studies.profiles import priced
+from bench.studies.profiling import cases
+from bench.studies.profiling.profiles import priced
 
 SCALE = 12
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import clgraph as cg
-from bench.studies import balancer_choice
+from bench.studies.profiling import balancer_choice
 from clgraph.profile import corpus
 from clgraph.profile.choose import suggested_balancer
 from clgraph.profile.criteria import Criterion

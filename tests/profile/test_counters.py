@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench.studies import patterns
+from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
 from clgraph.profile import criteria, layout

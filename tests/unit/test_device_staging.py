@@ -1,14 +1,19 @@
 """Large arrays go to a device through pinned memory, piece by piece."""
 
+import threading
+import time
+
 import numpy as np
+import pyopencl as cl
 import pytest
 
-from clgraph.device import Memory
+from clgraph.device import Memory, waiting
 from clgraph.device.memory import allocation as memory
 from clgraph.device.memory import staging
 from clgraph.device.memory.staging import Staging
 
 COUNT = 100_003
+SLOT = 4096
 
 
 @pytest.fixture
@@ -16,17 +21,17 @@ def source():
     return np.random.default_rng(4).integers(0, 1 << 30, COUNT, dtype=np.int32)
 
 
-def test_every_byte_arrives(pocl, source):
+@pytest.mark.parametrize("threads", [None, 0, 3])
+def test_every_byte_arrives(pocl, source, threads):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
     told = []
-    Staging(pocl, 4096).write(held.buffer, source.view(np.uint8), told.append)
+    Staging(pocl, SLOT, threads).write(held.buffer, source.view(np.uint8), told.append)
     np.testing.assert_array_equal(held.read(), source)
-    assert told
-    assert max(told) <= source.nbytes
+    assert told == [min(end, source.nbytes) for end in range(SLOT, source.nbytes + SLOT, SLOT)]
 
 
 def test_write_goes_through_it_where_there_is_one(pocl, source, monkeypatch):
-    monkeypatch.setattr(pocl, "staging", Staging(pocl, 4096))
+    monkeypatch.setattr(pocl, "staging", Staging(pocl, SLOT))
     monkeypatch.setattr(memory, "PIECE_BYTES", 1 << 16)
     done = []
     held = Memory(pocl).allocate("held", COUNT, np.int32)
@@ -37,7 +42,7 @@ def test_write_goes_through_it_where_there_is_one(pocl, source, monkeypatch):
 
 
 @pytest.mark.parametrize("where", [0, 5])
-def test_a_failure_ends_every_thread(pocl, source, monkeypatch, where):
+def test_an_interrupt_ends_every_thread(pocl, source, monkeypatch, where):
     calls = []
     real = staging.finish_copy
 
@@ -49,9 +54,83 @@ def test_a_failure_ends_every_thread(pocl, source, monkeypatch, where):
 
     monkeypatch.setattr(staging, "finish_copy", interrupted)
     held = Memory(pocl).allocate("held", COUNT, np.int32)
-    through = Staging(pocl, 4096)
+    through = Staging(pocl, SLOT)
     with pytest.raises(KeyboardInterrupt):
         through.write(held.buffer, source.view(np.uint8), int)
     monkeypatch.undo()
+    assert not [t for t in threading.enumerate() if t.name.startswith(staging.THREAD)]
+    assert not waiting._sharing
     through.write(held.buffer, source.view(np.uint8), int)
     np.testing.assert_array_equal(held.read(), source)
+
+
+def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):
+    held = Memory(pocl).allocate("held", COUNT, np.int32)
+    through = Staging(pocl, SLOT, 2)
+    begun = []
+
+    def fill(part):
+        begun.append(len(part))
+        number = len(begun)
+        time.sleep(0.01)
+        if number == 2:
+            raise OSError("unreadable")
+
+    def send_all():
+        with through.pieces(pocl.queue) as pieces:
+            sent = [pieces.send(fill, SLOT, held.buffer, SLOT * i) for i in range(90)]
+            pieces.finish(*sent)
+
+    with pytest.raises(OSError, match="unreadable"):
+        send_all()
+    assert len(begun) < 20
+    assert through._free.qsize() == 4  # every slot is back
+
+
+def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):
+    """Mining, checklist 21, with a queue that is held up."""
+    queue = any_device.beside().queue
+    target = Memory(any_device).allocate("target", 4 * SLOT, np.uint8)
+    through = Staging(any_device, SLOT, threads=1)
+    gate = cl.UserEvent(any_device.context)
+    cl.enqueue_barrier(queue, wait_for=[gate])
+    filled = []
+
+    def fill_with(value):
+        def fill(part):
+            filled.append(value)
+            part[:] = value
+
+        return fill
+
+    with through.pieces(queue) as pieces:
+        for value in range(4):
+            pieces.send(fill_with(value), SLOT, target.buffer, SLOT * value)
+        time.sleep(0.3)
+        before = list(filled)
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        pieces.finish(*list(pieces._sent))
+    assert before == [0, 1]  # as many as there are slots
+    assert filled == [0, 1, 2, 3]
+    assert (target.read().reshape(4, -1) == np.arange(4)[:, None]).all()
+
+
+def test_waits_leave_the_interpreter_to_threads_that_fill(any_device, monkeypatch):
+    blocked = []
+    block = waiting._block
+    monkeypatch.setattr(waiting, "_block", lambda *a: (blocked.append(None), block(*a)))
+    monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    queue = any_device.beside().queue
+    monkeypatch.setattr(cl.device_type, "CPU", 0)  # as on a GPU
+    for sharing in (False, True):
+        gate = cl.UserEvent(any_device.context)
+        event = cl.enqueue_barrier(queue, wait_for=[gate])
+        timer = threading.Timer(0.05, gate.set_status, (cl.command_execution_status.COMPLETE,))
+        timer.start()
+        if sharing:
+            with waiting.sharing_the_interpreter():
+                waiting.wait(event)
+        else:
+            waiting.wait(event)
+        timer.join()
+        assert bool(blocked) == sharing

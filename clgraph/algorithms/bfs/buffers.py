@@ -202,7 +202,7 @@ def _declare_status(
 def _declare_sums(
     table: Table, graph: Graph, config: Resolved, percent: int, groups: Callable[[], int]
 ) -> None:
-    """Declare what balancers of the whole grid need: see ``/balance/arrange.mako``."""
+    """Declare what balancers of the whole grid need: see ``/balance/shared/arrange.mako``."""
     table.array(
         "uint",
         "prefix",
@@ -214,7 +214,7 @@ def _declare_sums(
         "uint",
         "chunk_items",
         lambda: most_chunks(config, graph.m * percent // 100, groups()) + 2,
-        "[chunks + 1] see /balance/chunks.mako",
+        "[chunks + 1] see /balance/shared/chunks.mako",
         "own",
     )
 

@@ -329,7 +329,7 @@ class Streamed:
     def _pieces(self, frontier: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
         """Cut a frontier, ascending, into rows that fit a chunk.
 
-        Yields the first vertex of a range, or None; offsets; heads, or a slice of the rows; the
+        Yields the first vertex of a range, or None; offsets; targets, or a slice of the rows; the
         numbers of the frontier's rows among these; and their vertices.
         """
         indptr = self._graph.indptr
@@ -389,16 +389,16 @@ class Streamed:
         events = []
         wait = [chunk.used] if chunk.used is not None else None
         straight = isinstance(rows, slice) and self._rows.dtype == np.uint32
-        heads = self._rows[rows] if isinstance(rows, slice) else rows
+        targets = self._rows[rows] if isinstance(rows, slice) else rows
         for name, array, target in (
             ("indptr", indptr, chunk.indptr),
             ("vertices", vertices, chunk.vertices),
             ("names", names, chunk.names),
-            ("indices", heads, chunk.indices),
+            ("indices", targets, chunk.indices),
         ):
             if not array.size:
                 continue
-            source: NDArray[Any] = heads
+            source: NDArray[Any] = targets
             if name != "indices" or not straight:
                 source = chunk.staging[name][: array.size]
                 source[...] = array

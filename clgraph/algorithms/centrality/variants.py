@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.centrality.betweenness import simple
+from clgraph.algorithms.centrality.sums import simple
 from clgraph.algorithms.centrality.weighted import too_many_paths
 from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets

@@ -252,18 +252,18 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
         If two neighbours have the same colour, or one has a larger colour than it needs.
     """
     colors = result.colors.astype(np.int64)
-    tails = row_ids(graph.indptr)
-    other = tails != graph.indices
-    of_tails, of_heads = colors[tails], colors[graph.indices]
+    sources = row_ids(graph.indptr)
+    other = sources != graph.indices
+    of_tails, of_heads = colors[sources], colors[graph.indices]
     same = np.flatnonzero(other & (of_tails == of_heads))
     if same.size:
         edge = int(same[0])
         raise VerificationError(
-            f"vertices {tails[edge]} and {graph.indices[edge]} are neighbours and both of colour "
+            f"vertices {sources[edge]} and {graph.indices[edge]} are neighbours and both of colour "
             f"{of_tails[edge]}."
         )
     smaller = other & (of_heads < of_tails)
-    pairs = np.unique(tails[smaller].astype(np.int64) * max(result.count, 1) + of_heads[smaller])
+    pairs = np.unique(sources[smaller].astype(np.int64) * max(result.count, 1) + of_heads[smaller])
     seen = np.bincount(pairs // max(result.count, 1), minlength=graph.n)
     wasteful = np.flatnonzero(seen != colors)
     if wasteful.size:

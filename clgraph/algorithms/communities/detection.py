@@ -204,13 +204,15 @@ class _Detection(Plan):
         for depth in range(MOST_LEVELS):
             sown = np.uint32((seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32)
 
-            def told(level: Level = level) -> None:
+            def report(level: Level = level) -> None:
                 tell(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
             levels.order(log, level, sown)
             levels.start(log, level, given=given)
             tolerance = TOLERANCE if depth == 0 else TOLERANCE / 10
-            passes, moves = moved(log, levels, level, scale, sown, tolerance=tolerance, told=told)
+            passes, moves = moved(
+                log, levels, level, scale, sown, tolerance=tolerance, report=report
+            )
             changed = changed or moves > 0
             found.append(
                 {
@@ -223,7 +225,7 @@ class _Detection(Plan):
             )
             parts = level.labels
             if self._refines:
-                parts = refined(log, levels, level, scale, sown, told=told)
+                parts = refined(log, levels, level, scale, sown, report=report)
             side = "odd" if depth % 2 else "even"
             made, numbers = levels.coarser(log, level, parts, side)
             if made.n == level.n or depth + 1 == MOST_LEVELS:
@@ -260,9 +262,9 @@ class _Detection(Plan):
         labels = level.labels.read(level.n)
         indptr = level.rows[0].read(level.n + 1).astype(np.int64)
         indices = level.rows[1].read(level.m)
-        tails = np.repeat(np.arange(level.n), np.diff(indptr))
-        inner = labels[tails] == labels[indices]
-        ends = (tails[inner], indices[inner])
+        sources = np.repeat(np.arange(level.n), np.diff(indptr))
+        inner = labels[sources] == labels[indices]
+        ends = (sources[inner], indices[inner])
         sparse = module("scipy.sparse")
         matrix = sparse.coo_array((np.ones(ends[0].size, bool), ends), shape=(level.n,) * 2)
         _, pieces = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)

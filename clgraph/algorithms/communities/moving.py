@@ -30,7 +30,7 @@ def moved(
     seed: np.uint32,
     *,
     tolerance: float,
-    told: Callable[[], None],
+    report: Callable[[], None],
 ) -> tuple[int, int]:
     """Move vertices between communities until a pass gains less than a tolerance.
 
@@ -46,7 +46,7 @@ def moved(
         Of what is equally good.
     tolerance : float
         Of modularity.
-    told : callable
+    report : callable
         Called after each pass.
 
     Returns
@@ -67,7 +67,7 @@ def moved(
             levels.apply(log, level, "move_apply", turn, seed, *after)
         low, high, movers = gained.read().tolist()
         moves += movers
-        told()
+        report()
         if not movers or (high << 32 | low) <= tolerance * scale.unit:
             return done, moves
     return MOST_PASSES, moves
@@ -80,13 +80,13 @@ def refined(
     scale: Scale,
     seed: np.uint32,
     *,
-    told: Callable[[], None],
+    report: Callable[[], None],
 ) -> Allocation:
     """Part communities into sets of vertices that are well connected.
 
     Parameters
     ----------
-    log, levels, level, scale, seed, told
+    log, levels, level, scale, seed, report
         As for `moved`.
 
     Returns
@@ -108,7 +108,7 @@ def refined(
             args = (*held, level.totals, *state, targets)
             levels.choose(log, level, "refine_choose", turn, scale, before, *args)
             levels.apply(log, level, "refine_apply", turn, seed, *held, targets, *state, gained)
-        told()
+        report()
         if not gained.read()[2]:
             break
     return parts

@@ -228,10 +228,10 @@ def host_round(graph: Graph, labels: NDArray[np.uint32]) -> NDArray[np.uint32]:
     -------
     uint32 array [n]
     """
-    tails, heads = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
+    sources, targets = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
     if graph.directed:
-        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-    words = tails.astype(np.uint64) << np.uint64(32) | labels[heads]
+        sources, targets = np.concatenate([sources, targets]), np.concatenate([targets, sources])
+    words = sources.astype(np.uint64) << np.uint64(32) | labels[targets]
     words, counts = np.unique(words, return_counts=True)
     owners, found = (words >> np.uint64(32)).astype(np.int64), words.astype(np.uint32)
     # By vertex the most frequent last, and of those the smallest label.

@@ -37,17 +37,17 @@ def host_modularity(
     weighted : bool
         Whether weights count.
     """
-    tails, heads = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
+    sources, targets = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
     weights = np.ones(graph.m)
     if weighted and graph.weights is not None:
         weights = np.asarray(graph.weights, np.float64).copy()
     if not graph.directed:
-        weights = np.where(tails == heads, 2 * weights, weights)
+        weights = np.where(sources == targets, 2 * weights, weights)
     total = float(weights.sum())
     if not total:
         return 0.0
-    inside = float(weights[labels[tails] == labels[heads]].sum())
-    leaving, entering = np.bincount(labels[tails], weights), np.bincount(labels[heads], weights)
+    inside = float(weights[labels[sources] == labels[targets]].sum())
+    leaving, entering = np.bincount(labels[sources], weights), np.bincount(labels[targets], weights)
     count = max(leaving.size, entering.size)
     pairs = np.dot(_to(leaving, count), _to(entering, count))
     return inside / total - resolution * float(pairs) / total**2
@@ -80,12 +80,13 @@ def verify_communities(
         raise VerificationError(f"the modularity is {again:.12g}, not {quality:.12g}.")
     if not connected:
         return
-    tails, heads = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
-    inner = labels[tails] == labels[heads]
+    sources, targets = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
+    inner = labels[sources] == labels[targets]
     if weighted and graph.weights is not None:
         inner &= np.rint(np.asarray(graph.weights, np.float64) / unit) > 0
     matrix = module("scipy.sparse").coo_array(
-        (np.ones(int(inner.sum()), bool), (tails[inner], heads[inner])), shape=(graph.n, graph.n)
+        (np.ones(int(inner.sum()), bool), (sources[inner], targets[inner])),
+        shape=(graph.n, graph.n),
     )
     count, _ = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
     if count != len(np.unique(labels)):

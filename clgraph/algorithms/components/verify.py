@@ -62,15 +62,15 @@ def verify_components(
     if not graph.n:
         return
     _check_numbers(labels, result.count)
-    tails, heads = labels[row_ids(graph.indptr)], labels[graph.indices]
-    between = tails != heads
+    sources, targets = labels[row_ids(graph.indptr)], labels[graph.indices]
+    between = sources != targets
     if strong:
-        _check_acyclic(tails[between], heads[between], result.count, device)
+        _check_acyclic(sources[between], targets[between], result.count, device)
         _check_reach(graph, labels, device)
     elif between.any():
         edge = int(np.flatnonzero(between)[0])
         raise VerificationError(
-            f"edge {edge} joins components {tails[edge]} and {heads[edge]}, which are one."
+            f"edge {edge} joins components {sources[edge]} and {targets[edge]}, which are one."
         )
     else:
         _check_reach(graph.symmetrized(), labels, device)
@@ -91,10 +91,10 @@ def _check_numbers(labels: NDArray[np.int32], count: int) -> None:
 
 
 def _check_acyclic(
-    tails: NDArray[np.int32], heads: NDArray[np.int32], count: int, device: Device
+    sources: NDArray[np.int32], targets: NDArray[np.int32], count: int, device: Device
 ) -> None:
     """Search the contracted graph, in which a cycle would join components."""
-    contracted = from_edges(tails, heads, n=count)
+    contracted = from_edges(sources, targets, n=count)
     memory = Memory(device)
     search = SequentialSearch(device, memory, resident(contracted, device), count, contracted.m)
     component = memory.allocate("component", count, np.uint32)

@@ -190,16 +190,17 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
         If one does not hold.
     """
     mask = result.mask
-    tails = row_ids(graph.indptr)
+    sources = row_ids(graph.indptr)
     chosen = mask[graph.indices]
-    both = np.flatnonzero(chosen & mask[tails] & (tails != graph.indices))
+    both = np.flatnonzero(chosen & mask[sources] & (sources != graph.indices))
     if both.size:
         edge = int(both[0])
         raise VerificationError(
-            f"vertices {tails[edge]} and {graph.indices[edge]} are neighbours and both in the set."
+            f"vertices {sources[edge]} and {graph.indices[edge]} are neighbours and both in the "
+            "set."
         )
     covered = mask.copy()
-    covered[tails[chosen]] = True
+    covered[sources[chosen]] = True
     if not covered.all():
         vertex = int(np.flatnonzero(~covered)[0])
         raise VerificationError(f"vertex {vertex} is not in the set, and no neighbour of it is.")

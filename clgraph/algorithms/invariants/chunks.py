@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
-from clgraph.device import Memory, Pinned
+from clgraph.device import Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
-from clgraph.device.native import wait_for_event
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.config import MiningConfig
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
+    from clgraph.device.memory.staging import Pieces, Staging
 
-__all__ = ["Chunk", "Chunks", "Staging"]
+__all__ = ["Chunk", "Chunks"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
-MOST_STAGING_THREADS = 8
-STAGED = 1 << 19  # elements that are staged at a time: 2 MiB, which copy at nearly full speed
-STAGES = 2 * MOST_STAGING_THREADS  # of which half are being copied while half are filled
-LONGEST_DEAFNESS_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,55 +79,6 @@ class Sent:
     rows: NDArray[np.bool_]
     events: list[cl.Event] = field(default_factory=list)
     staged: list[Future[cl.Event]] = field(default_factory=list)
-
-
-class Staging:
-    """Pinned memory through which a device gets what its copies cannot read by themselves.
-
-    Parameters
-    ----------
-    device : Device
-        Whose copies it is for.
-    stages : int
-        Places for up to 2 MiB each, made when first needed and kept.
-
-    Notes
-    -----
-    A place is filled anew only when the copy out of it has ended: with it waits the event of that
-    copy. Several threads may send at a time; those that find no place wait for one.
-    """
-
-    def __init__(self, device: Device, stages: int = STAGES) -> None:
-        self._device = device
-        self._free: SimpleQueue[tuple[Pinned | None, cl.Event | None]] = SimpleQueue()
-        for _ in range(stages):
-            self._free.put((None, None))
-
-    def send(
-        self,
-        fill: Callable[[NDArray[np.uint32]], None],
-        count: int,
-        queue: cl.CommandQueue,
-        target: cl.Buffer,
-        offset: int,
-    ) -> cl.Event:
-        """Have `fill` write up to 2 MiB of words, and copy them to a byte offset of a buffer."""
-        place, event = self._free.get()
-        try:
-            if event is not None:
-                # Not a wait that polls: that would keep the interpreter from the other threads.
-                wait_for_event(event.int_ptr)
-                event = None
-            if place is None:
-                place = Pinned(self._device, STAGED, np.uint32)
-            words = place.array[:count]
-            fill(words)
-            event = cl.enqueue_copy(queue, target, words, dst_offset=offset, is_blocking=False)
-            copied(event, words.nbytes)
-            queue.flush()
-            return event
-        finally:
-            self._free.put((place, event))
 
 
 class Chunks:
@@ -244,12 +190,21 @@ class Chunks:
                 stride = self.traces[span.trace].rows(self.kind).values.shape[1]
                 yield Chunk(self._direct[span.trace], stride, span.begin, span.padded, number)
             return
-        threads = min(os.cpu_count() or 1, MOST_STAGING_THREADS)
-        with ThreadPoolExecutor(threads) as fillers:
-            yield from self._copied(needed, fillers)
+        assert self._copies is not None  # noqa: S101 (for mypy: there is a queue where this is used)
+        staged = not all(self._pinned(span) for span in self._spans)
+        queue = self._copies.queue
+        with self._staging.pieces(queue) if staged else nullcontext() as pieces:
+            yield from self._copied(needed, queue, pieces)
+
+    def _pinned(self, span: Span) -> bool:
+        rows = self.traces[span.trace].rows(self.kind)
+        return rows.pinned is not None and rows.prepared
 
     def _copied(
-        self, needed: Callable[[], NDArray[np.bool_]], fillers: ThreadPoolExecutor
+        self,
+        needed: Callable[[], NDArray[np.bool_]],
+        queue: cl.CommandQueue,
+        pieces: Pieces | None,
     ) -> Iterator[Chunk]:
         coming: dict[int, Sent] = {}
         try:
@@ -259,77 +214,66 @@ class Chunks:
                 ahead = number + (self._ahead if number else 0)
                 for other in range(number, min(ahead + 1, len(self._spans))):
                     if other not in coming:
-                        coming[other] = self._send(other, rows, fillers)
-                self._arrive(number, coming[number])
+                        coming[other] = self._send(other, rows, queue, pieces)
+                self._arrive(number, coming[number], pieces)
                 buffer = coming.pop(number).buffer
                 yield Chunk(buffer, span.padded, 0, span.padded, number)
         finally:
-            for sent in coming.values():
-                for future in sent.staged:
-                    future.cancel()
             for number, sent in coming.items():
                 finish_copy(*sent.events)
-                for future in sent.staged:
-                    if not future.cancelled():
-                        finish_copy(_result(future))
                 if self.kept and not sent.staged:
                     self._here[number] |= sent.rows
 
-    def _arrive(self, number: int, sent: Sent) -> None:
+    def _arrive(self, number: int, sent: Sent, pieces: Pieces | None) -> None:
         """Wait until a part is there."""
-        finish_copy(*sent.events, *(_result(future) for future in sent.staged))
+        finish_copy(*sent.events)
+        if pieces is not None:
+            pieces.finish(*sent.staged)
         if self.kept:
             self._here[number] |= sent.rows
 
-    def _send(self, number: int, needed: NDArray[np.bool_], fillers: ThreadPoolExecutor) -> Sent:
+    def _send(
+        self,
+        number: int,
+        needed: NDArray[np.bool_],
+        queue: cl.CommandQueue,
+        pieces: Pieces | None,
+    ) -> Sent:
         span = self._spans[number]
         buffer = self._target(number, span)
         wanted = needed & ~self._here[number] if self.kept else needed
         sent = Sent(buffer, wanted)
-        assert self._copies is not None  # noqa: S101 (for mypy: there is a queue where this is used)
-        queue = self._copies.queue
         rows = self.traces[span.trace].rows(self.kind)
-        whole = span.begin + span.padded <= rows.values.shape[1]
-        pinned = rows.pinned is not None and rows.prepared and whole
         for variable in np.flatnonzero(wanted).tolist():
             offset = variable * span.padded * ELEMENT_BYTES
-            if pinned:
-                row = rows.values[variable, span.begin : span.begin + span.padded]
-                event = cl.enqueue_copy(
-                    queue, buffer.buffer, row, dst_offset=offset, is_blocking=False
-                )
-                sent.events.append(copied(event, row.nbytes))
+            if pieces is not None and not self._pinned(span):
+                sent.staged += self._stage(span, variable, pieces, buffer, offset)
                 continue
-            for begin in range(0, span.padded, STAGED):
-                place = offset + begin * ELEMENT_BYTES
-                stage = partial(self._stage, span, variable, begin, queue, buffer, place)
-                if self.device.is_simulator:
-                    # It crashes where another thread maps memory.
-                    sent.events.append(stage())
-                else:
-                    sent.staged.append(fillers.submit(stage))
+            row = rows.values[variable, span.begin : span.begin + span.padded]
+            event = cl.enqueue_copy(queue, buffer.buffer, row, dst_offset=offset, is_blocking=False)
+            sent.events.append(copied(event, row.nbytes))
         queue.flush()
         self.copied_bytes += int(np.count_nonzero(wanted)) * span.padded * ELEMENT_BYTES
         return sent
 
     def _stage(
-        self,
-        span: Span,
-        variable: int,
-        begin: int,
-        queue: cl.CommandQueue,
-        buffer: Allocation,
-        place: int,
-    ) -> cl.Event:
+        self, span: Span, variable: int, pieces: Pieces, buffer: Allocation, offset: int
+    ) -> Iterator[Future[cl.Event]]:
+        """Send a row in pieces of about the same length."""
         trace = self.traces[span.trace]
-        count = min(STAGED, span.padded - begin)
-        first = span.begin + begin
+        most = self._staging.slot_bytes // ELEMENT_BYTES
+        count = -(-span.padded // most)
+        length = -(-span.padded // (count * MULTIPLE)) * MULTIPLE
 
-        def fill(words: NDArray[np.uint32]) -> None:
-            end = min(first + count, span.end)
+        def fill(begin: int, words: NDArray[np.uint8]) -> None:
+            first = span.begin + begin
+            end = min(first + len(words) // ELEMENT_BYTES, span.end)
             trace.stage(self.kind, variable, first, end, words.view(self._dtype))
 
-        return self._staging.send(fill, count, queue, buffer.buffer, place)
+        for begin in range(0, span.padded, length):
+            size = ELEMENT_BYTES * min(length, span.padded - begin)
+            place = offset + ELEMENT_BYTES * begin
+            yield pieces.send(partial(fill, begin), size, buffer.buffer, place)
 
     def _target(self, number: int, span: Span) -> Allocation:
         name = f"rows of {self.variables} {self.kind} variables"
@@ -351,13 +295,3 @@ class Chunks:
             allocation.release()
         self._held, self._here, self._slots = {}, {}, []
         self._direct = None
-
-
-def _result(future: Future[Any]) -> Any:
-    """Wait for a thread, answering Ctrl-C."""
-    while True:
-        try:
-            return future.result(timeout=LONGEST_DEAFNESS_S)
-        except TimeoutError:
-            if future.done():
-                raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.invariants.chunks import Chunks, Staging
+from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.config import MiningConfig
 from clgraph.algorithms.invariants.dictionary import batches, size
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
@@ -15,6 +15,7 @@ from clgraph.algorithms.invariants.result import MiningResult, MiningStats
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
 from clgraph.algorithms.invariants.trace import Trace
+from clgraph.device.memory.staging import Staging
 from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -96,7 +97,9 @@ class InvariantMiner(Plan):
         self.inference = inference
         self.config = MiningConfig.of(config)
         self.families = families_of(self.templates, tolerance)
-        self._staging = Staging(self.device)
+        # A simulator crashes where another thread maps memory.
+        threads = 0 if self.device.is_simulator else None
+        self._staging = self.device.staging or Staging(self.device, threads=threads)
         self._sweepers = [
             Sweeper(self.device, family, tolerance, self.config) for family in self.families
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from clgraph.algorithms.invariants.inference import (
 )
 from clgraph.algorithms.invariants.ranges import RangeFinder, Ranges, verdicts
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper, Work
-from clgraph.algorithms.invariants.trace import WORD_BITS
+from clgraph.algorithms.invariants.trace import MOST_VARIABLES, WORD_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["KnownRanges", "Phase", "mine_booleans"]
 
 GROWTH = 16  # of the part of the first chunk that is tried between two looks at what is alive
-TILE = 4  # variables; tuples of the same tiles follow each other, so that their rows stay cached
+# Of a variable: tuples of the same tiles of variables follow each other, so that rows stay cached.
+TILE_BITS = 2
+VARIABLE_BITS = (MOST_VARIABLES - 1).bit_length()
 MULTIPLE = 64
 RANGES_PAY = 2  # times as many rows looked at for tuples as there are
 SHORT_CHUNK = 1 << 12  # elements, of which ranges are not worth a launch
@@ -160,14 +162,11 @@ class Phase:
         """
         instants, kept, alive = 0, self._nothing(), self._none_alive()
         started = False
-        everything = np.ones(self._chunks.variables, bool)
 
         def needed() -> NDArray[np.bool_]:
             if not started:
-                return everything
-            rows = np.zeros(self._chunks.variables, bool)
-            rows[kept] = True
-            return rows
+                return np.ones(self._chunks.variables, bool)
+            return _used(kept, self._chunks.variables)
 
         for chunk in self._chunks.parts(needed):
             for begin, end in self._parts(chunk, first=not started):
@@ -220,9 +219,7 @@ class Phase:
             found.append(self._look(chunk, begin, end, part[some], alive[some]))
         kept = np.concatenate([part for part, _ in found])
         alive = np.concatenate([part for _, part in found])
-        # Tuples of the same few variables follow each other, with the last variables kept longest.
-        keys = [kept[:, i] for i in range(self.family.arity)]
-        order = np.lexsort([*keys, *(key // TILE for key in keys)])
+        order = np.argsort(_by_tiles(kept))
         return kept[order], alive[order]
 
     def _look(
@@ -240,21 +237,25 @@ class Phase:
             alive, open_here = self._by_ranges(chunk, tuples, alive)
         wanted = np.zeros(len(tuples), np.uint32)
         for i, mask in enumerate(self._masks):
-            wanted[open_here[:, i]] |= mask
+            wanted |= open_here[:, i] * mask
         asked = wanted != 0
         failed = np.zeros(len(tuples), np.uint32)
         if asked.any():
+            to_try, conditions = _rows(asked, tuples, wanted)
             failed[asked] = self._sweeper.failed(
-                chunk, begin, end, tuples[asked], wanted[asked], self.work, self._scratch
+                chunk, begin, end, to_try, conditions, self.work, self._scratch
             )
-        alive = alive & (~open_here | ((failed[:, None] & self._masks) == 0))
-        some = alive.any(axis=1)
-        return tuples[some], alive[some]
+        if failed.any():
+            alive = alive & ~(open_here & ((failed[:, None] & self._masks) != 0))
+        tuples, alive = _rows(alive.T.copy().any(axis=0), tuples, alive)
+        return tuples, alive
 
     def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:
         """Whether finding the ranges of their variables is less than looking at all tuples."""
-        enough = tuples.size > RANGES_PAY * len(np.unique(tuples))
-        return enough and end - begin > chunk.elements // 2 and chunk.elements > SHORT_CHUNK
+        if end - begin <= chunk.elements // 2 or chunk.elements <= SHORT_CHUNK:
+            return False
+        rows = np.count_nonzero(_used(tuples, self._chunks.variables))
+        return bool(tuples.size > RANGES_PAY * rows)
 
     def _by_ranges(
         self, chunk: Chunk, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]
@@ -269,6 +270,26 @@ class Phase:
             alive[:, i] &= ~never
             open_here[:, i] &= ~(always | never)
         return alive, open_here
+
+
+def _by_tiles(tuples: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Keys by which tuples of the same few variables follow each other, the last kept longest."""
+    keys = np.zeros(len(tuples), np.uint64)
+    for column in tuples.T[::-1]:
+        keys = keys << np.uint64(VARIABLE_BITS - TILE_BITS) | column >> TILE_BITS
+    for column in tuples.T[::-1]:
+        keys = keys << np.uint64(TILE_BITS) | column & ((1 << TILE_BITS) - 1)
+    return keys
+
+
+def _used(tuples: NDArray[np.uint32], variables: int) -> NDArray[np.bool_]:
+    """Which variables some tuple has, bool [variables]."""
+    return np.bincount(tuples.reshape(-1), minlength=variables) > 0
+
+
+def _rows(wanted: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Rows of some arrays: the arrays themselves where all are wanted, as most often."""
+    return arrays if wanted.all() else tuple(array.compress(wanted, axis=0) for array in arrays)
 
 
 def mine_booleans(phases: list[Phase], n: int, found: Found) -> None:

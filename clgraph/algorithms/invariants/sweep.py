@@ -62,12 +62,18 @@ class Scratch:
     ----------
     device : Device
         Where.
+
+    Notes
+    -----
+    Most tuples that are alive in one part of a trace are in the next, so a dictionary is copied
+    only when it changes: a copy would also wait for parts of the trace that are on their way.
     """
 
     def __init__(self, device: Device) -> None:
         self._memory = Memory(device)
         self._held: Allocation | None = None
         self._sent: cl.Event | None = None
+        self._entries: NDArray[np.uint32] | None = None
 
     def put(self, table: NDArray[np.uint32]) -> Allocation:
         """Enqueue a copy of some words to the device; what an earlier call gave is gone.
@@ -75,6 +81,7 @@ class Scratch:
         Nobody waits for it: the queue keeps its order, and the words must stay as they are until
         something behind the copy has been waited for.
         """
+        self._entries = None
         if self._held is None or self._held.count < len(table):
             self.close()
             count = max(len(table), LEAST_WORDS)
@@ -85,8 +92,24 @@ class Scratch:
         copied(self._sent, table.nbytes)
         return self._held
 
+    def put_entries(self, entries: NDArray[np.uint32]) -> Allocation:
+        """Enqueue having entries [count, 4] on the device, behind zeros for as many whole fours."""
+        count = len(entries)
+        zeros = -(-count // 4) * 4
+        there = self._entries
+        if self._held is not None and there is not None and np.array_equal(there, entries):
+            queue, word = self._memory.device.queue, np.zeros(1, np.uint32)
+            self._sent = cl.enqueue_fill_buffer(queue, self._held.buffer, word, 0, 4 * zeros)
+            return self._held
+        table = np.zeros(zeros + 4 * count, np.uint32)
+        table[zeros:] = entries.reshape(-1)
+        held = self.put(table)
+        self._entries = table[zeros:].reshape(count, 4)
+        return held
+
     def close(self) -> None:
         """Free the memory."""
+        self._entries = None
         if self._sent is not None:
             finish_copy(self._sent)
             self._sent = None
@@ -170,6 +193,8 @@ class Sweeper:
         entries[:, 3] = wanted
         most = GPU_LAUNCH if not self.device.traits.is_cpu else CPU_LAUNCH
         step = max(most // max(end - begin, 1), 1)
+        if step >= count:
+            return self._launch(chunk, begin, end, entries, work, scratch)
         result = np.empty(count, np.uint32)
         for first in range(0, count, step):
             part = entries[first : first + step]
@@ -186,10 +211,7 @@ class Sweeper:
         scratch: Scratch,
     ) -> NDArray[np.uint32]:
         count = len(entries)
-        padded = -(-count // 4) * 4
-        table = np.zeros(padded + 4 * count, np.uint32)
-        table[padded:] = entries.reshape(-1)
-        held = scratch.put(table)
+        held = scratch.put_entries(entries)
         kernel, groups, last = self._shape(entries, (end - begin) // self.width)
         event = kernel.launch(
             groups * self.group_size,
@@ -212,7 +234,7 @@ class Sweeper:
     def _shape(self, entries: NDArray[np.uint32], vectors: int) -> tuple[Any, int, int]:
         """Choose the kernel, its groups, and the segments of a tuple or the vectors of a slice."""
         count = len(entries)
-        rows = len(np.unique(entries[:, : self.family.arity]))
+        rows = int(np.count_nonzero(np.bincount(entries[:, : self.family.arity].reshape(-1))))
         sweep = self._choose(count, rows, vectors)
         units = self.device.traits.compute_units
         if isinstance(sweep, Tiled):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
 
-__all__ = ["PAGE_BYTES", "WORD_BITS", "Trace", "empty_rows", "pack"]
+__all__ = ["MOST_VARIABLES", "PAGE_BYTES", "WORD_BITS", "Trace", "empty_rows", "pack"]
 
 log = logging.getLogger("clgraph")
 

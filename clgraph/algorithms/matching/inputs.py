@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ONE", "LabelCodes", "fixed_point", "load_similarity", "read_labels", "simple_graph"]
+__all__ = ["ONE", "LabelCodes", "fixed_point", "load_similarity", "one_each", "read_labels",
+           "simple_graph"]  # fmt: skip
 
 ONE = 1 << 20  # a similarity of 1: a step of 1e-6, and sums of 2^43 of them fit 64 bits
 UNKNOWN = np.uint32(2**32 - 1)  # code of query labels that no vertex of the target has
@@ -232,3 +234,15 @@ def load_similarity(path: str | Path) -> Any:
 def read_labels(path: str | Path) -> list[str]:
     """Read labels, one a line, in the order of the vertices."""
     return Path(path).read_text("utf-8").splitlines()
+
+
+def one_each(name: str, given: Any, count: int, *, several: bool) -> list[Any]:
+    """Give one thing for each query: the entries of a list, or what a single query was given."""
+    if not several or given is None:
+        return [given] * count
+    listed = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    if not listed or len(given) != count:
+        raise InvalidArgumentError(
+            f"{name} for {count} queries must be a list with one entry for each query."
+        )
+    return list(given)

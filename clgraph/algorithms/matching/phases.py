@@ -187,10 +187,9 @@ class Phases:
 
     def hold(self, batch: QueryBatch) -> Held:
         """Bring a batch onto the device."""
-        arrays = {
-            name: self.work.upload(name, array.astype(np.uint32))
-            for name, array in batch.arrays.items()
-        }
+        arrays = self.work.upload_all(
+            {name: array.astype(np.uint32) for name, array in batch.arrays.items()}
+        )
         first = batch.queries[0]
         if first.similarities is not None:
             matrix = np.concatenate([query.similarities for query in batch.queries])
@@ -407,10 +406,13 @@ class Phases:
         self.each(log, batch.rows, scan, every_row, rows, blocks, row_sums)
         return Drawn(scores, row_sums)
 
-    def draw(self, held: Held, request: Request) -> Drawn:
-        """Run the first two phases."""
+    def score(self, held: Held, request: Request) -> Drawn:
+        """Run the first phase."""
+        return self.weigh(held, *self.similarities(held, request.levels), request.label_floor)
+
+    def draw(self, held: Held, request: Request, drawn: Drawn) -> None:
+        """Run the second phase, by what the first left."""
         batch, arrays = held.batch, held.arrays
-        drawn = self.weigh(held, *self.similarities(held, request.levels), request.label_floor)
         scores, row_sums = drawn.scores, drawn.row_sums
         rows, blocks = np.uint32(batch.rows), np.uint32(self.blocks)
         parts = batch.rows * self.blocks
@@ -448,7 +450,6 @@ class Phases:
             )
             if end < draws:  # the host can be interrupted between two launches, not within one
                 log.wait()
-        return drawn
 
     def extend(
         self, held: Held, request: Request, drawn: Drawn, progress: Progress | None

@@ -1,9 +1,8 @@
-"""Approximate subgraph matching: the plan for a target, and the function."""
+"""Approximate subgraph matching: the plan for a target."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +11,13 @@ import numpy as np
 
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.matching.exact import exact_matches
-from clgraph.algorithms.matching.inputs import ONE, LabelCodes, fixed_point, simple_graph
+from clgraph.algorithms.matching.inputs import (
+    ONE,
+    LabelCodes,
+    fixed_point,
+    one_each,
+    simple_graph,
+)
 from clgraph.algorithms.matching.phases import Phases, Request
 from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
 
-__all__ = ["SubgraphMatching", "subgraph_matching"]
+__all__ = ["SubgraphMatching"]
 
 T = TypeVar("T")
 
@@ -194,7 +199,10 @@ class SubgraphMatching(Plan):
         stats = MatchingStats(queries=len(queries), config=asdict(self.config))
         with self._lock:
             if self._phases is None:
-                results = [self._unmatched(query, request.k, stats) for query in queries]
+                results = [
+                    MatchingResult.without_images(query.graph, self.target, request.k, stats)
+                    for query in queries
+                ]
             elif exact:
                 results = [
                     self._with_room(partial(self._exact, query, request.k, stop, stats, progress))
@@ -203,7 +211,7 @@ class SubgraphMatching(Plan):
             else:
                 results = self._approximate(queries, request, stats, progress)
         for result in results:
-            _arrange(result, sort=sort and not exact, distinct=distinct)
+            result.arrange(sort=sort and not exact, distinct=distinct)
         stats.total_ms = 1e3 * (time.perf_counter() - began)
         stats.kernel_ms = sum(stats.phases.values())
         stats.phases["transfers"] = max(stats.total_ms - stats.kernel_ms, 0.0)
@@ -211,6 +219,34 @@ class SubgraphMatching(Plan):
             for one, result in zip(queries, results, strict=True):
                 result.verify(self._similarity(one))
         return results if several else results[0]
+
+    def run_until(
+        self, phase: str, query: Any, *, labels: Any = None, similarity: Any = None, k: int = 1000
+    ) -> None:
+        """Match a query up to the end of a phase, and wait: for who measures what phases take.
+
+        Parameters
+        ----------
+        phase : {"transfers", "probabilities", "seeds", "extension"}
+            The last one: only the upload of the query, the first two, or all.
+        query, labels, similarity, k
+            As for `run`, of one query.
+        """
+        if phase == "extension" or self._phases is None:
+            self.run(query, labels=labels, similarity=similarity, k=k, sort=False)
+            return
+        request = Request(k=k, levels=2, iterations=0, seed=0, label_floor=self._floor(None))
+        (one,) = self._queries([query], labels, similarity, request, several=False)
+        with self._lock:
+            self._with_room(partial(self._first_phases, self._phases, one, request, phase))
+
+    def _first_phases(self, phases: Phases, query: Query, request: Request, last: str) -> None:
+        held = phases.hold(QueryBatch([query]))
+        if last != "transfers":
+            drawn = phases.score(held, request)
+            if last == "seeds":
+                phases.draw(held, request, drawn)
+            held.logs[last].wait()
 
     def probabilities(
         self, query: Any, *, labels: Any = None, similarity: Any = None, **options: Any
@@ -312,8 +348,8 @@ class SubgraphMatching(Plan):
             raise InvalidArgumentError("there are no queries; pass at least one.")
         if labels is not None and similarity is not None:
             raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
-        all_labels = _one_each("labels", labels, len(graphs), several=several)
-        all_similarities = _one_each("similarity", similarity, len(graphs), several=several)
+        all_labels = one_each("labels", labels, len(graphs), several=several)
+        all_similarities = one_each("similarity", similarity, len(graphs), several=several)
         queries = []
         for graph, own, alike in zip(graphs, all_labels, all_similarities, strict=True):
             simple = simple_graph(graph, "query")
@@ -368,7 +404,8 @@ class SubgraphMatching(Plan):
         progress: Progress | None,
     ) -> Matches:
         held = phases.hold(batch)
-        drawn = phases.draw(held, request)
+        drawn = phases.score(held, request)
+        phases.draw(held, request, drawn)
         matches = phases.extend(held, request, drawn, progress)
         self._note(stats, held)
         return matches
@@ -410,162 +447,3 @@ class SubgraphMatching(Plan):
                 stats.phases[name] = stats.phases.get(name, 0.0) + log.kernel_ms
             stats.launches += log.launches
         stats.device_bytes = max(stats.device_bytes, self.device.ledger.used_bytes)
-
-    def _unmatched(self, query: Query, k: int, stats: MatchingStats) -> MatchingResult:
-        """Give matches in a target without vertices."""
-        mapping = np.full((k, query.graph.n), -1, np.int32)
-        parts = {
-            "labels": np.zeros(k),
-            "edges": np.full(k, query.graph.m / 2),
-            "nodes": np.full(k, float(query.graph.n)),
-        }
-        return MatchingResult(query.graph, self.target, mapping, parts, stats, count=k)
-
-
-def _one_each(name: str, given: Any, count: int, *, several: bool) -> list[Any]:
-    if not several or given is None:
-        return [given] * count
-    listed = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
-    if not listed or len(given) != count:
-        raise InvalidArgumentError(
-            f"{name} for {count} queries must be a list with one entry for each query."
-        )
-    return list(given)
-
-
-def _arrange(result: MatchingResult, *, sort: bool, distinct: bool) -> None:
-    """Sort matches by cost, and drop those that repeat another."""
-    order = np.arange(len(result.mapping))
-    if distinct:
-        order = np.sort(np.unique(result.mapping, axis=0, return_index=True)[1])
-        result.distinct_ratio = len(order) / max(len(result.mapping), 1)
-    if sort:
-        order = order[np.argsort(result.cost[order], kind="stable")]
-    if sort or distinct:
-        result.mapping = result.mapping[order]
-        result.cost_parts = {part: values[order] for part, values in result.cost_parts.items()}
-        result.__dict__.pop("cost", None)
-
-
-def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
-    target: Any,
-    query: Any = None,
-    *,
-    queries: Sequence[Any] | None = None,
-    labels: tuple[Any, Any] | None = None,
-    similarity: Any = None,
-    k: int = 1000,
-    max_level: int = 2,
-    label_floor: float | None = None,
-    iterations: int | None = None,
-    seed: int = 0,
-    distinct: bool = False,
-    sort: bool = True,
-    exact: bool = False,
-    limit: int | None = None,
-    config: MatchingConfig | str | None = None,
-    device: Device | str | None = None,
-    verify: bool = False,
-    progress: Progress | None = None,
-) -> Any:
-    """Find approximate occurrences of a small labelled graph in a large one.
-
-    Parameters
-    ----------
-    target : Graph or scipy.sparse matrix
-        Undirected; self-loops, parallel edges and weights are ignored.
-    query : Graph or scipy.sparse matrix
-        What to look for, undirected as well.
-    queries : list of Graph or scipy.sparse matrix, optional
-        Several instead, matched in the same launches.
-    labels : tuple, optional
-        Labels of the target's vertices, and of the query's (for several queries, a list with those
-        of each): any hashables. Without labels and similarities, all vertices are alike.
-    similarity : array_like, scipy.sparse matrix or path, optional
-        Instead of labels: [|V|, n] in [0, 1].
-    k, max_level, label_floor, iterations, seed, distinct, sort, exact, limit, verify, progress
-        As for `SubgraphMatching.run`.
-    config : MatchingConfig or str, optional
-        A configuration or the name of a preset: "auto", "product", "thesis", "thesis-bfs".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-
-    Returns
-    -------
-    MatchingResult or list of them
-        ``mapping`` int32 [k, |V|], -1 for unmatched vertices; ``cost`` float64 [k] in [0, 1];
-        ``cost_parts``; ``best``; ``to_networkx()``; ``stats``. A list for several queries.
-
-    Raises
-    ------
-    InvalidGraphError
-        If a graph has an edge without a reverse.
-    InvalidArgumentError
-        If a query is empty, labels are missing, a similarity has the wrong shape or an entry
-        outside of [0, 1], or another argument is out of range.
-    DeviceMemoryError
-        If target and query do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
-
-    Notes
-    -----
-    Matches are drawn at random: a seed pair in proportion to how alike the neighbourhoods are, then
-    pair by pair in proportion to similarity and connections. The same seed gives the same matches
-    on every device. A match may leave out query vertices; each costs 1, as does each edge that is
-    not kept and each label that differs, over the number of vertices and edges of the query.
-
-    References
-    ----------
-    .. [1] V. Bonnici, F. Busato, G. Micale, N. Bombieri, A. Pulvirenti, R. Giugno, "APPAGATO: an
-           approximate parallel and stochastic graph querying tool for biological networks",
-           Bioinformatics 32(14), 2016.
-
-    Examples
-    --------
-    >>> import clgraph as cg
-    >>> target = cg.from_edges([0, 0, 0, 1, 2, 2, 4], [1, 2, 3, 2, 3, 4, 5], symmetrize=True)
-    >>> query = cg.from_edges([0, 0, 1], [1, 2, 2], symmetrize=True)
-    >>> result = cg.subgraph_matching(target, query, labels=("ABCADB", "ABC"), k=20)
-    >>> result.best.tolist(), float(result.cost.min())
-    ([0, 1, 2], 0.0)
-    """
-    if (query is None) == (queries is None):
-        raise InvalidArgumentError("pass either query, or queries.")
-    of_target, of_query = _both_labels(labels)
-    if similarity is not None and labels is not None:
-        raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
-    plan = SubgraphMatching(
-        target, labels=of_target, config=config, device=device, progress=progress
-    )
-    return plan.run(
-        query if queries is None else list(queries),
-        labels=of_query,
-        similarity=similarity,
-        k=k,
-        max_level=max_level,
-        label_floor=label_floor,
-        iterations=iterations,
-        seed=seed,
-        distinct=distinct,
-        sort=sort,
-        exact=exact,
-        limit=limit,
-        verify=verify,
-        progress=progress,
-    )
-
-
-def _both_labels(labels: tuple[Any, Any] | None) -> tuple[Any, Any]:
-    if labels is None:
-        return None, None
-    if not isinstance(labels, (tuple, list)) or len(labels) != 2:
-        raise InvalidArgumentError(
-            "labels must be a pair: those of the target, those of the query."
-        )
-    of_target, of_query = labels
-    if of_target is None or of_query is None:
-        raise InvalidArgumentError(
-            "labels must be a pair: those of the target, those of the query; one of them is None."
-        )
-    return of_target, of_query

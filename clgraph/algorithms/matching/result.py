@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -82,6 +82,17 @@ class MatchingResult:
     complete: bool = False
     count: int = 0
 
+    @classmethod
+    def without_images(cls, query: Graph, target: Graph, k: int, stats: MatchingStats) -> Self:
+        """Give matches in a target without vertices."""
+        mapping = np.full((k, query.n), -1, np.int32)
+        parts = {
+            "labels": np.zeros(k),
+            "edges": np.full(k, query.m / 2),
+            "nodes": np.full(k, float(query.n)),
+        }
+        return cls(query, target, mapping, parts, stats, count=k)
+
     def __repr__(self) -> str:
         """Tell how many there are and what the best costs."""
         best = f", best cost {self.cost.min():.4g}" if len(self.cost) else ""
@@ -119,6 +130,19 @@ class MatchingResult:
         if not len(self.mapping):
             return 0.0
         return len(np.unique(self.mapping, axis=0)) / len(self.mapping)
+
+    def arrange(self, *, sort: bool, distinct: bool) -> None:
+        """Sort the matches by cost, and drop those that repeat another."""
+        order = np.arange(len(self.mapping))
+        if distinct:
+            order = np.sort(np.unique(self.mapping, axis=0, return_index=True)[1])
+            self.distinct_ratio = len(order) / max(len(self.mapping), 1)
+        if sort:
+            order = order[np.argsort(self.cost[order], kind="stable")]
+        if sort or distinct:
+            self.mapping = self.mapping[order]
+            self.cost_parts = {part: values[order] for part, values in self.cost_parts.items()}
+            self.__dict__.pop("cost", None)
 
     def to_networkx(self, match: int | None = None) -> Any:
         """Give the query as a networkx graph that says where it was found.

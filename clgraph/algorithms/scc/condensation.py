@@ -108,7 +108,7 @@ def condensation(
     graph = as_graph(graph)
     found = scc(graph, config=config, device=device, progress=progress, verify=verify)
     membership = found.labels
-    tails, heads = membership[row_ids(graph.indptr)], membership[graph.indices]
-    between = tails != heads
-    contracted = from_edges(tails[between], heads[between], n=found.count, dedup=True)
+    sources, targets = membership[row_ids(graph.indptr)], membership[graph.indices]
+    between = sources != targets
+    contracted = from_edges(sources[between], targets[between], n=found.count, dedup=True)
     return Condensation.of((contracted.indptr, contracted.indices, None), membership)

@@ -11,7 +11,8 @@ from clgraph.algorithms.triangles.orient import faults
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
-from clgraph.graph import from_edges
+from clgraph.graph import Graph, from_edges
+from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
-    from clgraph.graph import Graph
 
 __all__ = ["as_stored", "cleaned", "simple_graph"]
 
@@ -36,7 +36,8 @@ def simple_graph(
     device : Device
         What looks for such edges.
     clean : bool
-        Whether to make such a graph of one that is not, in O(m log m) on the host.
+        Whether to make such a graph of one that is not, on the host: in O(m) where an undirected
+        graph has self-loops at most, else in O(m log m).
     progress : callable or True, optional
         Called while the graph is uploaded.
 
@@ -72,17 +73,44 @@ def simple_graph(
 
 
 def cleaned(graph: Graph) -> Graph:
-    """Give the graph with every edge both ways and once, and no self-loops."""
+    """Give the graph with every edge both ways and once, and no self-loops.
+
+    That is the graph itself, if it is so.
+    """
+    if not (graph.directed or _repeats(graph)):
+        kept = _not_loops(graph)
+        if kept.all():
+            return graph
+        before = np.concatenate([[0], np.cumsum(kept)])
+        indptr = before[graph.indptr].astype(graph.indptr.dtype)
+        return Graph.trusted((indptr, graph.indices[kept], None), directed=False)
     tails, heads, _ = graph.listed_edges()
     return from_edges(
         tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
     )
 
 
+def _not_loops(graph: Graph) -> NDArray[np.bool_]:
+    """Tell which stored edges are no self-loops."""
+    different: NDArray[np.bool_] = row_ids(graph.indptr) != graph.indices
+    return different
+
+
+def _repeats(graph: Graph) -> bool:
+    """Tell whether an edge follows an equal one in its row, which ascends."""
+    same = np.flatnonzero(graph.indices[1:] == graph.indices[:-1]) + 1
+    return bool((graph.indptr[np.searchsorted(graph.indptr, same)] != same).any())
+
+
 def as_stored(values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]:
     """Give each stored edge of a graph what is known of it in the cleaned one, or 0."""
     if simple is graph:
         return values
+    kept = None if graph.directed else _not_loops(graph)
+    if kept is not None and np.count_nonzero(kept) == simple.m:
+        spread = np.zeros(graph.m, values.dtype)
+        spread[kept] = values
+        return spread
     n = np.int64(graph.n)
     keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
     wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices

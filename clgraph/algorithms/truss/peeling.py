@@ -201,7 +201,7 @@ class Peeling:
         ordered: bool = False,
     ) -> None:
         self.items = items
-        self._device, self.incidence = device, incidence
+        self.device, self.incidence = device, incidence
         traits = device.traits
         resolved = resolve_stages(
             _shaped(config, traits, incidence.kind),
@@ -268,7 +268,7 @@ class Peeling:
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
         """Enqueue what puts all items back."""
-        copy(log, self._device, counts, self.counts)
+        copy(log, self.device, counts, self.counts)
         for array in (self.status, self.numbers):
             event = array.clear()
             log.add(event, event)

@@ -12,8 +12,9 @@ import numpy as np
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
-from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling, copy
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
@@ -31,32 +32,12 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["LEAST_K", "Truss", "truss_order"]
+__all__ = ["Truss"]
 
 PARTS = ("count", "list")  # of what is prepared
-LEAST_K = 2  # of a truss: every edge is in the 2-truss
-# Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
-ABOVE = 3
 # Triangles from which on bisection takes less time than all levels: on an H200 0.97 of it with 424
 # million, 1.1 to 1.3 times as much with 0.7 to 18 million.
 BISECTED = 100_000_000
-
-
-def truss_order(k: int) -> int:
-    """Check which truss is asked for.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not an integer of at least 2.
-    """
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise InvalidArgumentError(f"k={k!r} is not an integer.")
-    if k < LEAST_K:
-        raise InvalidArgumentError(
-            f"k={k} is less than 2, and all edges are in the 2-truss already; use k=2 or more."
-        )
-    return int(k)
 
 
 class Truss(StaysHere):
@@ -218,15 +199,36 @@ class Truss(StaysHere):
             By stored edge. Of its triangles with edges of greater numbers, or of its own that are
             not before it, an edge of number k has k - 2 at most. Any such order may be given.
         """
+        held = self._spread("removals")
+        if held is None:  # nothing is in any triangle
+            return np.zeros(self.graph.m, np.uint32)
+        return as_stored(held.read(), self.simple, self.graph)
+
+    def on_device(self) -> tuple[Allocation, Allocation] | None:
+        """Give numbers and `removals` where they are, after a run for all numbers.
+
+        Returns
+        -------
+        pair of Allocation, or None
+            uint32 [m] each. None where they have to be made on the host: of a graph that had to be
+            cleaned, or that has no triangles.
+        """
+        if self.simple is not self.graph:
+            return None
+        numbers, removals = self._spread("numbers"), self._spread("removals")
+        return None if numbers is None or removals is None else (numbers, removals)
+
+    def _spread(self, name: str) -> Allocation | None:
+        """Bring what peeling noted of edges to both places of each; None without triangles."""
         with self._lock:
-            peeling = self._peeling
-            if peeling is None or peeling.removals is None:  # nothing is in any triangle
-                return np.zeros(self.graph.m, np.uint32)
+            values = None if self._peeling is None else getattr(self._peeling, name)
+            if values is None or self.method == "none":
+                return None
             log = SweepLog()
-            held = self._memory.allocate("removals", self.simple.m, np.uint32)
-            self._edges.spread(log, peeling.removals, held)
+            held = self._memory.allocate(name, self.simple.m, np.uint32)
+            self._edges.spread(log, values, held)
             log.wait()
-            return as_stored(held.read(), self.simple, self.graph)
+            return held
 
     def _run(
         self,
@@ -250,7 +252,12 @@ class Truss(StaysHere):
                 max_k = LEAST_K if greatest or k is None else None
                 left = edges if k is None or k == LEAST_K else 0
             elif greatest and self._bisects():
-                max_k, left = self._greatest(log, peeling, peeled, probes, progress)
+                counted = self._edges.supports
+                max_k, left, tried = bisected(
+                    log, peeling, counted, self._memory, self.simple.max_degree, progress
+                )
+                peeled.extend(one for _, one in tried)
+                probes.extend((k, one.left > 0) for k, one in tried)
             elif k is None:
                 peeled.append(self._peel(log, peeling, progress=progress))
                 max_k, left = peeled[-1].level + ABOVE - 1, edges
@@ -354,66 +361,6 @@ class Truss(StaysHere):
             return 0
         peeled.append(self._peel(log, peeling, progress=progress, k=k))
         return peeled[-1].left
-
-    def _greatest(
-        self,
-        log: SweepLog,
-        peeling: Peeling,
-        peeled: list[Peeled],
-        probes: list[tuple[int, bool]],
-        progress: Progress | None,
-    ) -> tuple[int, int]:
-        """Find the greatest k, and leave its truss."""
-        device, edges = self.device, self._edges
-        saved = [
-            self._memory.allocate(f"saved_{name}", array.count, array.dtype)
-            for name, array in self._state(peeling)
-        ]
-        names = self._state(peeling)
-
-        def restore() -> None:
-            for (_, array), kept in zip(names, saved, strict=True):
-                copy(log, device, kept, array)
-
-        def save() -> None:
-            for (_, array), kept in zip(names, saved, strict=True):
-                copy(log, device, array, kept)
-
-        peeling.begin(log, edges.supports)
-        save()
-        low, left = LEAST_K, peeling.items
-        # A k-truss has k (k - 1) / 2 edges at least, and its vertices k - 1 neighbours.
-        high = min(int((1 + (1 + 8 * left) ** 0.5) / 2), self.simple.max_degree + 1) + 1
-        while high - low > 1:
-            k = (low + high) // 2
-            found = peeling.run(
-                log,
-                restore,
-                left=left,
-                levels=(k - ABOVE, k - ABOVE),
-                quorum=k * (k - 1) // 2,
-                resumed=True,
-            )
-            peeled.append(found)
-            probes.append((k, found.left > 0))
-            if found.left:
-                low, left = k, found.left
-                high = min(high, int((1 + (1 + 8 * left) ** 0.5) / 2) + 1)
-                save()
-            else:
-                high = k
-            tell(progress, peeling.items - left, peeling.items, "peeling")
-        restore()
-        log.wait()  # before what was saved is given back
-        return low, left
-
-    @staticmethod
-    def _state(peeling: Peeling) -> tuple[tuple[str, Allocation], ...]:
-        return (
-            ("counts", peeling.counts),
-            ("status", peeling.status),
-            ("numbers", peeling.numbers),
-        )
 
     def _reader(self, log: SweepLog, *, left: int, numbers: bool) -> Callable[[], NDArray[Any]]:
         """Enqueue what brings numbers to stored edges; give what reads them, or who is left."""

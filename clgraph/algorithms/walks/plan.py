@@ -271,13 +271,13 @@ def _verify(
         If one begins elsewhere, takes a step that there is no edge for, or ends too early.
     """
     walks = result.walks.astype(np.int64)
-    tails = row_ids(graph.indptr, np.int64)
+    sources = row_ids(graph.indptr, np.int64)
     taken = np.ones(graph.m, np.bool_)
     if weighted:
         taken = np.asarray(graph.weights) > 0
-    known = np.unique(tails[taken] * graph.n + graph.indices[taken])
+    known = np.unique(sources[taken] * graph.n + graph.indices[taken])
     leads_on = np.zeros(graph.n, np.bool_)
-    leads_on[tails[taken]] = True
+    leads_on[sources[taken]] = True
     here, there = walks[:, :-1], walks[:, 1:]
     steps = there >= 0
     wrong = walks[:, 0] != begins

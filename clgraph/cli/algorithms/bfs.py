@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cli import searching
-from clgraph.cli.algorithms import clustered
+from clgraph.cli.algorithms import clustered, search
 from clgraph.cli.command import Command, Record, add_reading
-from clgraph.cli.progress import Progress
 from clgraph.cli.setting import add_setting, wanted
-from clgraph.cli.text import pairs
 
 if TYPE_CHECKING:
     import argparse
@@ -24,13 +21,7 @@ __all__ = ["COMMAND"]
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
-    start = parser.add_mutually_exclusive_group()
-    start.add_argument(
-        "--source", type=int, default=0, help="vertex to start from, counted from 0 (default 0)"
-    )
-    start.add_argument(
-        "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
-    )
+    search.add_start(parser, default=0, help="vertex to start from, counted from 0 (default 0)")
     searching.add_search(parser)
     add_setting(parser, BFSConfig)
     parser.add_argument("--max-depth", type=int, metavar="HOPS", help="go no further than this")
@@ -50,16 +41,7 @@ def _run(args: argparse.Namespace) -> Record:
     graph, read_s = searching.read_graph(args)
     if args.source_label is not None:
         args.source = searching.labelled(graph, args.source_label)
-    began = time.perf_counter()
-    with Progress("building kernels") as progress:
-        plan = clgraph.BFS(
-            graph,
-            predecessors=args.predecessors,
-            config=config,
-            device=device,
-            progress=progress.callback,
-        )
-    build_s = time.perf_counter() - began
+    plan, build_s = search.built(clgraph.BFS, graph, device, config, predecessors=args.predecessors)
     record = _search(plan, graph, device, args)
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
@@ -83,18 +65,9 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
         "reached": result.reached,
         "depth": result.depth,
         **times,
-        "edges_traversed": stats.edges_traversed,
-        "mteps": stats.edges_traversed / times["kernel_ms"] / 1e3
-        if times["kernel_ms"] > 0
-        else None,
+        **search.speed(stats.edges_traversed, times),
     }
-    if args.levels:
-        record["levels"] = searching.levels_record(stats.per_level)
-    if args.output is not None:
-        searching.write_result(args.output, graph, result, args.source)
-        record["output"] = args.output
-    if args.energy:
-        record["energy"] = searching.energy_of(once, device)
+    search.finish(record, args, graph, result, once, device)
     return record
 
 
@@ -113,14 +86,7 @@ def _render(record: Record) -> str:
         ),
         *searching.times_text(record),
     ]
-    if record["mteps"] is not None:
-        lines.append(("speed", searching.speed_text(record)))
-    if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"])))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    text = pairs(lines)
-    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
+    return search.shown(record, lines)
 
 
 def _config(record: Record) -> str:

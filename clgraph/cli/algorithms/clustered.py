@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
-from clgraph.cli.text import pairs
+from clgraph.cli.algorithms.search import shown, speed
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def search(args: argparse.Namespace, config: BFSConfig | str | None) -> Record:
     if not first:
         return {}
     device = comm.devices[0]
-    speed = stats.edges_traversed / times["kernel_ms"] / 1e3 if times["kernel_ms"] > 0 else None
     record: Record = {
         "graph": {
             "file": args.file,
@@ -105,8 +104,7 @@ def search(args: argparse.Namespace, config: BFSConfig | str | None) -> Record:
         "reached": result.reached,
         "depth": result.depth,
         **times,
-        "edges_traversed": stats.edges_traversed,
-        "mteps": speed,
+        **speed(stats.edges_traversed, times),
         "read_s": read_s,
         "build_s": build_s,
     }
@@ -158,9 +156,4 @@ def render(record: Record) -> str:
         ("reached", f"{record['reached']:,} vertices, depth {record['depth']:,}"),
         *searching.times_text(record),
     ]
-    if record["mteps"] is not None:
-        lines.append(("speed", searching.speed_text(record)))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    text = pairs(lines)
-    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
+    return shown(record, lines)

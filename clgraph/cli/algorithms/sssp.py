@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.sssp.config import SSSPConfig
 from clgraph.cli import searching
+from clgraph.cli.algorithms import search
 from clgraph.cli.algorithms.tuning import add_tuning, check_trace, trace_of, tuned_settings
 from clgraph.cli.command import Command, Record, add_reading
-from clgraph.cli.progress import Progress
 from clgraph.cli.setting import add_setting, wanted
-from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -26,16 +24,11 @@ __all__ = ["COMMAND"]
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
-    start = parser.add_mutually_exclusive_group()
-    start.add_argument(
-        "--source",
-        type=int,
+    search.add_start(
+        parser,
         nargs="+",
         metavar="VERTEX",
         help="where paths may begin, counted from 0 (default 0)",
-    )
-    start.add_argument(
-        "--source-label", metavar="ID", help="start from the vertex that the file calls ID"
     )
     searching.add_search(parser)
     parser.add_argument(
@@ -60,16 +53,9 @@ def _run(args: argparse.Namespace) -> Record:
     if args.source_label is not None:
         args.source = [searching.labelled(graph, args.source_label)]
     args.source = args.source or [0]
-    began = time.perf_counter()
-    with Progress("building kernels") as progress:
-        plan = clgraph.SSSP(
-            graph,
-            predecessors=args.predecessors,
-            config=config,
-            device=device,
-            progress=progress.callback,
-        )
-    build_s = time.perf_counter() - began
+    plan, build_s = search.built(
+        clgraph.SSSP, graph, device, config, predecessors=args.predecessors
+    )
     record = _search(plan, graph, device, args)
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
@@ -124,10 +110,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
         "stages": stats.levels,
         **times,
         "relaxations": stats.relaxations,
-        "edges_traversed": stats.edges_traversed,
-        "mteps": stats.edges_traversed / times["kernel_ms"] / 1e3
-        if times["kernel_ms"] > 0
-        else None,
+        **search.speed(stats.edges_traversed, times),
     }
     if args.target is not None:
         distance = result.distances[args.target]
@@ -135,16 +118,10 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
         record["target_distance"] = distance.item() if known else None
         if args.predecessors:
             record["path"] = result.path(args.target)
-    if args.levels:
-        record["levels"] = searching.levels_record(stats.per_level)
     if args.trace is not None:
         trace_of(args.trace, plan, result, args.source)
         record["trace"] = args.trace
-    if args.output is not None:
-        searching.write_result(args.output, graph, result, args.source)
-        record["output"] = args.output
-    if args.energy:
-        record["energy"] = searching.energy_of(once, device)
+    search.finish(record, args, graph, result, once, device)
     return record
 
 
@@ -177,18 +154,9 @@ def _render(record: Record) -> str:
         )
     if record.get("path"):
         lines.append(("path", " ".join(map(str, record["path"]))))
-    if record["mteps"] is not None:
-        lines.append(("speed", searching.speed_text(record)))
-    if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"])))
     if record["set_point"]:
         lines.insert(2, ("set-point", f"{record['set_point']:,.0f} edges per step"))
-    if "trace" in record:
-        lines.append(("drew", record["trace"]))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    text = pairs(lines)
-    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
+    return search.shown(record, lines)
 
 
 COMMAND = Command(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.cli.searching import check_place
+from clgraph.cli.searching import check_place, needs_matplotlib
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.formats.writing import written
 
@@ -67,10 +66,7 @@ def check_trace(path: str | None, *inputs: str) -> None:
             f"--trace {path} ends in none of {', '.join(PICTURES)}; name it so."
         )
     check_place(path, *inputs)
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InvalidArgumentError(
-            "--trace needs matplotlib, which is not installed; install clgraph[plot]."
-        )
+    needs_matplotlib("--trace")
 
 
 def trace_of(path: str, plan: SSSP, result: SSSPResult, source: list[int]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.command import Command, Record
-from clgraph.cli.searching import amount, check_place, positive, whole
+from clgraph.cli.searching import amount, check_place, needs_matplotlib, positive, whole
 from clgraph.cli.text import as_json
 from clgraph.errors import InvalidArgumentError
 
@@ -162,6 +162,8 @@ def _run(args: argparse.Namespace) -> Record:
         external=args.external,
         reach=args.reach,
     )
+    if args.html is not None:
+        needs_matplotlib("--html")
     runner = load_runner("runner.runner")
     file = _json_file(args)
     places = load_runner("runner.graphs").Places(args.graphs, args.data, args.download)
@@ -199,12 +201,12 @@ def _words(args: argparse.Namespace) -> Record:
     file = _json_file(args)
     _check_places(args, file)
     if args.words == ["list"]:
-        told: Record = load_runner("runner.suites").listed(args.suite, _only(args))
+        record: Record = load_runner("runner.suites").listed(args.suite, _only(args))
     else:
-        told = _compare(args)
+        record = _compare(args)
     if file is not None:
-        _write(file, as_json(told) + "\n")
-    return told
+        _write(file, as_json(record) + "\n")
+    return record
 
 
 def _write(path: Path, text: str) -> None:
@@ -256,13 +258,13 @@ def _compare(args: argparse.Namespace) -> Record:
 
 def _tell(case: Record) -> None:
     """Show on stderr that a case is done."""
-    sys.stderr.write(load_runner("report.text").told(case) + "\n")
+    sys.stderr.write(load_runner("report.text").progress_line(case) + "\n")
 
 
 def _render(record: Record) -> str:
     if "listed" in record:
-        told: str = load_runner("report.text").render_list(record)
-        return told
+        text: str = load_runner("report.text").render_list(record)
+        return text
     module = "report.text" if "schema" in record else "runner.compare"
     shown: str = load_runner(module).render(record)
     return shown

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.cli.command import Command, Record
-from clgraph.cli.searching import check_place, positive
+from clgraph.cli.searching import check_place, needs_matplotlib, positive
 from clgraph.cli.text import as_json
 from clgraph.errors import InvalidArgumentError
 
@@ -57,6 +57,8 @@ def _run(args: argparse.Namespace) -> Record:
         raise InvalidArgumentError(
             f"--window {args.window:g} is too short for a power meter; use 2 or more, or 0."
         )
+    if args.html is not None:
+        needs_matplotlib("--html")
     file = Path(args.json) if args.json not in {None, "-"} else None
     for output in (file, args.html):
         check_place(output)

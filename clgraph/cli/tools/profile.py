@@ -54,6 +54,8 @@ def _run(args: argparse.Namespace) -> Record:
     import clgraph
     from clgraph.profile.quality import Weights
 
+    if args.html is not None:
+        searching.needs_matplotlib("--html")
     searching.check_place(args.html)
     weights: Weights | Literal["calibrated"] | None = None
     if args.weights is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ from clgraph.cli import searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs, table
-from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
@@ -69,10 +67,8 @@ def _run(args: argparse.Namespace) -> Record:
     from clgraph.tune.page import draw
 
     tune.Objective.of(args.objective)  # before the file is read
-    if args.svg is not None and importlib.util.find_spec("matplotlib") is None:
-        raise InvalidArgumentError(
-            "--svg needs matplotlib, which is not installed; install clgraph[plot]."
-        )
+    if args.svg is not None:
+        searching.needs_matplotlib("--svg")
     searching.check_place(args.svg, args.file)
     device = clgraph.device(args.device)
     graph, _ = searching.read_graph(args)

@@ -1,8 +1,7 @@
-"""What one device of a cluster holds and launches."""
+"""What one device of a cluster holds and launches, whatever it sends to others."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.device import Memory, Mirror, load, resident_groups
-from clgraph.engine.resident import offsets_dtype, unreachable_words
+from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import (
     QUEUE_PAYLOAD,
@@ -20,23 +19,21 @@ from clgraph.engine.state import (
     WORD_COUNT,
     stage_fields,
 )
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, QueueOverflowError
+from clgraph.errors import InvalidArgumentError, QueueOverflowError
 
 if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
     from clgraph.cluster.config import PartitionPlan
-    from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["BitPart", "CandidatePart", "Part"]
+__all__ = ["Part"]
 
 BIN_STRIDE = 32  # 32-bit words; contended ones are kept 128 bytes apart
-MOST_CANDIDATES = 2**32 - 64  # loops over them step past their end
 BIN_LENGTHS = WORD_COUNT + BIN_STRIDE
 PART_WORDS = {"FOUND_HUBS": WORD_COUNT, "BIN_LENGTHS": BIN_LENGTHS, "BIN_STRIDE": BIN_STRIDE}
 SEEN = STATE_WORDS["STATUS"]  # the first word that a look reads
@@ -138,7 +135,7 @@ class Part:
         return np.dtype(f"u{self.config.word_bits // 8}")
 
     def _survey(self, indices: NDArray[Any]) -> None:
-        """Note what an exchange needs to know of the heads of edges."""
+        """Note what an exchange needs to know of the targets of edges."""
 
     def _kernel(
         self, file: str, name: str, config: Any, problem: SimpleNamespace | None = None
@@ -231,210 +228,3 @@ class Part:
                 f"{self.device.name} found more than there can be; please report this with the "
                 "output of `clgraph doctor`."
             )
-
-
-class CandidatePart(Part):
-    """A part that sends vertices to their owners.
-
-    Attributes
-    ----------
-    bins : Allocation
-        What it found, by owner.
-    bin_begins : int64 array [parts + 1]
-        Where each owner's bin begins, in candidates.
-    inbox : Allocation
-        What it is sent.
-    candidate_bytes : int
-        Of one candidate.
-    """
-
-    EXCHANGE = "candidates"
-
-    def __init__(
-        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
-    ) -> None:
-        super().__init__(share, partition_plan, *where, **common)
-        self.candidate_bytes = 8 if self._problem.predecessors else 4
-        self.bin_begins = np.zeros(self._parts + 1, np.int64)
-        np.cumsum(self._room(share), out=self.bin_begins[1:])
-        if self.bin_begins[-1] >= MOST_CANDIDATES:
-            raise InvalidGraphError(
-                f"a device may find {self.bin_begins[-1]} vertices in one level, which bins number "
-                "with 32 bits; use more devices or frontier='status'."
-            )
-        self._begins = self._memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
-        candidate = np.dtype(f"u{self.candidate_bytes}")
-        self.bins = self._memory.allocate("bins", int(self.bin_begins[-1]), candidate)
-        # Owners claim exactly, by the distances they keep.
-        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
-        claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
-        self._claims = claims
-        self._contract = self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims)
-
-    def _room(self, share: Share) -> NDArray[np.int64]:
-        """Candidates for each owner that one level may find: edges to its vertices, at most."""
-        if self.config.frontier.visited != "bitmap":
-            return self._heads
-        return np.minimum(self._heads, [owned.count for owned in share.partition.shares])
-
-    def _survey(self, indices: NDArray[Any]) -> None:
-        owners = np.remainder(indices, indices.dtype.type(self._parts))
-        self._heads = np.bincount(owners, minlength=self._parts).astype(np.int64)
-
-    def receive_from(self, capacity: int) -> None:
-        """Make room for candidates from all other devices, so many at most."""
-        arrivals = capacity + int(np.diff(self.bin_begins)[self.rank])
-        if arrivals >= MOST_CANDIDATES:
-            raise InvalidGraphError(
-                f"{arrivals} edges may lead to vertices of one device in a level, which are "
-                "numbered with 32 bits; use more devices, visited='bitmap' or frontier='status'."
-            )
-        self.inbox = self._memory.allocate("inbox", capacity, self.bins.dtype)
-
-    @property
-    def _targets(self) -> tuple[Argument, ...]:
-        return (self.bins, self._begins, self._many)
-
-    def sent(self) -> NDArray[np.int64]:
-        """Candidates in each bin, as of the last look, int64 [parts]."""
-        first = BIN_LENGTHS - SEEN
-        return self._mirror.words[first::BIN_STRIDE][: self._parts].astype(np.int64)
-
-    def contract(self, level: int, kept: tuple[int, int], received: int) -> None:
-        """Enqueue the claiming of candidates at distance `level`: of the own bin and of the inbox.
-
-        Parameters
-        ----------
-        level : int
-            Their distance.
-        kept : tuple of int
-            Where the own bin begins, and how many it holds.
-        received : int
-            How many the inbox holds.
-        """
-        self._launch(
-            self._contract,
-            *(self._indptr, self._indices, self._n, np.uint32(level)),
-            *(self.bins, np.uint32(kept[0]), np.uint32(kept[1]), self.inbox, np.uint32(received)),
-            *(self.distances, self.predecessors, self._frontier, self._hubs),
-            *(self._many, self._state, self._slots[level & 1]),
-        )
-
-
-class BitPart(Part):
-    """A part that tells every other device what it found, a bit for each vertex.
-
-    Attributes
-    ----------
-    inbox : Allocation
-        The others' bitmaps, one behind the other.
-    """
-
-    EXCHANGE = "bits"
-    WHOLE_TREE = True
-
-    def __init__(
-        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
-    ) -> None:
-        super().__init__(share, partition_plan, *where, **common)
-        self._reached = self._memory.allocate("reached", self._words, self._word)
-        peers = self._parts - 1
-        self.inbox = self._memory.allocate("inbox", peers * self._words, self._word)
-        # What narrow levels send instead: a number, and so many vertices.
-        self.list = self._memory.allocate("list", max(self.map_bytes // 4, 1), np.uint32)
-        bits = self.config.word_bits
-        self._first_word = np.uint32(self.owned.first // bits)
-        self._own_words = np.uint32(-(-self.owned.count // bits))
-        self._merge = self._kernel("bfs/parts_bits.cl", "bfs_parts_merge", self.config)
-        self._mark = self._kernel("bfs/parts_bits.cl", "bfs_parts_mark", self.config)
-        self._lists = False
-        self._all_words = np.uint32(self._words)
-        self._floor = np.uint32(partition_plan.hub_floor)
-        self._peers = tuple(np.uint32(count) for count in range(self._parts))
-        if self.config.pull:
-            self._pull = self._kernel("bfs/parts_bits.cl", "bfs_parts_pull", self.config)
-            self._back = self._in_rows(share)
-
-    def _in_rows(self, share: Share) -> tuple[Allocation, ...]:
-        held, degrees = (self._indptr, self._indices), self.degrees
-        if share.back is not None:
-            indptr, indices = share.back
-            held = (
-                self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
-                self._memory.upload("in_indices", indices.astype(np.uint32, copy=False)),
-            )
-            degrees = np.diff(indptr)
-        words = unreachable_words(degrees, self.config.word_bits)
-        return (*held, self._memory.upload("unreachable", words))
-
-    @property
-    def found(self) -> Allocation:
-        """Bitmap of what this device knows to be reached."""
-        return self._found
-
-    @property
-    def map_bytes(self) -> int:
-        """Bytes of a bitmap of the whole graph."""
-        return self._words * self._word.itemsize
-
-    def own_bytes(self, owned: Ownership) -> tuple[int, int]:
-        """First byte of somebody's vertices in such a bitmap, and how many they have."""
-        # In grains, since ranks on different devices may have words of different sizes.
-        return owned.first // 8, -(-owned.count // RANGE_GRAIN) * (RANGE_GRAIN // 8)
-
-    @property
-    def _bitmaps(self) -> tuple[Allocation, ...]:
-        return (self._found, self._reached, self.list)
-
-    @property
-    def _targets(self) -> tuple[Argument, ...]:
-        return (self.predecessors, self.list, self._slots[self._lists])
-
-    def expand(self, level: int, *, lists: bool = False) -> None:
-        """Enqueue the expansion of the part of the frontier at distance `level`.
-
-        Parameters
-        ----------
-        level : int
-            Of the frontier.
-        lists : bool
-            Whether to list what is found too; there must be room for an edge each.
-        """
-        self._lists = lists
-        super().expand(level)
-
-    def mark(self, peers: int) -> None:
-        """Enqueue the marking of what so many lists of others hold, one behind the other."""
-        self._launch(
-            self._mark,
-            *(self.inbox, np.uint32(self.map_bytes // 4), np.uint32(peers), self._found),
-        )
-
-    def found_edges(self, level: int) -> int:
-        """Out-edges of the vertices here at distance `level`, as last seen."""
-        edges = self._seen("NEXT_EDGES", level)
-        return edges | self._seen("NEXT_EDGES_HIGH", level) << 32
-
-    def found_hubs(self) -> int:
-        """Hubs among the vertices that the last level found here, as last seen."""
-        return int(self._mirror.words[PART_WORDS["FOUND_HUBS"] - SEEN])
-
-    def pull(self, level: int) -> None:
-        """Enqueue the search of owned vertices for in-neighbours at distance `level`."""
-        self._launch(
-            self._pull,
-            *self._back,
-            *(self._first_word, self._own_words, self._reached, self._found),
-            *(self.predecessors, self._state, self._slots[level & 1]),
-        )
-
-    def merge(self, level: int, peers: int) -> None:
-        """Enqueue the merging of so many bitmaps of others; what is new is at distance `level`."""
-        self._launch(
-            self._merge,
-            *(self._indptr, self._indices, self._n, np.uint32(level), self._all_words),
-            *(self._first_word, self._own_words, self.inbox, self._peers[peers]),
-            *(self._reached, self._found, self.list),
-            *(self.distances, self._frontier, self._hubs),
-            *(self._floor, self._state, self._slots[level & 1]),
-        )

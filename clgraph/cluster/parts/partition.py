@@ -137,9 +137,9 @@ class Blocks:
         share = self.shares[rank]
         return (np.asarray(vertices, np.int64) - share.first) // share.stride
 
-    def holder(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ARG002
+    def holder(self, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ARG002
         """Give the rank that has each edge."""
-        return self.owner(tails)
+        return self.owner(sources)
 
     def rows(self, rank: int) -> Rows:
         """Give the rows of a rank."""
@@ -178,10 +178,10 @@ class Grid(Turns):
         self.columns = ranks // self.lines
         super().__init__(n, ranks)
 
-    def holder(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+    def holder(self, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
         """Give the rank that has each edge."""
-        line = self.owner(heads) // self.columns
-        return line * self.columns + np.asarray(tails, np.int64) % self.columns
+        line = self.owner(targets) // self.columns
+        return line * self.columns + np.asarray(sources, np.int64) % self.columns
 
     def rows(self, rank: int) -> Rows:
         """Give the rows of a rank: those of all vertices of its column."""
@@ -217,9 +217,9 @@ class Hubs(Turns):
         places = np.minimum(np.searchsorted(self.hubs, vertices), self.hubs.size - 1)
         return np.asarray(self.hubs[places] == vertices)
 
-    def holder(self, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+    def holder(self, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
         """Give the rank that has each edge: of a hub, the owner of its head."""
-        return np.where(self._are_hubs(tails), self.owner(heads), self.owner(tails))
+        return np.where(self._are_hubs(sources), self.owner(targets), self.owner(sources))
 
     def rows(self, rank: int) -> Rows:
         """Give the rows of a rank: those of its vertices, and its parts of those of all hubs."""

@@ -85,7 +85,7 @@ class Share:
     rank : int
         Whose share it is.
     indptr, indices, weights : arrays
-        Its rows, in the order of ``rows``; heads are numbered as in the whole graph.
+        Its rows, in the order of ``rows``; targets are numbered as in the whole graph.
     back : (indptr, indices), or None
         In-edges of the owned vertices, where the graph is directed and a search may pull.
     labels : array [n], or None
@@ -116,11 +116,11 @@ class Share:
 
     @property
     def sample(self) -> Graph:
-        """A graph that rules may look at instead of the whole: the rows, heads wrapped round."""
+        """A graph that rules may look at instead of the whole: the rows, targets wrapped round."""
         count = self.indptr.size - 1
-        heads = self.indices % max(count, 1)
+        targets = self.indices % max(count, 1)
         return Graph.trusted(
-            csr.sorted_rows(self.indptr, heads.astype(csr.index_dtype(max(count, 1))), None),
+            csr.sorted_rows(self.indptr, targets.astype(csr.index_dtype(max(count, 1))), None),
             directed=True,
         )
 
@@ -139,8 +139,8 @@ def survey(slices: Slices, rank: int, ranks: int) -> Generator[Any, Any, tuple[E
     vertices, degrees = np.unique(edges.src, return_counts=True)
     owners = block.owner(vertices)
     pairs = np.stack([vertices, degrees], axis=1).astype(np.int64)
-    told = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
-    mine = np.concatenate(told).reshape(-1, 2)
+    received = yield Swap([pairs[owners == peer].ravel() for peer in range(ranks)])
+    mine = np.concatenate(received).reshape(-1, 2)
     own = block.shares[rank]
     totals = np.bincount(mine[:, 0] - own.first, mine[:, 1], own.count).astype(np.int64)
     order = np.argsort(-totals, kind="stable")[:TOP]
@@ -158,8 +158,8 @@ def _simplified(edges: Edges, n: int, ranks: int) -> Generator[Any, Any, Edges]:
     straight = low != high
     keys = np.unique(low[straight] * np.int64(n) + high[straight])
     owners = (keys // n + keys % n) % ranks
-    told = yield Swap([keys[owners == peer] for peer in range(ranks)])
-    keys = np.unique(np.concatenate(told))
+    received = yield Swap([keys[owners == peer] for peer in range(ranks)])
+    keys = np.unique(np.concatenate(received))
     low, high = np.divmod(keys, n)
     both = np.concatenate([low, high]), np.concatenate([high, low])
     return type(edges)(n, *both, None, directed=edges.directed)
@@ -210,17 +210,17 @@ def _sent(edges: Edges, places: NDArray[np.int64], ranks: int) -> Program:
         if column is None:
             found.append(None)
             continue
-        told = yield Swap(np.split(column[order], bounds))
-        found.append(np.concatenate(told))
+        received = yield Swap(np.split(column[order], bounds))
+        found.append(np.concatenate(received))
     return tuple(found)
 
 
 def _rows(
-    numbers: NDArray[np.int64], count: int, heads: NDArray[Any], weights: NDArray[Any] | None
+    numbers: NDArray[np.int64], count: int, targets: NDArray[Any], weights: NDArray[Any] | None
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any] | None]:
     """Put edges in rows, each ascending."""
-    size = max(count, int(heads.max(initial=-1)) + 1)
-    indptr, indices, costs = csr.edges_to_csr(size, numbers, heads, weights)
+    size = max(count, int(targets.max(initial=-1)) + 1)
+    indptr, indices, costs = csr.edges_to_csr(size, numbers, targets, weights)
     return indptr[: count + 1].astype(np.int64), indices, costs
 
 
@@ -245,7 +245,7 @@ def facts_of(graph: Graph) -> Facts:
 def rows_of(
     graph: Graph, owned: Ownership
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any] | None]:
-    """Give the rows of the owned vertices: offsets [count + 1], heads as in the graph, weights.
+    """Give the rows of the owned vertices: offsets [count + 1], targets as in the graph, weights.
 
     Notes
     -----

@@ -37,7 +37,7 @@ class Edges:
     n : int
         Vertices of the whole graph, or at least of what this slice names.
     src, dst : int64 arrays
-        Tails and heads.
+        Sources and targets.
     weights : array or None
         Of each edge.
     directed : bool
@@ -96,13 +96,13 @@ def _of_rows(
     n: int,
     begin: int,
     indptr: NDArray[np.int64],
-    heads: NDArray[Any],
+    targets: NDArray[Any],
     weights: NDArray[Any] | None,
     *,
     directed: bool,
 ) -> Edges:
-    tails = np.repeat(np.arange(begin, begin + indptr.size - 1, dtype=np.int64), np.diff(indptr))
-    return Edges(n, tails, heads.astype(np.int64), weights, directed)
+    sources = np.repeat(np.arange(begin, begin + indptr.size - 1, dtype=np.int64), np.diff(indptr))
+    return Edges(n, sources, targets.astype(np.int64), weights, directed)
 
 
 class FileSlices(Slices):
@@ -173,14 +173,14 @@ class FileSlices(Slices):
             offsets, _ = _member(archive, "indptr", begin, end + 1)
             offsets = offsets.astype(np.int64)
             first, last = int(offsets[0]), int(offsets[-1])
-            heads, m = _member(archive, "indices", first, last)
+            targets, m = _member(archive, "indices", first, last)
             _check_rising(offsets, m)
             name = next((name for name in ("weights", "data") if name in names), None)
             weights = _member(archive, name, first, last)[0] if name else None
             directed = True
             if "directed" in names:
                 directed = bool(_member(archive, "directed", 0, 1)[0].any())
-        return _of_rows(n, begin, offsets - first, heads, weights, directed=directed)
+        return _of_rows(n, begin, offsets - first, targets, weights, directed=directed)
 
     def _list(self, rank: int, ranks: int) -> Edges:
         size = self.path.stat().st_size

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
-from clgraph.cluster.parts.part import SLOT_STRIDE, CandidatePart
+from clgraph.cluster.parts.candidates import CandidatePart
+from clgraph.cluster.parts.part import SLOT_STRIDE
 from clgraph.device import Mirror
 from clgraph.device.lazy import cl
 from clgraph.engine.resident import offsets_dtype

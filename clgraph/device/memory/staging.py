@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
+import contextlib
 import os
-import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,51 +14,71 @@ import numpy as np
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
+from clgraph.device.native import wait_for_event
+from clgraph.device.waiting import sharing_the_interpreter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from clgraph.device.opened import Opened
 
-__all__ = ["Staging"]
+__all__ = ["Pieces", "Staging"]
 
 SLOT_BYTES = 4 << 20
-# Each fills one slot while another is on its way.
+# Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
-MOST_THREADS = 4
+MOST_THREADS = 8
+LONGEST_DEAFNESS_S = 0.1
+THREAD = "clgraph-staging"
 
 
 class Staging:
     """Pinned memory through which arrays go to a device.
 
     A driver copies ordinary memory into pinned memory of its own before it sends it, by one thread
-    and not while it sends: a tenth of what the bus carries.
+    and not while it sends: a tenth of what the bus carries. Here several threads fill slots, and
+    whoever finds none free waits for one.
 
     Parameters
     ----------
     device : Opened
         Where to copy to.
     slot_bytes : int
-        What goes at once.
+        The largest piece that goes at once.
+    threads : int, optional
+        That fill slots; default is one for each core, 8 at most. With 0 the caller's does.
+
+    Notes
+    -----
+    A slot is filled anew only when the copy out of it has ended: with it waits the event of that
+    copy. Slots are made when first needed, two for each thread, and kept.
     """
 
-    def __init__(self, device: Opened, slot_bytes: int = SLOT_BYTES) -> None:
+    def __init__(
+        self, device: Opened, slot_bytes: int = SLOT_BYTES, threads: int | None = None
+    ) -> None:
+        self.slot_bytes = slot_bytes
+        self.threads = min(MOST_THREADS, os.cpu_count() or 1) if threads is None else threads
         self._device = device
-        self._slot_bytes = slot_bytes
-        self._lock = threading.Lock()
+        self._free: SimpleQueue[tuple[Pinned | None, cl.Event | None]] = SimpleQueue()
+        for _ in range(SLOTS_PER_THREAD * max(self.threads, 1)):
+            self._free.put((None, None))
 
-    @functools.cached_property
-    def _slots(self) -> list[list[NDArray[np.uint8]]]:
-        threads = min(MOST_THREADS, os.cpu_count() or 1)
-        return [
-            [
-                Pinned(self._device, self._slot_bytes, np.uint8).array
-                for _ in range(SLOTS_PER_THREAD)
-            ]
-            for _ in range(threads)
-        ]
+    @contextlib.contextmanager
+    def pieces(self, queue: cl.CommandQueue) -> Iterator[Pieces]:
+        """Start threads that send pieces by a queue; those not begun at the end are dropped."""
+        threads = ThreadPoolExecutor(self.threads, THREAD) if self.threads else None
+        pieces = Pieces(self, queue, threads)
+        with sharing_the_interpreter():
+            try:
+                yield pieces
+            finally:
+                # What is under way reads memory of the caller's, who may free it.
+                if threads is not None:
+                    threads.shutdown(cancel_futures=True)
+                pieces.end()
 
     def write(
         self, buffer: cl.Buffer, source: NDArray[np.uint8], told: Callable[[int], object]
@@ -71,79 +92,121 @@ class Staging:
         source : numpy.ndarray
             uint8 [bytes].
         told : callable
-            Called with the number of bytes that have been sent, now and then.
+            Called with the number of bytes that have been sent, after each piece.
 
         Raises
         ------
         KeyboardInterrupt
             On Ctrl-C; what was on its way arrives.
         """
-        with self._lock:
-            Transfer(self._device.queue, buffer, source, self._slot_bytes).run(self._slots, told)
+        with self.pieces(self._device.queue) as pieces:
+            sent = []
+            for start in range(0, len(source), self.slot_bytes):
+                part = source[start : start + self.slot_bytes]
+                piece = pieces.send(partial(np.copyto, src=part), len(part), buffer, start)
+                sent.append((start + len(part), piece))
+            for end, piece in sent:
+                pieces.finish(piece)
+                told(end)
+
+    def fill_and_send(
+        self,
+        fill: Callable[[NDArray[np.uint8]], object],
+        size_bytes: int,
+        queue: cl.CommandQueue,
+        buffer: cl.Buffer,
+        offset: int,
+    ) -> cl.Event:
+        """Have `fill` write up to a slot of bytes, and copy them to a byte offset of a buffer."""
+        slot, event = self._free.get()
+        try:
+            if event is not None:
+                # Not a wait that polls: that would keep the interpreter from the other threads.
+                wait_for_event(event.int_ptr)
+                event = None
+            if slot is None:
+                slot = Pinned(self._device, self.slot_bytes, np.uint8)
+            part = slot.array[:size_bytes]
+            fill(part)
+            event = cl.enqueue_copy(queue, buffer, part, dst_offset=offset, is_blocking=False)
+            copied(event, size_bytes)
+            queue.flush()
+            return event
+        finally:
+            self._free.put((slot, event))
 
 
-class Transfer:
-    """One copy: its pieces, taken by whichever thread has a slot free."""
+class Pieces:
+    """What is sent through a `Staging` while other work goes on, piece by piece in its order."""
 
     def __init__(
-        self, queue: cl.CommandQueue, buffer: cl.Buffer, source: NDArray[np.uint8], piece: int
+        self, staging: Staging, queue: cl.CommandQueue, threads: ThreadPoolExecutor | None
     ) -> None:
+        self._staging = staging
         self._queue = queue
-        self._buffer = buffer
-        self._source = source
-        self._piece = piece
-        self._starts = iter(range(0, len(source), piece))
-        self._taking = threading.Lock()
-        self._failures: list[BaseException] = []
+        self._threads = threads
+        self._sent: dict[Future[cl.Event], None] = {}
 
-    def run(self, slots: list[list[NDArray[np.uint8]]], told: Callable[[int], object]) -> None:
-        """Copy everything: the caller's thread takes part."""
-        others = [threading.Thread(target=self._help, args=(own,)) for own in slots[1:]]
+    def send(
+        self,
+        fill: Callable[[NDArray[np.uint8]], object],
+        size_bytes: int,
+        buffer: cl.Buffer,
+        offset: int,
+    ) -> Future[cl.Event]:
+        """Have a thread send a piece.
+
+        Parameters
+        ----------
+        fill : callable
+            Writes the bytes into pinned memory, uint8 [size_bytes].
+        size_bytes : int
+            At most those of a slot.
+        buffer : pyopencl.Buffer
+            Where to.
+        offset : int
+            Byte of `buffer` at which they begin.
+
+        Returns
+        -------
+        concurrent.futures.Future
+            Of the event of the copy, for `finish`.
+        """
+        send = partial(self._staging.fill_and_send, fill, size_bytes, self._queue, buffer, offset)
+        if self._threads is None:
+            piece: Future[cl.Event] = Future()
+            piece.set_result(send())
+        else:
+            piece = self._threads.submit(send)
+        self._sent[piece] = None
+        return piece
+
+    def finish(self, *pieces: Future[cl.Event]) -> None:
+        """Wait until some pieces are there.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C.
+        Exception
+            What `fill` raised, or the driver.
+        """
+        finish_copy(*[_result(piece) for piece in pieces])
+        for piece in pieces:
+            self._sent.pop(piece, None)
+
+    def end(self) -> None:
+        """Wait for the copies of what was sent, once no thread is at work any more."""
+        done = [piece for piece in self._sent if not piece.cancelled()]
+        finish_copy(*(piece.result() for piece in done if piece.exception() is None))
+        self._sent.clear()
+
+
+def _result(piece: Future[cl.Event]) -> cl.Event:
+    """Wait for a thread, answering Ctrl-C."""
+    while True:
         try:
-            for thread in others:
-                thread.start()
-            self._send(slots[0], told)
-        except BaseException as error:
-            self._failures.append(error)
-            raise
-        finally:
-            for thread in others:
-                if thread.ident is not None:
-                    thread.join()  # each ends after the pieces that it has in flight
-        if self._failures:
-            raise self._failures[0]
-
-    def _help(self, slots: list[NDArray[np.uint8]]) -> None:
-        try:
-            self._send(slots, int)
-        except BaseException as error:  # the caller's thread raises it
-            self._failures.append(error)
-
-    def _send(self, slots: list[NDArray[np.uint8]], told: Callable[[int], object]) -> None:
-        flying: list[cl.Event | None] = [None] * len(slots)
-        try:
-            for place in itertools.cycle(range(len(slots))):
-                start = self._next()
-                if start is None:
-                    break
-                event, flying[place] = flying[place], None
-                if event is not None:
-                    finish_copy(event)
-                piece = self._source[start : start + self._piece]
-                slots[place][: len(piece)] = piece
-                sent = cl.enqueue_copy(
-                    self._queue,
-                    self._buffer,
-                    slots[place][: len(piece)],
-                    dst_offset=start,
-                    is_blocking=False,
-                )
-                flying[place] = copied(sent, len(piece))
-                self._queue.flush()
-                told(start + len(piece))
-        finally:
-            finish_copy(*(event for event in flying if event is not None))
-
-    def _next(self) -> int | None:
-        with self._taking:
-            return None if self._failures else next(self._starts, None)
+            return piece.result(timeout=LONGEST_DEAFNESS_S)
+        except TimeoutError:
+            if piece.done():
+                raise

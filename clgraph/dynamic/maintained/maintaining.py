@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,12 @@ from clgraph.engine.workspace import Workspace
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clgraph.algorithms.truss.config import PeelingConfig
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.dynamic.maintained.following import Change
+    from clgraph.dynamic.maintained.odds import Odds
     from clgraph.dynamic.storage.store import Store
     from clgraph.engine.plan import Stages
     from clgraph.engine.sweeps import SweepLog
@@ -46,7 +49,6 @@ CONTROL_WORDS = 14
 EDGE_WORK = 16  # of looking a neighbour up, in edges of a launch's budget; as a peeling's
 MOST_STAMPS = 1 << PAYLOAD["stamp"]
 FIRST_ORDER = 1 << 30  # of a graph whose numbers were found anew; up to 2**31 edges follow
-LEAST_WORK = 1 << 16  # of a graph, as its share is counted
 WIDE = 1 << 32  # sums of the lengths of rows are counted with 64 bits
 
 
@@ -84,11 +86,14 @@ class Keys:
         Between which orders those in use are.
     n : int
         Vertices of the graph.
+    work : int
+        Elements of the shorter rows of all edges.
     """
 
     values: Allocation
     span: Span
     n: int
+    work: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,9 @@ class Followed:
         What orders edges may have now.
     complete : bool
         Whether the numbers are those of the graph; if not, too much would have been looked at.
+    tried : bool
+        Whether the batch was followed at all; if not, it was to be seen before that it would be
+        too much.
     edges : int
         Edges that the batch set in motion, its own among them where they join.
     lowered, raised : int
@@ -119,6 +127,7 @@ class Followed:
 
     span: Span
     complete: bool = True
+    tried: bool = True
     edges: int = 0
     lowered: int = 0
     raised: int = 0
@@ -182,18 +191,27 @@ class Maintenance:
             self._kernels[name] = program.kernel(name)
         Sweeper(self._device, items).launch(log, self._kernels[name], *args)
 
-    def _sums(self, log: SweepLog, name: str, items: int, *args: Any) -> tuple[Allocation, int]:
-        """Launch what writes lengths; give their exclusive sums, and the sum of all."""
+    def _sums(self, log: SweepLog, name: str, items: int, *args: Any) -> Allocation:
+        """Launch what writes lengths; give their exclusive sums."""
         sums = self._work.array(name, items + 1, np.uint32)
         self._launch(log, name, items + 1, *args, sums)
-        total = self._scan.enqueue(log, sums, items + 1, sums)
-        return sums, int(total.read()[0])
+        self._scan.enqueue(log, sums, items + 1, sums)
+        return sums
+
+    def _word(self, log: SweepLog, name: str) -> Allocation:
+        """Give a word of 64 bits that is 0."""
+        word = self._work.array(name, 1, np.uint64)
+        event = word.clear()
+        log.add(event, event)
+        return word
+
+    def _arrays(self, names: Sequence[str], count: int) -> dict[str, Allocation]:
+        return {name: self._work.array(name, count, np.uint32) for name in names}
 
     def rows(self, log: SweepLog, store: Store) -> tuple[Any, ...]:
         """Give the arguments that kernels about all rows begin with."""
         n = np.uint32(store.n)
-        sums, total = self._sums(log, "batch_rows", store.n, store.used, n)
-        return sums, n, np.uint32(total)
+        return self._sums(log, "batch_rows", store.n, store.used, n), n, np.uint32(store.m)
 
     def packed(self, log: SweepLog, store: Store, keys: Allocation) -> Allocation:
         """Copy the numbers of keys by place to an array row after row."""
@@ -208,16 +226,18 @@ class Maintenance:
         store: Store,
         numbers: Allocation,
         removals: Allocation,
-        keys: Allocation,
-    ) -> Span:
-        """Write keys by place from numbers and an order row after row; give their orders."""
-        span = Span.of_removals(store.m // 2)
-        held = (numbers, removals, np.uint32(span.first + 1), keys)
-        self._launch(log, "batch_unpack", store.m, *self.rows(log, store), store.pointer, *held)
-        return span
+        values: Allocation,
+    ) -> Keys:
+        """Write keys by place from numbers and an order row after row."""
+        span, work = Span.of_removals(store.m // 2), self._word(log, "work")
+        now = (store.pointer, store.used, store.pools[0])
+        held = (numbers, removals, np.uint32(span.first + 1), values, work)
+        self._launch(log, "batch_unpack", store.m, *self.rows(log, store), *now, *held)
+        log.wait()
+        return Keys(values, span, store.n, int(work.read()[0]))
 
     def follow(
-        self, log: SweepLog, change: Change, old: Keys, keys: Allocation, share: float
+        self, log: SweepLog, change: Change, old: Keys, keys: Allocation, odds: Odds
     ) -> Followed:
         """Find the truss numbers after a batch.
 
@@ -231,49 +251,49 @@ class Maintenance:
             Those of the graph before.
         keys : Allocation
             uint64, by place: those after, to be written.
-        share : float
-            Of the elements of the shorter rows of all edges: how many may be looked at.
+        odds : Odds
+            How much may be looked at, and whether to try.
         """
         before, after, joins = change.before, change.after, change.joins
+        pending = self._word(log, "pending")
+        given = (*change.keys, after.used if joins else before.used, pending)
+        sums = self._sums(log, "batch_lengths", change.batch.count, *given)
+        own = int(pending.read()[0])
+        refused = Followed(old.span, complete=False, tried=False, work=old.work)
+        if own >= WIDE or odds.hopeless(own, old.work, joins=joins):
+            return refused
         edges = max(after.m // 2, 1)
-        array = self._work.array
-        scratch = {
-            name: array(name, after.entries, np.uint32) for name in ("tails", "marks", "counts")
-        }
-        lists = {
-            name: array(name, edges + QUEUE_SLACK, np.uint32)
-            for name in ("queue_even", "queue_odd", "candidates")
-        }
-        work, listed = array("work", 1, np.uint64), array("listed", 1, np.uint32)
+        scratch = self._arrays(("tails", "marks", "counts"), after.entries)
+        lists = self._arrays(("queue_even", "queue_odd", "candidates"), edges + QUEUE_SLACK)
+        listed = self._work.array("listed", 1, np.uint32)
         rows = self.rows(log, after)
-        sums, total = rows[0], 0
-        if not joins:
-            given = (*change.keys, before.used)
-            sums, total = self._sums(log, "batch_lengths", change.batch.count, *given)
         now = (after.pointer, after.used, after.pools[0])
         then = (before.pointer, before.used, before.pools[0], old.values)
 
-        def prepare() -> None:
-            for word in (work, listed):
-                event = word.clear()
-                log.add(event, event)
+        def prepare() -> Allocation:
+            event = listed.clear()
+            log.add(event, event)
+            work = self._word(log, "work")
             made = (keys, scratch["tails"], scratch["marks"], scratch["counts"], work)
             self._launch(
                 log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made
             )
-            ends = (scratch["marks"], lists["queue_even"], listed)
             if joins:
-                own = (keys, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
+                tried = (keys, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
                 about = (*change.keys, np.uint32(old.span.first))
-                self._launch(log, "batch_join", change.batch.count, *about, *now, *own)
-            elif total:
-                lost = (*change.keys, sums, np.uint32(total))
-                self._launch(log, "batch_leave", total, *lost, *then, *now, *ends)
+                self._launch(log, "batch_join", change.batch.count, *about, *now, *tried)
+            elif own:
+                lost = (*change.keys, sums, np.uint32(own))
+                ends = (scratch["marks"], lists["queue_even"], listed, self._word(log, "pending"))
+                self._launch(log, "batch_leave", own, *lost, *then, *now, *ends)
+            return work
 
-        prepare()
-        count, whole = int(listed.read()[0]), int(work.read()[0])
+        whole = int(prepare().read()[0])
+        count, first = int(listed.read()[0]), own if joins else int(pending.read()[0])
         if not count:
             return Followed(span=old.span, work=whole)
+        if first > odds.allowed(whole):
+            return replace(refused, work=whole)
         if self._stages is None:
             self._stages = self._compiled()
         control = self._table["control"]
@@ -281,6 +301,7 @@ class Maintenance:
         def begin() -> None:
             words = np.zeros(CONTROL_WORDS, np.uint32)
             words[CONTROL["CANDIDATES"]] = count if joins else 0
+            words[CONTROL["PENDING"] :][:2] = np.array([first], np.uint64).view(np.uint32)
             control.write(words)
 
         def again() -> None:
@@ -299,20 +320,21 @@ class Maintenance:
                 "first_phase": np.uint32(PHASES["BISECT" if joins else "FALL"]),
                 "first_order": np.uint32(old.span.first),
                 "last_order": np.uint32(old.span.last),
-                "most_visited": np.uint64(share * (whole + LEAST_WORK)),
+                "most_visited": np.uint64(odds.allowed(whole)),
             },
             restart=again,
         )
         log.add(*outcome.events, outcome.launches)
         words = control.read()
+        odds.note(own, whole, joins=joins, complete=not words[CONTROL["GAVE_UP"]])
         return Followed(
             complete=not words[CONTROL["GAVE_UP"]],
             span=old.span.wider(int(words[CONTROL["LAST_STAMP"]])),
             edges=count,
-            **{
-                name: int(words[CONTROL[name.upper()]])
-                for name in ("lowered", "raised", "rounds", "stages")
-            },
+            lowered=int(words[CONTROL["LOWERED"]]),
+            raised=int(words[CONTROL["RAISED"]]),
+            rounds=int(words[CONTROL["ROUNDS"]]),
+            stages=int(words[CONTROL["STAGES"]]),
             visited=int(words[CONTROL["VISITED"] :][:2].view(np.uint64)[0]),
             work=whole,
             mode=outcome.mode,
@@ -330,6 +352,7 @@ class Maintenance:
             payload=PAYLOAD,
             phases=PHASES,
             control=CONTROL,
+            most_stamps=MOST_STAMPS,
             round_work=ROUND_WORK[traits.is_cpu],
             edge_work=EDGE_WORK,
         )

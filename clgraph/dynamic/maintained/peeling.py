@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.truss.plan import truss_order
+from clgraph.algorithms.truss.searching import truss_order
 from clgraph.device import Memory, load
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.engine.sweeps import Sweeper, SweepLog

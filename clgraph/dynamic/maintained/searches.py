@@ -48,9 +48,10 @@ class BFS(Follower):
 
     Notes
     -----
-    Edges that join shorten ways: from their heads on distances fall, round by round, each a look at
-    all vertices. Edges that leave change nothing unless one led to a vertex one hop farther; then,
-    or where a batch is large beside the graph, the search is done anew when somebody asks.
+    Edges that join shorten ways: from their targets on distances fall, round by round, each a
+    look at all vertices. Edges that leave change nothing unless one led to a vertex one hop
+    farther; then, or where a batch is large beside the graph, the search is done anew when somebody
+    asks.
 
     Examples
     --------
@@ -176,14 +177,14 @@ class ConnectedComponents(Follower):
         labels = _with_singles(state, change.after.n)
         keys = change.batch.keys.read(change.batch.count)
         mask = np.uint64((1 << change.bits) - 1)
-        tails = labels[(keys >> np.uint64(change.bits)).astype(np.int64)]
-        heads = labels[(keys & mask).astype(np.int64)]
-        apart = tails != heads
+        sources = labels[(keys >> np.uint64(change.bits)).astype(np.int64)]
+        targets = labels[(keys & mask).astype(np.int64)]
+        apart = sources != targets
         if not apart.any():
             return labels
         count = int(labels.max()) + 1
         sparse = module("scipy.sparse")
-        ends = (tails[apart], heads[apart])
+        ends = (sources[apart], targets[apart])
         between = sparse.coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(count, count))
         between = between.tocsr()
         between.sum_duplicates()

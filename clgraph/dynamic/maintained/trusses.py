@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,14 @@ from clgraph.algorithms.truss.plan import Truss
 from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.dynamic.maintained.maintaining import Followed, Keys, Maintenance, Span
+from clgraph.dynamic.maintained.odds import Odds
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.truss.result import TrussResult
     from clgraph.device import Allocation
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.dynamic.maintained.following import Change
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["TrussNumbers"]
 
 # Of the elements of all edges' shorter rows, which a recount goes through several times.
-SHARE = 0.25
+SHARE = 0.1
 LARGEST_BATCH = 8  # arcs of the graph for each of a batch, below which numbers are found anew
 
 
@@ -38,7 +41,8 @@ class TrussNumbers(Follower):
         Undirected, with sorted rows. Self-loops have the number 0.
     share : float
         How much may be looked at for a batch before the numbers are found anew when somebody asks,
-        of what the shorter rows of all edges have.
+        of what the shorter rows of all edges have. A batch whose own rows let expect more than that
+        is not tried.
     config : TrussConfig or str, optional
         How they are found anew, and how stages are launched.
     verify : bool
@@ -98,7 +102,7 @@ class TrussNumbers(Follower):
         check_rows(graph, undirected=True)
         if not share >= 0:
             raise InvalidArgumentError(f"share={share!r} is not a number of at least 0.")
-        self._share = float(share)
+        self._odds = Odds(float(share))
         self._config = TrussConfig.of(config)
         self._maintenance = Maintenance(graph.device, self._config)
         self._memory = Memory(graph.device)
@@ -127,13 +131,15 @@ class TrussNumbers(Follower):
         values: NDArray[np.uint32] = packed.read(store.m)
         return values
 
-    def _anew(self, *, ordered: bool = False) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Find the numbers of stored edges, and when they were removed, if that is wanted."""
-        graph = self.graph.to_graph()
-        device = self.graph.device
-        plan = Truss(graph, config=self._config, device=device, clean=True, ordered=ordered)
-        numbers = np.asarray(plan.run().numbers, np.uint32)
-        return numbers, plan.removals() if ordered else numbers
+    def _anew(self, *, ordered: bool = False) -> tuple[Truss, TrussResult]:
+        """Find all numbers anew."""
+        graph, device = self.graph.to_graph(), self.graph.device
+        made = partial(Truss, graph, config=self._config, device=device, ordered=ordered)
+        try:
+            plan = made()
+        except InvalidGraphError:  # self-loops or parallel edges, which the host takes out
+            plan = made(clean=True)
+        return plan, plan.run()
 
     def _other(self, count: int, state: Keys | None) -> Allocation:
         """Give an array that the state is not in: of a version that is no more, or a new one."""
@@ -149,18 +155,19 @@ class TrussNumbers(Follower):
     def found(self) -> Keys:
         """Find all numbers anew."""
         store = self.graph.rows
-        values, span = self._other(store.entries, None), Span.of_removals(0)
-        if store.m:
-            log = SweepLog()
-            known = self._anew(ordered=True)
-            numbers, removals = (self._memory.upload("removals", each) for each in known)
-            span = self._maintenance.unpacked(log, store, numbers, removals, values)
-            log.wait()
-        return Keys(values, span, store.n)
+        values = self._other(store.entries, None)
+        if not store.m:
+            return Keys(values, Span.of_removals(0), store.n, 0)
+        plan, result = self._anew(ordered=True)
+        known = plan.on_device()
+        if known is None:
+            made = (np.asarray(result.numbers, np.uint32), plan.removals())
+            known = (self._memory.upload("numbers", made[0]), self._memory.upload("order", made[1]))
+        return self._maintenance.unpacked(SweepLog(), store, *known, values)
 
     def check(self, state: Keys) -> None:
         """Compare with numbers that are found anew."""
-        kept, fresh = self._read(state), self._anew()[0]
+        kept, fresh = self._read(state), np.asarray(self._anew()[1].numbers)
         if not np.array_equal(kept, fresh):
             wrong = np.flatnonzero(kept != fresh)
             raise VerificationError(
@@ -184,5 +191,5 @@ class TrussNumbers(Follower):
             return None
         values = self._other(after.entries, state)
         log = steps["trusses"]
-        self.last = self._maintenance.follow(log, change, state, values, self._share)
-        return Keys(values, self.last.span, after.n) if self.last.complete else None
+        self.last = last = self._maintenance.follow(log, change, state, values, self._odds)
+        return Keys(values, last.span, after.n, last.work) if last.complete else None

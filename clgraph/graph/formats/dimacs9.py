@@ -48,7 +48,7 @@ def write(graph: Graph) -> Iterator[bytes]:
     The format knows neither direction nor absent weights: read an undirected graph back with
     ``directed=False``, and one without weights with ``weighted=False``.
     """
-    tails = np.repeat(np.arange(1, graph.n + 1), graph.degrees)
+    sources = np.repeat(np.arange(1, graph.n + 1), graph.degrees)
     weights = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
     yield f"p sp {graph.n} {graph.m}\n".encode()
-    yield from lines([tails, graph.indices.astype(np.int64) + 1, weights], prefix=b"a ")
+    yield from lines([sources, graph.indices.astype(np.int64) + 1, weights], prefix=b"a ")

@@ -100,10 +100,10 @@ def _read_serialised(
     if rest not in (0, size if one_way else 0):
         source.fail("the file goes on after the edges that its head declares", 1)
     costs = neighbours["weight"] if neighbour.names else None
-    heads = neighbours["vertex"] if neighbour.names else neighbours
+    targets = neighbours["vertex"] if neighbour.names else neighbours
     if not choose_weights(source, weighted, has=costs is not None, default=True):
         costs = None
-    return _checked(source, offsets, heads, costs, one_way if directed is None else directed)
+    return _checked(source, offsets, targets, costs, one_way if directed is None else directed)
 
 
 def _array(source: Source, kind: np.dtype, count: int) -> Array:
@@ -114,14 +114,14 @@ def _array(source: Source, kind: np.dtype, count: int) -> Array:
 
 
 def _checked(
-    source: Source, offsets: Array, heads: Array, weights: Array | None, directed: bool
+    source: Source, offsets: Array, targets: Array, weights: Array | None, directed: bool
 ) -> Graph:
     n = len(offsets) - 1
     try:
-        csr.check_pointers(offsets, len(heads))
-        if len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) < n:
+        csr.check_pointers(offsets, len(targets))
+        if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < n:
             source.fail(f"a neighbour is not one of the {n} vertices", 1)
-        arrays = csr.edges_to_csr(n, csr.row_ids(offsets), heads, weights)
+        arrays = csr.edges_to_csr(n, csr.row_ids(offsets), targets, weights)
         return Graph(*arrays, directed=directed)
     except InvalidGraphError as error:
         source.fail(str(error), 1)

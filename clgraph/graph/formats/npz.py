@@ -58,8 +58,8 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
             checked = Graph(indptr, np.zeros_like(indices))
             if len(indices) and not 0 <= indices.min() <= indices.max() < checked.n:
                 source.fail("column indices lie outside the matrix", 1)
-            tails = csr.row_ids(checked.indptr)
-            indptr, indices, weights = csr.edges_to_csr(checked.n, tails, indices, weights)
+            sources = csr.row_ids(checked.indptr)
+            indptr, indices, weights = csr.edges_to_csr(checked.n, sources, indices, weights)
         return Graph(indptr, indices, weights, directed=directed, labels=arrays.get("labels"))
     except (InvalidGraphError, InvalidArgumentError, ValueError) as error:
         source.fail(str(error), 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from clgraph.algorithms.centrality.betweenness import edge_sums, reverse_places, vertex_sums
+from clgraph.algorithms.centrality.sums import edge_sums, reverse_places, vertex_sums
 from clgraph.algorithms.centrality.variants import load_sums, subset_sums
 from clgraph.errors import ClgraphError, DeviceMemoryError
 from clgraph.graph.csr import row_ids

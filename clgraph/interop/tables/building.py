@@ -110,10 +110,10 @@ def from_igraph(graph: Any, *, weight: str | None = "weight", name: str = "name"
     if weight is not None and weight in graph.es.attributes():
         costs = as_weight_array(graph.es[weight], len(ends))
     directed = bool(graph.is_directed())
-    tails, heads = ends[:, 0], ends[:, 1]
+    sources, targets = ends[:, 0], ends[:, 1]
     if not directed:
-        tails, heads, costs = with_reverses(tails, heads, costs)
-    arrays = edges_to_csr(n, tails, heads, costs)
+        sources, targets, costs = with_reverses(sources, targets, costs)
+    arrays = edges_to_csr(n, sources, targets, costs)
     labels = graph.vs[name] if name in graph.vs.attributes() else None
     return Graph.trusted(arrays, directed=directed, labels=as_label_array(labels, n))
 
@@ -122,11 +122,11 @@ def subgraph(graph: Graph, vertices: np.ndarray[Any, np.dtype[np.int64]]) -> Gra
     """Graph of some vertices and the edges between them; they keep their names."""
     inside = np.full(graph.n, -1, np.int64)
     inside[vertices] = np.arange(vertices.size)
-    tails = inside[np.repeat(np.arange(graph.n), graph.degrees)]
-    heads = inside[graph.indices]
-    kept = (tails >= 0) & (heads >= 0)
+    sources = inside[np.repeat(np.arange(graph.n), graph.degrees)]
+    targets = inside[graph.indices]
+    kept = (sources >= 0) & (targets >= 0)
     costs = None if graph.weights is None else graph.weights[kept]
-    made = from_edges(tails[kept], heads[kept], costs, n=vertices.size)
+    made = from_edges(sources[kept], targets[kept], costs, n=vertices.size)
     names = vertices if graph.labels is None else graph.labels[vertices]
     arrays = made.indptr, made.indices, made.weights
     return Graph.trusted(arrays, directed=graph.directed, labels=names)

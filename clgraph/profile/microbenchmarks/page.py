@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from clgraph.cli.text import table
+from clgraph.pages.pictures import Picture
+from clgraph.pages.rendering import PAGES, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,29 +27,13 @@ HEAD = (
     "purity",
     "",
 )
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 420, 240, 62, 36, 26, 14
 # What the curves of a sweep show: quantity, what stands beside it, and by what it is multiplied.
 CURVES = (
     ("rate", "10^9 operations per second", 1e-9),
     ("mean_watts", "mean power, W", 1.0),
     ("nj_per_operation", "nJ per operation", 1.0),
 )
-STYLE = """
-:root { --ink: #1c2126; --faint: #d9dee3; --paper: #fff; --line: #2266aa;
-  color-scheme: light dark; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e3e7eb; --faint: #343b42; --paper: #15191d;
-  --line: #6cb0f0; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 1340px; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--faint); }
-th:first-child, td:first-child { text-align: left; } .wide { overflow-x: auto; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; } svg { max-width: 100%; height: auto; }
-svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
-svg path { fill: none; stroke: var(--faint); }
-svg polyline { fill: none; stroke: var(--line); stroke-width: 1.5; }
-svg circle { fill: var(--line); }
-"""
+TEMPLATE = PAGES / "microbenchmarks.mako"
 
 
 def _figure(value: float | None, digits: int = 4) -> str:
@@ -59,23 +43,23 @@ def _figure(value: float | None, digits: int = 4) -> str:
 def _rows(record: Record, kinds: Iterable[str]) -> list[tuple[str, ...]]:
     wanted = set(kinds)
     rows: list[tuple[str, ...]] = []
-    for told in record["results"]:
-        if told["kind"] not in wanted:
+    for result in record["results"]:
+        if result["kind"] not in wanted:
             continue
-        doubts = [*told["invalid"], *told["flags"]]
-        moved = told["bytes_per_s"]
+        doubts = [*result["invalid"], *result["flags"]]
+        moved = result["bytes_per_s"]
         rows.append(
             (
-                told["name"],
-                _figure(told["throughput"]),
-                _figure(told["throughput_spec"]),
-                _figure(told["rate"] / 1e9),
+                result["name"],
+                _figure(result["throughput"]),
+                _figure(result["throughput_spec"]),
+                _figure(result["rate"] / 1e9),
                 _figure(None if moved is None else moved / 1e9),
-                _figure(told["mean_watts"]),
-                _figure(told["peak_watts"]),
-                _figure(told["nj_per_operation"]),
-                "" if told["ptx_purity"] is None else f"{told['ptx_purity']:.2%}",
-                ("invalid: " if told["invalid"] else "") + "; ".join(doubts),
+                _figure(result["mean_watts"]),
+                _figure(result["peak_watts"]),
+                _figure(result["nj_per_operation"]),
+                "" if result["ptx_purity"] is None else f"{result['ptx_purity']:.2%}",
+                ("invalid: " if result["invalid"] else "") + "; ".join(doubts),
             )
         )
     return rows
@@ -113,86 +97,48 @@ def page(record: Record) -> str:
     str
         An HTML document without scripts or references to other files: a table of the static
         characteristics, and a curve for every quantity of every sweep.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
     """
-    title = f"Microbenchmarks of {escape(record['device'])}"
-    idle = record["idle_watts"]
-    power = (
-        "There is no power meter, so there are times only."
-        if idle is None
-        else (f"At rest the device takes {idle:.1f} W.")
-    )
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in _rows(record, ("static", "cost"))
-    )
-    head = "".join(f"<th>{escape(name)}</th>" for name in HEAD)
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{STYLE}</style></head><body><h1>{title}</h1>"
-        f"<p>{escape(record['platform'])}, driver {escape(record['driver'])}, "
-        f"{escape(record['when'])}. {power}</p>"
-        f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
-        f"{_sweeps(record)}</body></html>\n"
-    )
+    values = {
+        "title": f"Microbenchmarks of {record['device']}",
+        "record": record,
+        "head": HEAD,
+        "rows": _rows(record, ("static", "cost")),
+        "sweeps": _sweeps(record),
+    }
+    return render(TEMPLATE, values)
 
 
-def _sweeps(record: Record) -> str:
+def _sweeps(record: Record) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Give name and unit of each family, and its curves with what they show."""
     families: dict[str, list[Record]] = {}
-    for told in record["results"]:
-        if told["kind"] == "dynamic" and told["occasion"] == 0:
-            families.setdefault(told["family"], []).append(told)
-    parts = []
+    for point in record["results"]:
+        if point["kind"] == "dynamic" and point["occasion"] == 0:
+            families.setdefault(point["family"], []).append(point)
+    sweeps = []
     for family, points in families.items():
-        points.sort(key=lambda told: told["value"])
-        plots = []
+        points.sort(key=lambda point: float(point["value"]))
+        curves = []
         for quantity, name, scale in CURVES:
             known = [(p["value"], p[quantity] * scale) for p in points if p[quantity] is not None]
             if known:
-                plots.append(_plot(known, name))
-        unit = escape(points[0]["unit"])
-        parts.append(
-            f"<h2>{escape(family)}</h2><p>One operation is one {unit}.</p>"
-            f'<div class="plots">{"".join(plots)}</div>'
-        )
-    return "".join(parts)
+                curves.append((name, _curve(known, name)))
+        sweeps.append((family, points[0]["unit"], curves))
+    return sweeps
 
 
-def _plot(points: Sequence[tuple[float, float]], name: str) -> str:
+def _curve(points: Sequence[tuple[float, float]], name: str) -> str:
     """Draw a curve; across, equal steps are equal factors where the values span more than ten."""
-    across = [x for x, _ in points]
-    log = min(across) > 0 and max(across) / min(across) > 10
-    top = max(y for _, y in points) * 1.08 or 1.0
-    low, high = (
-        (math.log(min(across)), math.log(max(across))) if log else (min(across), max(across))
-    )
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        share = ((math.log(x) if log else x) - low) / (high - low) if high > low else 0.5
-        return (
-            round(LEFT + share * (WIDTH - LEFT - RIGHT), 1),
-            round(HEIGHT - BOTTOM - y / top * (HEIGHT - BOTTOM - TOP), 1),
-        )
-
-    marks = []
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        _, up = at(across[0], top * share)
-        marks.append(
-            f'<path d="M{LEFT},{up}H{WIDTH - RIGHT}"/>'
-            f'<text x="{LEFT - 6}" y="{up + 4}" text-anchor="end">{top * share:.3g}</text>'
-        )
-    dots = []
-    for place, (x, y) in enumerate(points):
-        left, up = at(x, y)
-        dots.append(f'<circle cx="{left}" cy="{up}" r="3"><title>{x:g}: {y:.4g}</title></circle>')
-        if len(points) <= 9 or place % 4 == 0:
-            dots.append(
-                f'<text x="{left}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{x:g}</text>'
-            )
-    line = " ".join("{},{}".format(*at(x, y)) for x, y in points)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img">'
-        f"<title>{escape(name)}</title>"
-        f'<text x="4" y="14">{escape(name)}</text>{"".join(marks)}<polyline points="{line}"/>'
-        f"{''.join(dots)}</svg>"
-    )
+    across, up = zip(*points, strict=True)
+    picture = Picture(name, 420, 240)
+    wide = min(across) > 0 and max(across) / min(across) > 10
+    picture.scale("x", across, "", log=wide)
+    picture.scale("y", up, "", log=False)
+    picture.line(across, up, "c0")
+    for x, y in points:
+        picture.dot(x, y, "c0", f"{x:g}: {y:.4g}")
+    return picture.svg()

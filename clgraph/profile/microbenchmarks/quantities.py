@@ -162,15 +162,15 @@ class Result:
 
     def record(self) -> dict[str, Any]:
         """Give everything measured and derived, for JSON."""
-        told = dataclasses.asdict(self)
-        derived = {name: getattr(self, name) for name in UNITS if name not in told}
-        return {**told, **derived}
+        record = dataclasses.asdict(self)
+        derived = {name: getattr(self, name) for name in UNITS if name not in record}
+        return {**record, **derived}
 
     @classmethod
     def of_record(cls, record: dict[str, Any]) -> Result:
-        """Give back what `record` told."""
+        """Give back what `record` gave."""
         names = {field.name for field in dataclasses.fields(cls)}
-        told = {name: value for name, value in record.items() if name in names}
+        values = {name: value for name, value in record.items() if name in names}
         for name in ("invalid", "flags"):
-            told[name] = tuple(told.get(name, ()))
-        return cls(**told)
+            values[name] = tuple(values.get(name, ()))
+        return cls(**values)

@@ -131,19 +131,19 @@ def _measure_into(
     except (DeviceMemoryError, VerificationError) as error:
         record["skipped"].append({"name": entry.name, "reason": str(error)})
         return
-    told = {
+    row = {
         "family": entry.family,
         "kind": entry.kind,
         "component": entry.component,
         "occasion": occasion,
         **result.record(),
     }
-    record["results"].append(told)
+    record["results"].append(row)
 
 
 def results_of(record: Record, *, valid: bool = True) -> list[Result]:
     """Give the results of a record, those that must not be used left out unless asked for."""
-    found = [Result.of_record(told) for told in record["results"]]
+    found = [Result.of_record(result) for result in record["results"]]
     return [result for result in found if not (valid and result.invalid)]
 
 
@@ -192,9 +192,9 @@ def validated(record: Any) -> Record:
     results = record.get("results")
     if not isinstance(results, list):
         raise InvalidArgumentError("a record of microbenchmarks has a list of results.")
-    for told in results:
+    for result in results:
         try:
-            Result.of_record(told)
+            Result.of_record(result)
         except (TypeError, AttributeError) as error:
             raise InvalidArgumentError(f"a result of the record cannot be read: {error}.") from None
     return record

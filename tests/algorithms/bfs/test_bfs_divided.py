@@ -22,7 +22,7 @@ from searches import (
 
 import clgraph as cg
 from clgraph.cluster import DividedBFS
-from clgraph.cluster.parts import part as part_module
+from clgraph.cluster.parts import candidates
 from clgraph.cluster.parts.partition import Ownership
 from clgraph.cluster.parts.share import rows_of
 from clgraph.cluster.ranks.transport import Transport
@@ -290,7 +290,7 @@ def test_what_a_broken_off_search_has_under_way_is_waited_for(form, device, monk
 @pytest.mark.parametrize("edges", ["bin_begins", "arrivals"])
 def test_more_candidates_than_32_bits_number(edges, any_device, monkeypatch):
     """Counts that kernels could not add up are refused before anything is launched."""
-    monkeypatch.setattr(part_module, "MOST_CANDIDATES", 2000 if edges == "arrivals" else 500)
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", 2000 if edges == "arrivals" else 500)
     graph = cg.from_edges(np.arange(3000) % 300, np.zeros(3000, int), n=300)
     config = bfs_config(queue="vertex", visited="plain")
     with pytest.raises(cg.InvalidGraphError, match="32 bits"):

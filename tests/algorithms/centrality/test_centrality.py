@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from searches import SEARCH_RUNTIMES
 
 import clgraph as cg
-from clgraph.algorithms.centrality.betweenness import LIMITS
 from clgraph.algorithms.centrality.ordered import OrderedBetweenness
+from clgraph.algorithms.centrality.sums import LIMITS
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
@@ -128,7 +128,7 @@ def test_a_shared_traversal_with_rows_in_parts_and_few_levels(intel, monkeypatch
         np.testing.assert_allclose(found, expected, rtol=1e-9)
     single = cg.betweenness_centrality(hub, some, method="shared", dtype=np.float32, device=intel)
     np.testing.assert_allclose(single, expected, rtol=1e-4)
-    monkeypatch.setattr("clgraph.algorithms.centrality.betweenness._sharing_pays", lambda *_: True)
+    monkeypatch.setattr("clgraph.algorithms.centrality.sums._sharing_pays", lambda *_: True)
     deep = cg.generate.path(700)  # too deep to share: searched singly after all
     found = cg.betweenness_centrality(deep, [0, 300], False, device=intel)
     expected = cg.betweenness_centrality(deep, [0, 300], False, method="multi-search", device=intel)

@@ -158,7 +158,7 @@ def refined_parts(graph, device, resolution=1.0):
     levels.order(log, level, seed)
     levels.start(log, level, given=True)
     scale = Scale.of(plan.total, resolution)
-    parts = moving.refined(log, levels, level, scale, seed, told=lambda: None).read(graph.n)
+    parts = moving.refined(log, levels, level, scale, seed, report=lambda: None).read(graph.n)
     cuts = levels.sums("cuts", graph.n).read(graph.n)
     totals = levels.sums("part_totals", graph.n).read(graph.n)
     return parts, cuts, totals

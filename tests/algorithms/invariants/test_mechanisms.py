@@ -10,7 +10,7 @@ import pytest
 
 import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
-from clgraph.algorithms.invariants.chunks import STAGED, Chunks, Staging
+from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.inference import (
     ALWAYS,
     EQUAL,
@@ -26,8 +26,8 @@ from clgraph.algorithms.invariants.inference import (
 )
 from clgraph.algorithms.invariants.sweep import Sweeper
 from clgraph.algorithms.invariants.templates import Template
-from clgraph.device import Memory
 from clgraph.device.lazy import cl
+from clgraph.device.memory.staging import Staging
 
 AND, OR, XOR = (Template.of(f"a == (b {op} c)", "boolean") for op in ("and", "or", "^"))
 ANSWER_LIMIT_S = 2.0  # of processor time; the bar of half a second is of a machine that is idle
@@ -283,37 +283,6 @@ def test_rows_of_which_nothing_is_left_are_not_copied(device):
     result = plan.run(values)
     assert result.text() == "(v0 + 3) < v5"
     assert result.stats.copied_bytes < 3 * 300_032 * 4
-
-
-def test_a_place_is_filled_anew_only_when_its_copy_has_ended(any_device):
-    """Checklist 21, with a queue that is held up."""
-    queue = any_device.beside().queue
-    target = Memory(any_device).allocate("target", 2 * STAGED, np.uint32)
-    staging = Staging(any_device, stages=1)
-    gate = cl.UserEvent(any_device.context)
-    cl.enqueue_barrier(queue, wait_for=[gate])
-
-    def fill_with(value):
-        def fill(words):
-            filled.append(value)
-            words[:] = value
-
-        return fill
-
-    filled = []
-    staging.send(fill_with(7), STAGED, queue, target.buffer, 0)
-    second = threading.Thread(
-        target=staging.send, args=(fill_with(8), STAGED, queue, target.buffer, 4 * STAGED)
-    )
-    second.start()
-    second.join(0.3)
-    before = list(filled)
-    gate.set_status(cl.command_execution_status.COMPLETE)
-    second.join(20)
-    queue.finish()
-    assert before == [7]
-    assert filled == [7, 8]
-    assert (target.read().reshape(2, -1) == [[7], [8]]).all()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

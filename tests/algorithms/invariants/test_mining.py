@@ -45,7 +45,7 @@ def mined(plan, trace):
 
 @pytest.mark.parametrize("templates", ["I", "II"])
 def test_equals_the_reference_at_every_length(templates, device):
-    """Checklist 4 to 6, 9: padding by the last instant changes nothing."""
+    """Checklist 4 to 6, 9, 27: padding by the last instant changes nothing."""
     plan = InvariantMiner(templates, device=device)
     for length in LENGTHS:
         trace = mixed(length)

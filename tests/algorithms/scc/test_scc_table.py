@@ -6,7 +6,7 @@ import pytest
 from digraphs import small
 
 from bench.report import scc_page
-from bench.studies import scc_table
+from bench.studies.searches import scc_table
 from clgraph import energy
 from clgraph.energy.readings import Reading
 

@@ -380,6 +380,26 @@ def test_cleaning(device):
     np.testing.assert_array_equal(truss.mask, ~loops)
 
 
+def test_only_what_is_not_simple_is_cleaned(pocl):
+    """KT-01: a simple graph is used as it is; loops and parallel edges are taken out."""
+    simple = random_graph(30, 120, 3)
+    numbers = truss_numbers_of(simple)
+    assert cg.Truss(simple, device=pocl, clean=True).simple is simple
+    tails, heads = tails_of(simple), simple.indices
+    for extra, spoilt in (([0, 7, 29], [0, 7, 29]), ([tails[0], heads[0]], [heads[0], tails[0]])):
+        many = np.append(tails, extra), np.append(heads, spoilt)
+        graph = cg.Graph(*csr(simple.n, *many), directed=False)
+        plan = cg.Truss(graph, device=pocl, clean=True)
+        np.testing.assert_array_equal(plan.simple.indptr, simple.indptr)
+        np.testing.assert_array_equal(plan.simple.indices, simple.indices)
+        found = np.asarray(plan.run().numbers)
+        mine, known = tails_of(graph) * 30 + graph.indices, tails * 30 + heads
+        np.testing.assert_array_equal(
+            found[np.isin(mine, known)], numbers[np.searchsorted(known, mine[np.isin(mine, known)])]
+        )
+        assert (found[~np.isin(mine, known)] == 0).all()
+
+
 def csr(n, tails, heads):
     order = np.lexsort((heads, tails))
     return np.searchsorted(tails[order], np.arange(n + 1)), heads[order]

@@ -18,7 +18,7 @@ from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Persistent, Stepped
 
 if TYPE_CHECKING:
-    from clgraph.engine.strategies.balance import Balancer
+    from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.frontier import Frontier
     from clgraph.graph import Graph
 
@@ -161,6 +161,6 @@ def are_labels_random(graph: Graph) -> bool:
     if not graph.m:
         return False
     edges = np.unique(np.linspace(0, graph.m - 1, LABEL_SAMPLES).astype(np.int64))
-    tails = np.searchsorted(graph.indptr, edges, side="right") - 1
-    heads = np.asarray(graph.indices)[edges].astype(np.int64)
-    return bool(np.abs(tails - heads).mean() > RANDOM_DISTANCE * graph.n)
+    sources = np.searchsorted(graph.indptr, edges, side="right") - 1
+    targets = np.asarray(graph.indices)[edges].astype(np.int64)
+    return bool(np.abs(sources - targets).mean() > RANDOM_DISTANCE * graph.n)

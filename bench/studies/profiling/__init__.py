@@ -1,0 +1,1 @@
+"""What the profiler and the microbenchmarks say, against what is measured."""

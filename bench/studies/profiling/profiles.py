@@ -1,0 +1,414 @@
+"""What the profiler says against what is measured: counters, overhead, cases, and predictions.
+
+``python -m bench.studies.profiling.profiles --device nvidia --output record.json --seconds 180``
+first checks counters against known patterns and times the calibration, then profiles every preset
+of BFS on three graphs and other plans on six until the seconds are spent, then the case studies,
+and fits prices and weights, each judged by what was left out.
+`bench.studies.profiling.profile_stages` is about results, and about instrumented kernels that do
+not end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import device as find_device
+from clgraph.graph.modules import module
+from clgraph.profile.characterise import (
+    COMPONENTS,
+    QUICK,
+    ceilings_of,
+    characterise,
+    costs_of,
+    functions_of,
+)
+from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
+
+from ...runner import graphs as suite_graphs
+from ...runner import machine
+from . import cases, patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph import Device, Graph
+    from clgraph.profile.report import QualityReport
+
+__all__ = ["main", "priced", "ranked", "summary"]
+
+GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
+PRESETS_ON = 3  # of the graphs, the first ones
+SWEEPS = ("divergence", "coalescence", "ilp", "bank_conflict")
+TOLERANCE = 1e-9
+LEAST_RANKED = 3
+
+
+def presets_on(graph: Graph, device: Device) -> Iterator[tuple[str, str, Any]]:
+    """Give every preset of BFS."""
+    for preset in clgraph.BFSConfig.PRESETS:
+        yield "bfs", preset, lambda preset=preset: clgraph.BFS(graph, config=preset, device=device)
+
+
+def runs_on(graph: Graph, weighted: Graph, device: Device) -> Iterator[tuple[str, str, Any]]:
+    """Give other plans by primitive and implementation; built when they are asked for."""
+    yield "components", "auto", lambda: clgraph.ConnectedComponents(graph, device=device)
+    yield "triangles", "auto", lambda: clgraph.Triangles(graph, device=device, clean=True)
+    for preset in ("near-far", "h-bf"):
+        yield (
+            "sssp",
+            preset,
+            lambda preset=preset: clgraph.SSSP(weighted, config=preset, device=device),
+        )
+    yield "scc", "multistep", lambda: clgraph.SCC(graph, config="multistep", device=device)
+
+
+def checked_patterns(device: Device) -> list[dict[str, Any]]:
+    """Compare counters with what is known of the patterns."""
+    rows = []
+    for pattern in patterns.PATTERNS:
+        found = patterns.judged(patterns.counted(pattern, device))
+        right = all(
+            abs((found[name] or 0.0) - value) < TOLERANCE
+            for name, value in pattern.expected.items()
+        )
+        if not pattern.expected:
+            right = abs((found["TDiv"] or 0.0) - 0.5) < 0.1
+        rows.append({"pattern": pattern.name, "right": right, "found": found})
+    return rows
+
+
+def profiled(
+    runs: Iterator[tuple[str, str, Any]], where: str, device: Device, left: Callable[[], float]
+) -> Iterator[tuple[str, str, QualityReport]]:
+    """Profile plans while there is time."""
+    for primitive, implementation, make in runs:
+        if left() <= 0:
+            return
+        step(f"{where} {primitive} {implementation}")
+        try:
+            report = clgraph.profile(
+                make(), passes=("time", "sync", "counters"), device=device, repeats=3
+            )
+        # A study of many kernels goes on without one of them.
+        except Exception as error:
+            print(f"{where}/{primitive}/{implementation}: {error!r}"[:600])
+            continue
+        yield primitive, implementation, report
+
+
+def calibration(device: Device) -> dict[str, Any]:
+    """Measure ceilings, costs and functions anew, and say how long it took."""
+    began = time.perf_counter()
+    words = tuple(dict.fromkeys([*QUICK, *COMPONENTS.values(), *SWEEPS]))
+    record = characterise(device, words, again=True)
+    ceilings = ceilings_of(record)
+    return {
+        "seconds": time.perf_counter() - began,
+        "ceilings": None if ceilings is None else ceilings.record(),
+        "costs_s": costs_of(record),
+        "functions": {
+            name: [list(sample) for sample in function.samples]
+            for name, function in functions_of(record).items()
+        },
+    }
+
+
+def ranked(corpus: Sequence[Specimen]) -> list[dict[str, Any]]:
+    """Compare QM with time within each primitive: by the published weights, and left out.
+
+    Parameters
+    ----------
+    corpus : sequence of Specimen
+        All that was profiled.
+
+    Returns
+    -------
+    list of dict
+        For each primitive with three implementations or more ``name``, its ``rows`` by time, and
+        Spearman's coefficients of QM and speed: ``published`` weights, and weights ``left_out``
+        that were fitted to the other primitives.
+    """
+    found = []
+    for name in dict.fromkeys(specimen.primitive for specimen in corpus):
+        own = sorted((s for s in corpus if s.primitive == name), key=lambda s: s.time_s)
+        rest = [s for s in corpus if s.primitive != name]
+        if len(own) < LEAST_RANKED:
+            continue
+        published = [quality(s.criteria, PUBLISHED) or 0.0 for s in own]
+        fitted: list[float] | None = None
+        if len({s.primitive for s in rest}) < len(rest):
+            weights = calibrated(rest).weights
+            fitted = [quality(s.criteria, weights) or 0.0 for s in own]
+        speed = [1.0 / s.time_s for s in own]
+        found.append(
+            {
+                "name": name,
+                "rows": [
+                    {
+                        "implementation": s.implementation,
+                        "time_s": s.time_s,
+                        "quality": value,
+                        "criteria": dict(s.criteria),
+                    }
+                    for s, value in zip(own, published, strict=True)
+                ],
+                "published": _spearman(published, speed),
+                "left_out": None if fitted is None else _spearman(fitted, speed),
+            }
+        )
+    return found
+
+
+def _spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(module("scipy.stats").spearmanr(a, b).statistic)
+
+
+def step(what: str) -> None:
+    """Say what begins, at once: what comes last is what did not end."""
+    print(f"{time.perf_counter():10.1f} {what}", flush=True)
+
+
+def priced(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Fit prices of resources to times, and judge each kernel by prices fitted without it.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        ``kernel``, ``bounds_s`` and ``measured_s`` of each kernel and graph.
+
+    Returns
+    -------
+    dict
+        ``prices``, and the relative errors as ``plain`` (soft maximum of ceilings), ``fitted`` and
+        ``left_out``.
+    """
+    names = sorted({name for row in rows for name in row["bounds_s"]})
+    kernels = np.array([row["kernel"] for row in rows])
+    bounds = np.array([[row["bounds_s"].get(name, 0.0) for name in names] for row in rows])
+    # The constant is what a launch costs beside what an empty kernel says.
+    bounds = np.column_stack([bounds, [row["launches"] * 1e-6 for row in rows]])
+    times = np.array([row["measured_s"] for row in rows])
+    left_out = np.zeros(len(rows))
+    for kernel in np.unique(kernels):
+        out = kernels == kernel
+        if out.all():
+            left_out[out] = np.nan
+            continue
+        left_out[out] = bounds[out] @ _prices(bounds[~out], times[~out]) / times[out] - 1.0
+    prices = _prices(bounds, times)
+    return {
+        "prices": dict(zip([*names, "microsecond of a launch"], prices.tolist(), strict=True)),
+        "plain": [row["predicted_s"] / row["measured_s"] - 1.0 for row in rows],
+        "fitted": (bounds @ prices / times - 1.0).tolist(),
+        "left_out": [None if np.isnan(error) else float(error) for error in left_out],
+    }
+
+
+def _prices(bounds: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = bounds / times[:, None]
+    sizes = np.maximum(np.linalg.norm(rows, axis=0), 1e-30)
+    solved, _ = module("scipy.optimize").nnls(rows / sizes, np.ones(len(rows)))
+    return np.asarray(solved / sizes, np.float64)
+
+
+def median_error(errors: Sequence[float | None]) -> float | None:
+    """Give the median of absolute errors, None where there are none."""
+    known = [abs(error) for error in errors if error is not None]
+    return statistics.median(known) if known else None
+
+
+def summary(record: dict[str, Any]) -> str:
+    """Show what was found in a few lines."""
+    wrong = [row["pattern"] for row in record["patterns"] if not row["right"]]
+    lines = [
+        f"patterns: {len(record['patterns']) - len(wrong)} of {len(record['patterns'])} exact"
+        + (f"; wrong: {', '.join(wrong)}" if wrong else ""),
+        f"calibration: {record['calibration']['seconds']:.1f} s",
+        "",
+    ]
+    for rows in record["cases"].values():
+        lines += [cases.shown(rows), ""]
+    for ranked in record["ranked"]:
+        lines += [
+            f"{ranked['name']}: Spearman of QM and speed, published weights "
+            f"{_shown(ranked['published'])}, fitted to the others {_shown(ranked['left_out'])}",
+            *(
+                f"  {row['implementation']:28} {row['time_s'] * 1e3:9.4f} ms  "
+                f"QM {row['quality']:.3f}"
+                for row in ranked["rows"]
+            ),
+        ]
+    rows, fit = record["kernels"], record["fit"]
+    if rows and fit:
+        overheads = [row["overhead_time"] for row in record["runs"]]
+        lines += [
+            f"{len({row['kernel'] for row in rows})} kernels x "
+            f"{len({row['graph'] for row in rows})} graphs, {len(rows)} rows; overhead of TIME "
+            f"median {statistics.median(overheads):.1%}, largest {max(overheads):.1%}",
+            *(
+                f"median error of the time, {name}: {_percent(median_error(fit[name]))}"
+                for name in ("plain", "fitted", "left_out")
+            ),
+            f"prices: { {name: round(price, 3) for name, price in fit['prices'].items()} }",
+        ]
+    if record["weights"] is not None:
+        weights = record["weights"]
+        lines.append(
+            f"weights: error {weights['error']:.3f}, left out {weights['left_out_error']:.3f}"
+        )
+    lines.append(f"card: {record['card']}; seconds {record['seconds']:.0f}")
+    return "\n".join(lines)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
+    parser.add_argument("--scale", type=int, default=26, help="of the case studies")
+    parser.add_argument(
+        "--seconds", type=float, default=180.0, help="begin nothing new after these"
+    )
+    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
+    args = parser.parse_args(argv)
+    began = time.perf_counter()
+    device = find_device(args.device)
+
+    def left() -> float:
+        return float(args.seconds - (time.perf_counter() - began))
+
+    study = _Study(device, args.output, left)
+    study.record["machine"] = machine.describe(device, args.commit)
+    step("patterns")
+    study.record["patterns"] = checked_patterns(device)
+    step("calibration")
+    study.record["calibration"] = calibration(device)
+    study.plans(args.graphs)
+    study.cases(args.scale)
+    study.card(args.graphs[0])
+    study.fits()
+    study.record["seconds"] = time.perf_counter() - began
+    study.save()
+    print(summary(study.record))
+    return 0
+
+
+class _Study:
+    """The record as it grows; what there is no time for is left out."""
+
+    def __init__(self, device: Device, output: Path | None, left: Callable[[], float]) -> None:
+        self.record: dict[str, Any] = {"kernels": [], "runs": [], "cases": {}, "ranked": []}
+        self.record |= {"card": None, "fit": None, "weights": None}
+        self._device, self._output, self._left = device, output, left
+        self._corpus: list[Specimen] = []
+
+    def plans(self, names: Sequence[str]) -> None:
+        """Profile every preset of BFS on some graphs, and other plans on all."""
+        for name in names[:PRESETS_ON]:
+            self._runs(name, presets_on(suite_graphs.find(name).graph, self._device))
+        for name in names:
+            if self._left() > 0:
+                weighted = suite_graphs.find(name, weighted=True).graph
+                graph = suite_graphs.find(name).graph
+                self._runs(name, runs_on(graph, weighted, self._device))
+
+    def _runs(self, name: str, runs: Iterator[tuple[str, str, Any]]) -> None:
+        for primitive, implementation, report in profiled(runs, name, self._device, self._left):
+            _keep(self.record, name, f"{primitive}/{implementation}", report)
+            values = {key: criterion.value for key, criterion in report.criteria.items()}
+            self._corpus.append(
+                Specimen(f"{primitive} {name}", implementation, values, report.elapsed_s)
+            )
+        self.save()
+
+    def cases(self, scale: int) -> None:
+        """Run the case studies."""
+        for name in cases.STUDIES:
+            if self._left() <= 0:
+                return
+            step(f"case {name}")
+            try:
+                self.record["cases"][name] = cases.studied(name, self._device, scale, repeats=3)
+            except Exception as error:
+                print(f"{name}: {error!r}"[:400])
+            self.save()
+
+    def card(self, name: str) -> None:
+        """Ask the card about a search."""
+        if self._left() <= 0:
+            return
+        step("card")
+        plan = clgraph.BFS(suite_graphs.find(name).graph, device=self._device)
+        card = clgraph.profile(plan, device=self._device, passes=("card",), repeats=1).card
+        self.record["card"] = None if card is None else card.record()
+
+    def fits(self) -> None:
+        """Fit prices and weights to what was found."""
+        if self.record["kernels"]:
+            self.record["fit"] = priced(self.record["kernels"])
+        if len({specimen.primitive for specimen in self._corpus}) < len(self._corpus):
+            self.record["weights"] = calibrated(self._corpus, device=self._device.name).record()
+            self.record["ranked"] = ranked(self._corpus)
+
+    def save(self) -> None:
+        """Write what there is."""
+        if self._output is not None:
+            self._output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+
+
+def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -> None:
+    record["runs"].append(
+        {
+            "graph": graph,
+            "run": run,
+            "time_s": report.time_s,
+            "elapsed_s": report.elapsed_s,
+            "quality": report.quality,
+            "criteria": {name: criterion.value for name, criterion in report.criteria.items()},
+            "limiter": report.limiter,
+            "reasons": list(report.reasons),
+            "overhead_time": report.overhead.get("time", 0.0),
+        }
+    )
+    for kernel in report.kernels:
+        prediction = kernel.prediction
+        if prediction.time_s is None or not prediction.measured_s:
+            continue
+        record["kernels"].append(
+            {
+                "graph": graph,
+                "kernel": f"{run} {kernel.name}",
+                "launches": kernel.launches,
+                "measured_s": prediction.measured_s,
+                "predicted_s": prediction.time_s,
+                "bounds_s": dict(prediction.bounds),
+                "limiter": prediction.limiter,
+                "criteria": {name: each.value for name, each in kernel.criteria.items()},
+                "registers": kernel.static.registers,
+            }
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,114 @@
+"""Which k is asked for, and the greatest that there is a truss for, by bisection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.algorithms.truss.peeling import copy
+from clgraph.errors import InvalidArgumentError
+from clgraph.progress import tell
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.truss.peeling import Peeled, Peeling
+    from clgraph.device import Allocation, Memory
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.sweeps import SweepLog
+
+__all__ = ["ABOVE", "LEAST_K", "bisected", "truss_order"]
+
+LEAST_K = 2  # of a truss: every edge is in the 2-truss
+# Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
+ABOVE = 3
+
+
+def truss_order(k: int) -> int:
+    """Check which truss is asked for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not an integer of at least 2.
+    """
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise InvalidArgumentError(f"k={k!r} is not an integer.")
+    if k < LEAST_K:
+        raise InvalidArgumentError(
+            f"k={k} is less than 2, and all edges are in the 2-truss already; use k=2 or more."
+        )
+    return int(k)
+
+
+def most_k(edges: int) -> int:
+    """Bound k by the edges that are left: a k-truss has k (k - 1) / 2 at least."""
+    return int((1 + (1 + 8 * edges) ** 0.5) / 2)
+
+
+def bisected(
+    log: SweepLog,
+    peeling: Peeling,
+    supports: Allocation,
+    memory: Memory,
+    max_degree: int,
+    progress: Progress | None,
+) -> tuple[int, int, list[tuple[int, Peeled]]]:
+    """Find the greatest k, and leave its truss in what peels.
+
+    Parameters
+    ----------
+    log : SweepLog
+        Notes the launches.
+    peeling : Peeling
+        Of the edges.
+    supports : Allocation
+        Their triangles to begin with.
+    memory : Memory
+        For what a failed probe goes back to.
+    max_degree : int
+        Of the graph; vertices of a k-truss have k - 1 neighbours at least.
+    progress : callable or True, optional
+        Told how many edges have gone.
+
+    Returns
+    -------
+    k, edges, probes
+        How many edges its truss has; which k were tried, and what came of it.
+    """
+    held = (peeling.counts, peeling.status, peeling.numbers)
+    saved = [memory.allocate(f"saved_{one.name}", one.count, one.dtype) for one in held]
+
+    def restore() -> None:
+        for array, kept in zip(held, saved, strict=True):
+            copy(log, peeling.device, kept, array)
+
+    def save() -> None:
+        for array, kept in zip(held, saved, strict=True):
+            copy(log, peeling.device, array, kept)
+
+    peeling.begin(log, supports)
+    save()
+    probes = []
+    low, left = LEAST_K, peeling.items
+    high = min(most_k(left), max_degree + 1) + 1
+    while high - low > 1:
+        k = (low + high) // 2
+        found = peeling.run(
+            log,
+            restore,
+            left=left,
+            levels=(k - ABOVE, k - ABOVE),
+            quorum=k * (k - 1) // 2,
+            resumed=True,
+        )
+        probes.append((k, found))
+        if found.left:
+            low, left = k, found.left
+            high = min(high, most_k(left) + 1)
+            save()
+        else:
+            high = k
+        tell(progress, peeling.items - left, peeling.items, "peeling")
+    restore()
+    log.wait()  # before what was saved is given back
+    return low, left, probes

@@ -1,0 +1,1 @@
+"""Pages of figures that need nothing else: HTML by Mako, with pictures by matplotlib inside."""

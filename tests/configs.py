@@ -68,7 +68,7 @@ OF_EXPAND = {
     "alike_deviation": "search.deviation",
     "alike_mean": "search.mean",
     "estimates": "search.estimates",
-    **{name: name for name in ("group_size", "grid_factor", "read_only")},
+    **{name: name for name in ("group_size", "grid_factor", "read_only", "cache")},
 }
 
 

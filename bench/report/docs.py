@@ -19,7 +19,7 @@ from . import published, scc_page, searches_page
 from .findings import findings
 from .matrix import matrices
 from .overview import picture, said
-from .text import figure, graph_of, groups, results, rivals, unmeasured
+from .text import figure, graph_of, groups, results, rivals, shown_joules, unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,8 +80,8 @@ whole ones against another's code, and up to 40 million edges by the rules of `c
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
 window in which runs follow one another, divided by their number; [energy.md](energy.md) tells how
-meters are read. The tables give the windows: below two seconds a meter that changes every tenth of
-one leaves some percent open, and its spread is not known.
+meters are read. Windows below two seconds are left out, because a meter that changes every tenth of
+one leaves some percent open then, and so are joules whose spread is not known.
 
 *Floor* is what no run can go below: the bytes that must move, at the bandwidth of a copy, plus the
 barriers that must happen. For a search by levels those are 4 bytes written per vertex, 8 bytes read
@@ -282,7 +282,11 @@ def _results(cases: Sequence[Record], device: str, origins: Sequence[str]) -> st
 
 def _energy(cases: Sequence[Record]) -> str:
     measured = [(case, case["energy"]) for case in cases if case.get("energy")]
-    measured = [(case, taken) for case, taken in measured if taken["joules_per_search"] is not None]
+    measured = [
+        (case, taken)
+        for case, taken in measured
+        if shown_joules(taken["joules_per_search"], taken["window_s"], taken["spread"]) is not None
+    ]
     if not measured:
         return ""
     rows = [
@@ -290,7 +294,7 @@ def _energy(cases: Sequence[Record]) -> str:
             graph_of(case),
             str(case.get("preset", "")),
             figure(taken["joules_per_search"]),
-            "-" if taken["spread"] is None else f"{100 * taken['spread']:.1f} %",
+            f"{100 * taken['spread']:.1f} %",
             figure(taken["mean_watts"]),
             figure(taken["idle_watts"]),
             figure(taken["mteps_per_watt"]),

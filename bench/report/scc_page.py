@@ -8,7 +8,7 @@ from clgraph import SCCConfig
 from clgraph.algorithms.scc.config import TABLE_ROWS
 
 from ..runner.records import by_device, tables
-from .text import figure
+from .text import figure, shown_joules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +23,9 @@ TABLE = "strong components: parameters by graph"
 ABOUT = """
 Every preset of `clgraph.SCCConfig` on every graph, as the thesis tunes its scheme by graph in its
 table 9.3; [components.md](components.md) explains the dimensions. Device times of a run with labels
-in device memory, medians; joules of the whole device, idle power included. Rows of the thesis that
-are the same configuration share a line; a dash is what was not measured, as are joules of runs over
-0.3 s. The fastest point of the thesis's scheme, which ends in colouring or in forward-backward
-steps, and the fastest of all are bold in each column.
+in device memory, medians. Rows of the thesis that are the same configuration share a line; a dash
+is what was not measured. The fastest point of the thesis's scheme, which ends in colouring or in
+forward-backward steps, and the fastest of all are bold in each column.
 """
 
 
@@ -48,7 +47,8 @@ def section(records: Sequence[tuple[str, Record]]) -> str:
         newest: dict[tuple[str, str], dict[str, Any]] = {}
         for _, record in found:
             for row in record["rows"]:
-                newest.setdefault((row["graph"], row["preset"]), row)
+                joules = shown_joules(row["joules"], record["energy_seconds"], row.get("spread"))
+                newest.setdefault((row["graph"], row["preset"]), row | {"joules": joules})
         origins = "".join(_origin(name, record) for name, record in found)
         text += f"\n## {device}, {TABLE}\n\n{origins}{ABOUT}\n"
         text += _presets(list(newest.values())) + "\n" + _best(list(newest.values()))
@@ -60,8 +60,7 @@ def _origin(name: str, record: Record) -> str:
     return (
         f"- `bench/results/{name}` ({graphs}): {record['started'][:16].replace('T', ' ')}, driver "
         f"{record['machine']['device']['driver']}, clgraph at "
-        f"`{(record['machine']['commit'] or 'unknown')[:12]}`, joules over windows of "
-        f"{record['energy_seconds']} s\n"
+        f"`{(record['machine']['commit'] or 'unknown')[:12]}`\n"
     )
 
 
@@ -92,7 +91,10 @@ def _presets(rows: Sequence[dict[str, Any]]) -> str:
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     bold = [_fastest(rows, graph, scheme=scheme) for graph in graphs for scheme in (True, False)]
     head = ["preset", "I_t", "I_f", "FB", "colouring", "finish"]
-    head += [f"{graph} {unit}" for graph in graphs for unit in ("ms", "J")]
+    units = {"ms": "median_ms", "J": "joules"}
+    if all(row["joules"] is None for row in rows):
+        del units["J"]
+    head += [f"{graph} {unit}" for graph in graphs for unit in units]
     lines = [_line(head), "|" + "---|" * 6 + "--:|" * (len(head) - 6)]
     for preset in dict.fromkeys(row["preset"] for row in rows):
         alike = {row["graph"]: row for row in rows if row["preset"] == preset}
@@ -101,7 +103,8 @@ def _presets(rows: Sequence[dict[str, Any]]) -> str:
             row = alike.get(graph)
             took = figure(row["median_ms"]) if row else "-"
             cells.append(f"**{took}**" if row and row in bold else took)
-            cells.append(figure(row["joules"]) if row else "-")
+            if "J" in units:
+                cells.append(figure(row["joules"]) if row else "-")
         lines.append(_line(cells))
     return "\n".join(lines) + "\n"
 
@@ -115,8 +118,10 @@ def _named(preset: str) -> str:
 
 def _best(rows: Sequence[dict[str, Any]]) -> str:
     head = ["graph", "n", "m", "components", "best of the scheme", "FB", "colouring", "I_t", "I_f"]
-    head += ["ms", "J", "auto ms", "auto J", "scheme over auto"]
-    lines = [_line(head), "|---|--:|--:|--:|---|---|---|---|---|" + "--:|" * 5]
+    names = ["median_ms"] if all(row["joules"] is None for row in rows) else ["median_ms", "joules"]
+    units = ["ms", "J"][: len(names)]
+    head += [*units, *(f"auto {unit}" for unit in units), "scheme over auto"]
+    lines = [_line(head), "|---|--:|--:|--:|---|---|---|---|---|" + "--:|" * (2 * len(names) + 1)]
     for graph in dict.fromkeys(row["graph"] for row in rows):
         best = _fastest(rows, graph, scheme=True)
         auto = next((r for r in rows if r["graph"] == graph and r["preset"] == "auto"), None)
@@ -125,7 +130,7 @@ def _best(rows: Sequence[dict[str, Any]]) -> str:
         trim, pairs, fb, coloring, _ = _parameters(best["config"])
         cells = [graph, *(f"{best[name]:,}" for name in ("n", "m", "components"))]
         cells += [_named(best["preset"]), fb, coloring, trim, pairs]
-        cells += [figure(row[name]) for row in (best, auto) for name in ("median_ms", "joules")]
+        cells += [figure(row[name]) for row in (best, auto) for name in names]
         lines.append(_line([*cells, figure(best["median_ms"] / auto["median_ms"])]))
     return "The best point of the scheme beside `auto`:\n\n" + "\n".join(lines) + "\n"
 

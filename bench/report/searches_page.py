@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..runner.records import by_device, tables
 from ..studies.searches.search_table import COLUMNS, ORACLE, SCHEMA, figures_of
-from .text import figure
+from .text import figure, shown_joules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +25,9 @@ for sums of distances, all in one launch, by each of its methods on graphs of it
 is the better of edge-parallel and work-efficient, chosen after the fact; savings are those of the
 hybrid (threshold 16) over it. `fitted` is the hybrid with the threshold T that the degrees suggest,
 which is the very kernel of work-efficient where T is inf; `auto` is the default of
-`clgraph.MultiSearch`. Seconds are device times, the best of up to three launches; joules are those
-of the whole device, idle power and the host's share of the time included, over a window of
-launches.
+`clgraph.MultiSearch`. Seconds are device times, the best of up to three launches; joules, where a
+window of them lasted two seconds, are those of the whole device, idle power and the host's share of
+the time included.
 """
 
 
@@ -51,7 +51,7 @@ def section(records: Sequence[tuple[str, Record]]) -> str:
         for _, record in found:
             for graph, row in record["graphs"].items():
                 is_sweep = record.get("kind") == "thresholds"
-                (swept if is_sweep else newest).setdefault(graph, row)
+                (swept if is_sweep else newest).setdefault(graph, _fit(row, record["energy_s"]))
         origins = "".join(_origin(name, record) for name, record in found)
         text += f"\n## {device}, simultaneous searches by method\n\n{origins}{ABOUT}"
         for what in ("seconds", "joules"):
@@ -66,9 +66,18 @@ def _origin(name: str, record: Record) -> str:
     return (
         f"- `bench/results/{name}` ({', '.join(record['graphs'])}): {record['started'][:16]}, "
         f"driver {machine['device']['driver']}, clgraph at "
-        f"`{(machine['commit'] or 'unknown')[:12]}`, {record['searches']:,} searches, joules over "
-        f"windows of {record['energy_s']} s\n"
+        f"`{(machine['commit'] or 'unknown')[:12]}`, {record['searches']:,} searches\n"
     )
+
+
+def _fit(row: dict[str, Any], window_s: float) -> dict[str, Any]:
+    """Leave out the joules of a graph that are not fit to be shown."""
+    methods = {
+        name: method
+        | {"joules": shown_joules(method.get("joules"), window_s, method.get("spread"))}
+        for name, method in row["methods"].items()
+    }
+    return row | {"methods": methods}
 
 
 def _known(graphs: dict[str, dict[str, Any]], what: str) -> dict[str, dict[str, Any]]:

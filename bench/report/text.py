@@ -24,9 +24,11 @@ __all__ = [
     "render_list",
     "results",
     "rivals",
+    "shown_joules",
     "unmeasured",
 ]
 
+LEAST_WINDOW_S = 2.0  # from which a meter that changes ten times a second resolves a few percent
 PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles", "remarks")
 
 # What is shown where cases of an algorithm have it: name in the summary, heading, digits.
@@ -49,6 +51,11 @@ def figure(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
+def shown_joules(joules: float | None, window_s: float, spread: float | None) -> float | None:
+    """Give joules that are fit to be shown: of a window that a meter resolves, with a spread."""
+    return joules if window_s >= LEAST_WINDOW_S and spread is not None else None
+
+
 def headline(case: Record, device: str) -> dict[str, Any]:
     """Figures of a measured case that tables and pages show."""
     summary = case["summary"]
@@ -65,7 +72,9 @@ def headline(case: Record, device: str) -> dict[str, Any]:
             name: summary[name]["median"] for name, _, _ in COUNTS if summary.get(name) is not None
         },
         "overhead_us": summary["overhead_us"]["median"],
-        "joules": taken.get("joules_per_search"),
+        "joules": shown_joules(
+            taken.get("joules_per_search"), taken.get("window_s", 0.0), taken.get("spread")
+        ),
         "over_floor": None if floor is None else floor["ratio"],
         "floor_ms": None if floor is None else floor["floor_ms"],
         "best": best,

@@ -19,6 +19,7 @@ from clgraph.cluster.ranks.over_mpi import world
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
 from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
+from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError
 
@@ -71,7 +72,7 @@ def shares_of(
     return run(comm, dealt)
 
 
-class BFS:
+class BFS(StaysHere):
     """A breadth-first search by the ranks of an MPI job, or of one process, one device each.
 
     Parameters

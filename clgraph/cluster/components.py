@@ -13,6 +13,7 @@ from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners
+from clgraph.device.staying import StaysHere
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ConnectedComponents"]
 
 
-class ConnectedComponents:
+class ConnectedComponents(StaysHere):
     """Connected components by the ranks of an MPI job, or of one process, one device each.
 
     Parameters

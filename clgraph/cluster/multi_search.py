@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
 from clgraph.cluster.devices import checked_devices
+from clgraph.device.staying import StaysHere
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
 from clgraph.progress import tell
@@ -29,7 +30,7 @@ __all__ = ["DividedSearches", "DividedSearchesResult"]
 LOOK_S = 0.05  # between two looks at how far the devices are
 
 
-class DividedSearches:
+class DividedSearches(StaysHere):
     """Independent searches over one graph, the sources shared out among several devices.
 
     Parameters

@@ -15,6 +15,7 @@ from clgraph.cluster.parts.slices import slices_of, turned
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
 from clgraph.device import Memory
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph
@@ -48,7 +49,7 @@ class _Part:
         return self._y.read().astype(np.float64)
 
 
-class PageRank:
+class PageRank(StaysHere):
     """PageRank by the ranks of an MPI job, or of one process, one device each.
 
     Parameters

@@ -10,6 +10,7 @@ from clgraph.algorithms.multi_search.plan import as_sources
 from clgraph.cluster.bfs import communicator
 from clgraph.cluster.multi_search import DividedSearches
 from clgraph.cluster.ranks.comm import Program, Swap, run
+from clgraph.device.staying import StaysHere
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Searches", "SearchesResult"]
 
 
-class Searches:
+class Searches(StaysHere):
     """Independent searches over one graph, the sources shared out among the ranks of a job.
 
     Parameters

@@ -20,6 +20,7 @@ from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -162,7 +163,7 @@ class _Part:
         return self._counts.words[BIN_LENGTHS::BIN_STRIDE][: self.begins.size - 1].astype(np.int64)
 
 
-class SSSP:
+class SSSP(StaysHere):
     """Shortest paths by the ranks of an MPI job, or of one process, one device each.
 
     Parameters

@@ -17,6 +17,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.budget import Ledger
 from clgraph.device.memory.pinned import HostArrays
 from clgraph.device.memory.staging import Staging
+from clgraph.device.staying import StaysHere
 from clgraph.errors import DeviceNotFoundError, InvalidArgumentError
 
 __all__ = ["POCL_PLATFORM", "Device", "Inventory", "LeftOut", "devices", "inventory"]
@@ -26,7 +27,7 @@ EmulatedOps = Literal["local", "amdgcn"]
 EMULATED_LANES: dict[str, tuple[int, ...]] = {"local": (2, 4, 8, 16, 32, 64), "amdgcn": (32, 64)}
 
 
-class Device:
+class Device(StaysHere):
     """An OpenCL device; equal to another of the same platform, index and emulation.
 
     Attributes
@@ -44,6 +45,8 @@ class Device:
     cl : pyopencl.Device
         The device itself.
     """
+
+    sent_instead = "its name, and look it up by `clgraph.device`"
 
     def __init__(
         self,

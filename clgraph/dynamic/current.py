@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.device.staying import StaysHere
 from clgraph.dynamic.inplace import COMMIT
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.storage.freelists import WORDS
@@ -76,12 +77,14 @@ class InPlaceBatch:
         return Held(held.updater, store, held.spare, version, self.vertex_fields, states)
 
 
-class Current:
+class Current(StaysHere):
     """One reference to all of a graph, which a batch under way may be about to change.
 
     An update in place is noted before it is launched. Whoever asks next what the graph is, after an
     exception at any moment, first reads whether the device has done it.
     """
+
+    sent_instead = "its `to_graph()`"
 
     lock: threading.RLock
     _now: Held

@@ -16,6 +16,7 @@ import numpy as np
 
 from clgraph.device import Allocation, Memory, load
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
 
@@ -252,7 +253,7 @@ class Turn:
         self.total_ms = 1e3 * (time.perf_counter() - self._began)
 
 
-class Plan:
+class Plan(StaysHere):
     """Something compiled for one graph and device, which serves one thread at a time.
 
     Parameters

@@ -16,7 +16,7 @@ from clgraph.engine.strategies.balance import (
     WarpSearch,
 )
 from clgraph.engine.strategies.schedule import check_group_size
-from clgraph.engine.strategies.strategy import Slot, Strategy, number, real, slot, switch
+from clgraph.engine.strategies.strategy import Slot, Strategy, choice, number, real, slot, switch
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.sizes import LARGEST_SIZE
 
@@ -117,6 +117,9 @@ class ExpandConfig(Strategy):
     read_only : bool
         Whether offsets are declared as never written, which lets them be read through another
         cache.
+    cache : {"default", "read-only"}, optional
+        How offsets are loaded: as the compiler likes, which is the default, or by the load that
+        need not be coherent where the device has one; offsets of 64 bits always by the former.
     """
 
     balance: Slot[Balancer] = slot(*FAMILY)
@@ -124,6 +127,7 @@ class ExpandConfig(Strategy):
     group_size: int | None = number(least=1)
     grid_factor: int = number(32)
     read_only: bool = switch(default=True)
+    cache: str | None = choice("default", "read-only")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -141,6 +145,7 @@ class ExpandSizes:
     search: str
     estimates: int
     read_only: bool
+    cache: str
     with_ranks: bool
     counts: bool
     wide: int
@@ -217,6 +222,7 @@ def decide(
         search=_search(search, mean, deviation, lanes),
         estimates=search.estimates,
         read_only=config.read_only,
+        cache="default" if wide_offsets else config.cache or "default",
         with_ranks=with_ranks,
         counts=counts,
         wide=(balance.wide or 0) if isinstance(balance, WarpSearch) else 0,

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.engine.strategies.balance import DynVwarp
 from clgraph.engine.strategies.balancer import BALANCER_COUNTERS
 from clgraph.errors import InvalidArgumentError
@@ -27,7 +28,7 @@ COUNTERS = BALANCER_COUNTERS
 NARROW_UNITS = 2**31  # fewer items and units are numbered with 32 bits, with room for a last chunk
 
 
-class Expand:
+class Expand(StaysHere):
     """A load-balanced expansion compiled for one list of sizes, configuration and device.
 
     Parameters

@@ -13,8 +13,8 @@ ${memory.vocabulary()}
 ${group.declarations()}
 #define entry_t uint
 #define ENTRY_VERTEX(entry_) (entry_)
-#define ENTRY_BEGIN(entry_) indptr[entry_]
-#define ENTRY_DEGREE(entry_) ((uint)(indptr[(entry_) + 1] - indptr[entry_]))
+#define ENTRY_BEGIN(entry_) ${items.module.prefix_at(config, "", "entry_")}
+#define ENTRY_DEGREE(entry_) ((uint)(${items.module.prefix_at(config, "", "(entry_) + 1")} - ENTRY_BEGIN(entry_)))
 % for index, name in enumerate(counters):
 #define ${name} ${index}
 % endfor
@@ -38,7 +38,7 @@ else {
 if (active${k}) {
     owners[e${k}] = u${k};
     % if config.with_ranks:
-    ranks[e${k}] = (uint)(e${k} - indptr[u${k}]);
+    ranks[e${k}] = (uint)(e${k} - ENTRY_BEGIN(u${k}));
     % endif
     % if config.counts:
     atomic_inc(visits + e${k});
@@ -89,7 +89,7 @@ void expand_partition(
     volatile __global uint *counters)
 {
     ${lanes.setup()}
-    const offset_t units = indptr[items];
+    const offset_t units = ENTRY_BEGIN(items);
     <% by_lanes = config.search == "lanes" and config.balance.partition == "units" %>
     % if by_lanes:
     const uint searcher = (uint)get_global_id(0) / LANES, searchers = (uint)get_global_size(0) / LANES;
@@ -98,15 +98,15 @@ void expand_partition(
     % endif
     for (uint chunk = searcher; chunk <= chunks; chunk += searchers) {
         % if config.balance.partition == "merge":
-        ${find.merge("found", "indptr[{}]", "items", "units", f"(offset_t)chunk * {config.chunks.units}u")}
+        ${find.merge("found", items.module.prefix_at(config, "", "{}"), "items", "units", f"(offset_t)chunk * {config.chunks.units}u")}
         % else:
         const offset_t key = min((offset_t)chunk * ${config.chunks.units}u, units - 1u);
         % if by_lanes:
-        ${find.by_lanes("found", "indptr[{}]", "items", "key")}
+        ${find.by_lanes("found", items.module.prefix_at(config, "", "{}"), "items", "key")}
         % elif config.search == "interpolation":
-        ${find.interpolation("found", "indptr[{}]", "items", "key", config.estimates)}
+        ${find.interpolation("found", items.module.prefix_at(config, "", "{}"), "items", "key", config.estimates)}
         % else:
-        ${find.binary("found", "indptr[{}]", "items", "key")}
+        ${find.binary("found", items.module.prefix_at(config, "", "{}"), "items", "key")}
         % endif
         % endif
         ${"if (lane_id() == 0) " if by_lanes else ""}chunk_items[chunk] = found;
@@ -130,8 +130,8 @@ void expand_tiles(
 {
     for (uint tile = (uint)get_group_id(0); tile < *tile_count; tile += (uint)get_num_groups(0)) {
         const uint u0 = tiles[tile].x;
-        const offset_t row_end = indptr[u0 + 1];
-        const offset_t begin = indptr[u0] + (offset_t)tiles[tile].y * tile_units;
+        const offset_t row_end = ENTRY_BEGIN(u0 + 1);
+        const offset_t begin = ENTRY_BEGIN(u0) + (offset_t)tiles[tile].y * tile_units;
         const offset_t end = min(begin + tile_units, row_end);
         for (offset_t e0 = begin + (uint)get_local_id(0); e0 < end; e0 += GROUP_SIZE) {
             const int active0 = 1;

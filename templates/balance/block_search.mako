@@ -56,6 +56,6 @@ for (uint first = 0; first < here; first += GROUP_SIZE) {
 }
 if (item == 0) block_ranks[here] = running;
 % else:
-for (uint i = item; i <= here; i += GROUP_SIZE) block_ranks[i] = indptr[(${begin}) + i] - indptr[${begin}];
+for (uint i = item; i <= here; i += GROUP_SIZE) block_ranks[i] = ${items.module.prefix_at(config, "", f"({begin}) + i")} - ${items.module.prefix_at(config, "", begin)};
 % endif
 </%def>

@@ -14,7 +14,7 @@
 
 <%def name="expand(queue, count, visit)">
 {
-    const offset_t units = ${items.module.prefix(queue)}[${count}];
+    const offset_t units = ${items.module.prefix_at(config, queue, count)};
     ${chunks.size()}
     const uint chunks = (uint)((units + chunk_units - 1u) / chunk_units);
     <%tiles:each_tile count="chunks" size="1u">
@@ -24,7 +24,7 @@
             const offset_t unit0 = first + lane_id();
             const int active0 = unit0 < past_unit;
             const offset_t key0 = active0 ? unit0 : first;
-            ${find.binary("item0", items.module.prefix(queue) + "[{}]", count, "key0")}
+            ${find.binary("item0", items.module.prefix_at(config, queue, "{}"), count, "key0")}
             ${items.unit(0, queue, "item0", "key0")}
             ${visit(1)}
         }

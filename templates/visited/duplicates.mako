@@ -52,6 +52,7 @@ if (${alive}) {
     __local volatile uint *const remembered = history_slots + (${v} & ${config.frontier.history - 1}u);
     % if items.module.counts(config):
     if (*remembered == ${v}) ${items.tally("DROPPED")}
+    else if (*remembered != NO_SPACE) ${items.tally("CONFLICTS")}
     % endif
     if (*remembered == ${v}) ${alive} = 0;
     else *remembered = ${v};

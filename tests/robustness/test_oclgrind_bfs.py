@@ -37,6 +37,22 @@ for both_ways in (True, False):
         check_search(graph, source, result)
         assert result.stats.mode == expected, result.stats.mode
 """
+# Frontiers that are large enough for this are more than a simulator searches.
+PUT_TOGETHER = """
+import json, sys
+from dataclasses import replace
+sys.path += ["tests", "tests/unit"]
+import numpy as np
+import clgraph as cg
+from test_primitives_traversal import NEXT, gathered, resolved
+
+device = cg.device("oclgrind")
+config = resolved(device, **json.loads(sys.argv[1]))
+config = replace(config, limits=replace(config.limits, solo_capacity=1))
+added = np.arange(9000) % 40 == 7  # both work-items of a group have some
+seen, queue, state = gathered(device, config, added, added.size, small=False)
+assert (np.sort(queue[: state[NEXT]]) == np.flatnonzero(added)).all()
+"""
 ALWAYS_PULL = {"alpha": 1000, "pull_floor": 10**6}
 LANE_GROUPS = {"group_size": 2}  # of one lane each; more do not fit the simulator's local memory
 ONE_ITEM = {
@@ -77,7 +93,7 @@ def is_by_design(report):
     )
 
 
-def run_checked_for_races(case, log):
+def run_checked_for_races(case, log, script=SEARCHES):
     """Give what Oclgrind reports."""
     env = clean_environment(
         OCL_ICD_VENDORS=str(driver_library(*OCLGRIND)),
@@ -87,7 +103,7 @@ def run_checked_for_races(case, log):
         OCLGRIND_DATA_RACES="1",
         OCLGRIND_MAX_ERRORS="100000",
     )
-    run_python(SEARCHES, json.dumps(case), env=env, timeout=100)
+    run_python(script, json.dumps(case), env=env, timeout=100)
     found = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     return [report for report in REPORT.split(found) if report.strip()]
 
@@ -104,6 +120,12 @@ def test_work_items_of_a_group_race_only_for_visited_bits(name, tmp_path):
     reports = run_checked_for_races(case, tmp_path / "oclgrind.log")
     unexpected = [report for report in reports if not is_by_design(report)]
     assert not unexpected, "\n".join(unexpected)[:6000]
+
+
+def test_what_simd_groups_have_left_is_put_together_without_a_race(tmp_path):
+    """Whatever of a work-group's count and place is written is read behind a barrier."""
+    case = {**LANE_GROUPS, "distribution": "static"}
+    assert not run_checked_for_races(case, tmp_path / "oclgrind.log", PUT_TOGETHER)
 
 
 @pytest.mark.parametrize(

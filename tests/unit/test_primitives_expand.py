@@ -441,6 +441,16 @@ def test_the_optimisations_are_in_the_source(intel: Device) -> None:
     assert "restrict" not in rendered(intel, read_only=False).split("OFFSETS")[1].split("\n")[0]
 
 
+@pytest.mark.parametrize("balance", ["item_thread", "block_search", "direct", "multi_phase"])
+def test_offsets_by_loads_that_need_not_be_coherent(balance: str, intel: Device) -> None:
+    """load-balancing O7: they can be chosen, for every offset that a kernel reads."""
+    plan, _ = checked(SIZES["power law"], intel, balance=balance, cache="read-only")
+    assert plan._program.source.count("load_read_only(indptr + (") >= 2
+    assert "indptr[" not in plan._program.source
+    for other in ({}, {"cache": "default"}):
+        assert "load_read_only" not in rendered(intel, balance=balance, **other)
+
+
 @pytest.mark.parametrize("factor", [0, 1, 32])
 def test_the_grid_is_resident_groups_times_a_factor(intel: Device, factor: int) -> None:
     """load-balancing O6: as many groups as chunks, as resident ones, or 32 times these."""
@@ -529,6 +539,7 @@ def test_what_expand_refuses(arguments: dict[str, Any], complaint: str) -> None:
         ({"balance": "dyn_vwarp", "tile_batch": 2**31 - 1}, "tile_batch=2147483647 of group_size="),
         ({"balance": "dyn_vwarp", "tile_batch": 0}, "tile_batch=0 is out of range; it must be at"),
         ({"read_only": "no"}, "read_only='no' is neither True nor False"),
+        ({"cache": "streaming"}, "cache='streaming' is not one of"),
         ({"balance": "warp_search", "extended": 2}, "extended=2 is neither True nor False"),
         ({"alike_mean": -1}, "mean=-1 must be at least 0"),
         ({"alike_deviation": float("nan")}, "deviation=nan must be at least 0"),

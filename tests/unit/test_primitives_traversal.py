@@ -235,6 +235,22 @@ def test_each_added_bit_is_gathered_and_queued_once(
     np.testing.assert_array_equal(np.sort(queue[: state[NEXT]]), np.flatnonzero(added))
 
 
+@pytest.mark.parametrize("groups", [2, 4])
+def test_what_simd_groups_have_left_is_put_together(intel: Device, groups: int) -> None:
+    """One reservation for the work-group, whose SIMD groups run one after another on a processor.
+
+    Between barriers, that is: without the first, the one that reserves runs before the others have
+    said how much they have; without the second, others store before it has said where.
+    """
+    config = resolved(intel, group_size=groups * intel.traits.lanes)
+    assert config.lanes > 1
+    added = np.ones(9000, bool)
+    seen, queue, state = gathered(intel, config, added, added.size, small=False)
+    np.testing.assert_array_equal(seen, added)
+    assert state[NEXT] == added.sum()
+    np.testing.assert_array_equal(np.sort(queue), np.arange(9000))
+
+
 @pytest.mark.runtimes("pocl", "intel")
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("room", [1, 100, 2999])

@@ -146,18 +146,28 @@ def sweep(
 
 
 def _shown(row: dict[str, Any], m: int) -> list[str]:
-    edges = row["edges"]
-    spread = edges.std() / edges.mean() if edges.size and edges.any() else 0.0
+    steps = _steps(row, m)
     return [
         row["method"] + (" *" if row["baseline"] else ""),
         f"{row['median_ms']:.3g}",
         f"{row['speed_up']:.2f}",
         *("-" if row[key] is None else f"{row[key]:.3g}" for key in ("watts", "power", "joules")),
-        f"{edges.size:,}",
-        f"{np.median(edges) if edges.size else 0:,.0f}",
-        f"{spread:.2f}",
-        f"{row['relaxations'] / max(m, 1):.2f}",
+        f"{steps['steps']:,}",
+        f"{steps['median_edges']:,.0f}",
+        f"{steps['variation']:.2f}",
+        f"{steps['relaxations_per_edge']:.2f}",
     ]
+
+
+def _steps(row: dict[str, Any], m: int) -> dict[str, float]:
+    """Sum up the edges of each step, which depend on the graph and not on the device."""
+    edges = row["edges"]
+    return {
+        "steps": edges.size,
+        "median_edges": float(np.median(edges)) if edges.size else 0.0,
+        "variation": float(edges.std() / edges.mean()) if edges.any() else 0.0,
+        "relaxations_per_edge": row["relaxations"] / max(m, 1),
+    }
 
 
 def _numbers(text: str) -> list[float]:
@@ -198,9 +208,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.json is not None:
         kept = [
             {key: value for key, value in row.items() if key not in ("edges", "distances")}
+            | _steps(row, graph.m)
             for row in rows
         ]
-        record = {"machine": machine.describe(device, given.commit), "rows": kept}
+        of = {"file": Path(given.file).name, "n": graph.n, "m": graph.m, "source": given.source}
+        record = {"machine": machine.describe(device, given.commit), "graph": of, "rows": kept}
         given.json.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
     return 0
 

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.power import Affine, whole_number
 from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
@@ -32,7 +33,7 @@ Convention = Literal["networkx", "gap", "graphalytics"]
 CONVENTIONS = ("networkx", "gap", "graphalytics")
 
 
-class PageRank:
+class PageRank(StaysHere):
     """PageRank, compiled for one graph and device.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 
 from clgraph.device import Allocation, Memory, load
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.dynamic.graph import DynamicGraph
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -84,7 +85,7 @@ class SpMVResult:
     stats: SpMVStats
 
 
-class SpMV:
+class SpMV(StaysHere):
     """The matrix of one graph times vectors, compiled for a device.
 
     Parameters

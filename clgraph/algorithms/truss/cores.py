@@ -15,6 +15,7 @@ from clgraph.algorithms.truss.peeling import NO_LEVEL, Incidence, Peeled, Peelin
 from clgraph.algorithms.truss.result import CoresResult, PeelingStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.device.staying import StaysHere
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -32,7 +33,7 @@ __all__ = ["Cores"]
 ABOVE = 1
 
 
-class Cores:
+class Cores(StaysHere):
     """Cores, compiled for one graph, configuration and device.
 
     Parameters

@@ -18,6 +18,7 @@ from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_o
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -37,7 +38,7 @@ __all__ = ["Truss"]
 PARTS = ("count", "list")  # of what is prepared
 
 
-class Truss:
+class Truss(StaysHere):
     """Trusses, compiled for one graph, configuration and device.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import load
+from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
 
@@ -58,7 +59,7 @@ class Change:
         return self.batch.keys, np.uint32(self.batch.count), np.uint32(self.bits)
 
 
-class Follower:
+class Follower(StaysHere):
     """Base of what is kept up to date: every change of the graph changes it too, or makes it stale.
 
     Parameters

@@ -41,7 +41,7 @@ const uint run = ${config.chunks.run}u;
 const uint searches = (chunk_units / GROUP_SIZE + ${config.chunks.run - 1}u) / ${config.chunks.run}u;
 const uint run = (chunk_units / GROUP_SIZE + searches - 1u) / searches;
 % endif
-const offset_t units = ${items.module.prefix(queue)}[${count}];
+const offset_t units = ${items.module.prefix_at(config, queue, count)};
 const uint chunks = (uint)((units + ${"(offset_t)(" + count + ") + " if config.balance.partition == "merge" else ""}chunk_units - 1u) / chunk_units);
 </%def>
 
@@ -58,9 +58,9 @@ const uint slice_first = chunk_items[${chunk}];
 const uint slice_items = chunk_items[${chunk} + 1] - slice_first + 1u;
 % endif
 const int fits = slice_items < ${config.chunks.slice}u;
-#define BOUND(i) (fits ? chunk_slice[i] : ${items.module.prefix(queue)}[slice_first + (i)])
+#define BOUND(i) (fits ? chunk_slice[i] : ${items.module.prefix_at(config, queue, "slice_first + (i)")})
 if (fits) {
-    ${copy(items.module.prefix(queue))}
+    ${copy(queue)}
 } else if (get_local_id(0) == 0) {
     ${items.tally("MISFITS")}
 }
@@ -69,16 +69,16 @@ group_barrier();
 
 ## As many loads as a full slice takes, all under way before the first is stored; clamped, so that
 ## their number is known.
-<%def name="copy(prefix)">
+<%def name="copy(queue)">
 <% staged = -(-config.chunks.slice // config.group_size) %>
 % if staged <= 16:
 % for k in range(staged):
-const offset_t staged${k} = ${prefix}[slice_first + min((uint)get_local_id(0) + ${k * config.group_size}u, slice_items)];
+const offset_t staged${k} = ${items.module.prefix_at(config, queue, f"slice_first + min((uint)get_local_id(0) + {k * config.group_size}u, slice_items)")};
 % endfor
 % for k in range(staged):
 if ((uint)get_local_id(0) + ${k * config.group_size}u <= slice_items) chunk_slice[get_local_id(0) + ${k * config.group_size}u] = staged${k};
 % endfor
 % else:
-for (uint i = (uint)get_local_id(0); i <= slice_items; i += GROUP_SIZE) chunk_slice[i] = ${prefix}[slice_first + i];
+for (uint i = (uint)get_local_id(0); i <= slice_items; i += GROUP_SIZE) chunk_slice[i] = ${items.module.prefix_at(config, queue, "slice_first + i")};
 % endif
 </%def>

@@ -8,6 +8,7 @@
 ##                       neighbour
 ## unit(k, queue, item, unit)   declares u, e and v for a unit of the whole list, by its item
 ## prefix(queue)         name of the list's exclusive prefix sums [count + 1]
+## prefix_at(config, queue, place)   one of them, by config.cache where no work-item writes them
 ## tally(counter)        counts an event, in renderings that count
 
 <%!
@@ -20,6 +21,12 @@
 
     def prefix(queue):
         return "prefix" if queue else "indptr"
+
+    def prefix_at(config, queue, place):
+        # Those of a queue are written by a stage of the same launch.
+        if not queue and bare(config) and getattr(config, "cache", "") == "read-only":
+            return f"load_read_only(indptr + ({place}))"
+        return f"{prefix(queue)}[{place}]"
 %>
 
 <%namespace name="memory" file="/memory/memory.mako"/>

@@ -27,6 +27,7 @@ from searches import EMULATED_RUNTIMES, MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms.scc import plan as module
+from clgraph.algorithms.scc import signatures
 from clgraph.algorithms.scc import stages as scc_stages
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import FLAG_STEPPED
@@ -292,6 +293,15 @@ def test_condensation_tells_progress_and_checks(any_device, monkeypatch):
 def test_what_is_refused(arguments, said):
     with pytest.raises(cg.InvalidArgumentError, match=said):
         cg.SCCConfig().with_values(arguments)
+
+
+def test_more_edges_than_a_list_numbers_are_refused(monkeypatch, any_device):
+    """With the way out; nobody makes a graph of 2**32 edges to see it."""
+    monkeypatch.setattr(signatures, "MOST_EDGES", MIXED_ONE_WAY.m)
+    with pytest.raises(cg.InvalidArgumentError, match="use finish='coloring'"):
+        cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device)
+    monkeypatch.setattr(signatures, "MOST_EDGES", MIXED_ONE_WAY.m + 1)
+    assert cg.scc(MIXED_ONE_WAY, config="signatures", device=any_device).count > 1
 
 
 @pytest.mark.parametrize("config", ["no-such-preset", 3])

@@ -46,6 +46,13 @@ def test_the_published_table(name):
     assert choice == published | OTHERWISE.get(name, {}) | {"finish": "coloring"}
 
 
+def test_deep_graphs_of_even_degrees_have_no_middling_components():
+    """Full trimming and many iterations are for uneven degrees; the table has no such graph."""
+    even, uneven = (table_choice(Shape(1e6, 4.0, dev, 0.1, 500.0)) for dev in (1.0, 9.0))
+    assert (even["trim"], even["forward_backward"]) == (1, 1)
+    assert (uneven["trim"], uneven["forward_backward"]) == ("full", 17)
+
+
 def test_most_of_the_table_is_met():
     assert len(OTHERWISE) <= 5
     assert sum(len(row) for row in OTHERWISE.values()) <= 0.15 * len(NAMES) * len(TABLE_ROWS)

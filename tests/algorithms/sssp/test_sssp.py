@@ -144,6 +144,24 @@ def test_max_distance_and_target(preset, device):
     check_paths(lone, MIXED_SOURCES[0], result)  # no way there: everything else is found
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_max_distance_without_a_tree(preset, device):
+    """Distances that are right where they are searched have no last stage, which would cut them."""
+    ends = np.random.default_rng(4).integers(0, 300, (2, 900))
+    graph = weighted(cg.from_edges(*ends, n=300), np.int32, 1, 60)
+    assert np.count_nonzero(graph.degrees == 0) > 5  # leaves, which have a stage of their own
+    plan = cg.SSSP(graph, config=preset, device=device)
+    for limit in (0, 40, 90):
+        check_paths(graph, 7, plan.run(7, max_distance=limit), max_distance=limit)
+
+
+def test_a_limit_spares_what_is_beyond_it(device):
+    graph = weighted(cg.generate.grid2d(150, 150), np.int32, 1, 60)
+    plan = cg.SSSP(graph, device=device)
+    near, all_of_it = plan.run(0, max_distance=300), plan.run(0)
+    assert near.stats.relaxations < all_of_it.stats.relaxations / 10
+
+
 def test_a_near_target_stops_early(device):
     graph = weighted(cg.generate.grid2d(150, 150), np.int32, 1, 60)
     plan = cg.SSSP(graph, device=device)

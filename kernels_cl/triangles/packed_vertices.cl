@@ -8,10 +8,9 @@
 // Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // A group marks N+(v) in a table of bits and streams N+(u) past it for every u that v is in the row of,
-// as packed.cl does: a SIMD group takes LANES such u at a time. What each u has of N+(v) is added to u,
-// and the sum of that to v. What each x is met is tallied in local memory: by rank for the greatest
-// hubs, else at its place in the row of v, which is that of the first rank in its word of the table,
-// and the marked bits below it.
+// as packed.cl does. What each u has of N+(v) is added to u, and the sum of that to v. What each x is met
+// is tallied in local memory: by rank for the greatest hubs, else at its place in the row of v, which is
+// that of the first rank in its word of the table, and the marked bits below it.
 //
 // Blocks of ranks of rows that have many of them lie there as words of bits: a SIMD group compares
 // them with the owner's a row at a time, a word a lane, and counts bit by bit in planes of registers.
@@ -66,6 +65,7 @@ ${signature.parameters(arguments, last=True)}\
         unit_barrier();
         uint met = 0u;
 
+        // Rows of bits: a SIMD group looks at LANES vertices u and takes two such rows at a time.
         const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
         columns_t columns[LANE_WORDS];
@@ -76,22 +76,20 @@ ${signature.parameters(arguments, last=True)}\
         uint added = 0u;
         for (uint base = from + LANE_GROUP * LANES; base < to; base += UNIT_ITEMS) {
             const uint k = base + lane_id();
-            const uint my_u = k < to ? row[length + k] : v;
-            const uint2 my_head = k < to ? heads[my_u] : (uint2)(0u, 0u);
-            const uint my_words = min(PACKED_BLOCKS(my_head.y) * BLOCK_WORDS, bound);
-            uint by_bits = 0u;
-
-            // Two rows of bits at a time.
-            for (lanemask_t left = lane_ballot(my_words != 0u); left; added += 2u) {
+            const uint u = k < to ? row[length + k] : v;
+            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            const uint words = min(PACKED_BLOCKS(head.y) * BLOCK_WORDS, bound);
+            uint both = 0u;
+            for (lanemask_t left = lane_ballot(words != 0u); left; added += 2u) {
                 const uint one = lanemask_first(left);
                 left &= left - 1u;
                 const int two_left = left != 0u;
                 const uint other = two_left ? lanemask_first(left) : one;
                 if (two_left) left &= left - 1u;
-                __global const uint *const a = (__global const uint *)(packed + lane_shuffle(my_head.x, one));
-                __global const uint *const b = (__global const uint *)(packed + lane_shuffle(my_head.x, other));
-                const uint a_words = lane_shuffle(my_words, one);
-                const uint b_words = two_left ? lane_shuffle(my_words, other) : 0u;
+                __global const uint *const a = (__global const uint *)(packed + lane_shuffle(head.x, one));
+                __global const uint *const b = (__global const uint *)(packed + lane_shuffle(head.x, other));
+                const uint a_words = lane_shuffle(words, one);
+                const uint b_words = two_left ? lane_shuffle(words, other) : 0u;
                 uint of_a = 0u, of_b = 0u;
                 for (uint i = 0u; i < LANE_WORDS; ++i) {
                     if (i * LANES >= max(a_words, b_words)) break;
@@ -103,10 +101,11 @@ ${signature.parameters(arguments, last=True)}\
                 }
                 of_a = lane_reduce_add(of_a);
                 of_b = lane_reduce_add(of_b);
-                if (lane_id() == one) by_bits = of_a;
-                if (lane_id() == other && two_left) by_bits = of_b;
+                if (lane_id() == one) both = of_a;
+                if (lane_id() == other && two_left) both = of_b;
             }
-            met += by_bits;
+            if (both) atom_add(&found[u], (ulong)both);
+            met += both;
             if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
                 for (uint i = 0u; added && i < LANE_WORDS; ++i) {
                     const uint word_at = i * LANES + lane_id();
@@ -128,43 +127,43 @@ ${signature.parameters(arguments, last=True)}\
                 added = 0u;
                 lane_converge();
             }
+        }
 
-            // Words of 16 bits: STREAM lanes walk one row.
-            for (uint turn = 0u; turn < STREAM && base + turn * (LANES / STREAM) < to; ++turn) {
-                const uint whose = turn * (LANES / STREAM) + lane_id() / STREAM;
-                const uint u = lane_shuffle(my_u, whose), counts = lane_shuffle(my_head.y, whose);
-                const uint blocks = PACKED_BLOCKS(counts);
-                uint unit = lane_shuffle(my_head.x, whose) + blocks * BLOCK_UNITS;
-                // Nothing before v is in the words of a row that has all of that as bits.
-                const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(counts);
-                const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
-                uint both = 0u;
-                for (unit += part; unit < end; unit += STREAM) {
-                    const uint4 ranks = packed[unit];
+        // Words of 16 bits: STREAM work-items walk one row.
+        for (uint base = from; base < to; base += UNIT_ITEMS / STREAM) {
+            const uint k = base + UNIT_ITEM / STREAM;
+            const uint u = k < to ? row[length + k] : v;
+            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            const uint blocks = PACKED_BLOCKS(head.y);
+            uint unit = head.x + blocks * BLOCK_UNITS;
+            // Nothing before v is in the words of a row that has all of that as bits.
+            const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(head.y);
+            const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
+            uint both = 0u;
+            for (unit += part; unit < end; unit += STREAM) {
+                const uint4 ranks = packed[unit];
 % for i in range(8):
-                    {
-                        const uint x = ranks.s${i // 2} ${">> 16" if i % 2 else "& 0xffffu"};
-                        const uint held = table[x >> 5], bit = 1u << (x & 31u);
-                        if (held & bit) {
-                            ++both;
+                {
+                    const uint x = ranks.s${i // 2} ${">> 16" if i % 2 else "& 0xffffu"};
+                    const uint held = table[x >> 5], bit = 1u << (x & 31u);
+                    if (held & bit) {
+                        ++both;
 % if config.direct:
-                            atomic_inc(&tally[x]);
+                        atomic_inc(&tally[x]);
 % else:
-                            const uint at = first_of[x >> 5] + (uint)popcount(held & (bit - 1u));
-                            if (at < TALLIES) atomic_inc(&tally[at]);
-                            else atom_add(&found[x], 1ul);
+                        const uint at = first_of[x >> 5] + (uint)popcount(held & (bit - 1u));
+                        if (at < TALLIES) atomic_inc(&tally[at]);
+                        else atom_add(&found[x], 1ul);
 % endif
-                        }
                     }
-% endfor
-                    if (ranks.s3 >> 16 >= v) break;
                 }
-                lane_converge();
-                met += both;
-                for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
-                both += lane_shuffle(by_bits, whose);
-                if (both && part == 0u) atom_add(&found[u], (ulong)both);
+% endfor
+                if (ranks.s3 >> 16 >= v) break;
             }
+            lane_converge();
+            met += both;
+            for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
+            if (both && part == 0u) atom_add(&found[u], (ulong)both);
         }
         total += met;
         lane_converge();

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pieces", "Staging"]
 
-SLOT_BYTES = 4 << 20
+SLOT_BYTES = 8 << 20  # of 4 MiB an H200 host fills 19 GB/s with 8 threads, of 8 MiB 29
 # Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
 MOST_THREADS = 8

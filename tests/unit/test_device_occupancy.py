@@ -285,6 +285,7 @@ def test_traits_of_an_h200(monkeypatch):
         "build_options": ("-cl-nv-verbose", "-w"),
         "graphics_ip": None,
         "units_together": 1,
+        "local_banks": 32,
         "emulated": False,
     }
     assert dataclasses.is_dataclass(traits)

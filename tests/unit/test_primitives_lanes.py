@@ -1,6 +1,5 @@
 """One contract for the lane and memory vocabularies, whatever flavour a device takes."""
 
-import copy
 import dataclasses
 import re
 
@@ -31,8 +30,9 @@ def failures(device):
 
 def with_traits(device, **changes):
     """Give the same device, whose kernels are rendered for other facts."""
-    changed = copy.copy(device)
-    changed.__dict__["traits"] = dataclasses.replace(device.traits, **changes)
+    changed = type(device)(device.cl, device.index)
+    changed.context, changed.queue = device.context, device.queue
+    changed.traits = dataclasses.replace(device.traits, **changes)
     return changed
 
 

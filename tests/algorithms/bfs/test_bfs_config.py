@@ -191,8 +191,9 @@ def test_pulling_has_to_be_worth_its_tries(device):
 
 
 def test_a_gpu_searches_where_degrees_say(intel):
-    """In local memory where edges are few or the grid shares hubs; processors never."""
-    gpu = dataclasses.replace(intel.traits, is_cpu=False)
+    """In local memory where edges are few or the grid shares hubs; only where that was measured."""
+    unknown = dataclasses.replace(intel.traits, is_cpu=False)
+    gpu = dataclasses.replace(unknown, compute_capability=(9, 0))
 
     def chosen(traits, mean_degree, max_degree, **config):
         known = {"mean_degree": mean_degree, "max_degree": max_degree}
@@ -206,7 +207,8 @@ def test_a_gpu_searches_where_degrees_say(intel):
         (None, None, "warp_search"),
     ):
         assert chosen(gpu, mean_degree, max_degree) == expected
-        assert chosen(intel.traits, mean_degree, max_degree) == "warp_search"
+        for other in (intel.traits, unknown):
+            assert chosen(other, mean_degree, max_degree) == "warp_search"
     assert chosen(gpu, 2.6, 9, queue="edge") == "warp_search"
     assert chosen(gpu, 2.6, 9, balance="cws") == "cws"
 

@@ -184,6 +184,8 @@ def test_every_published_preset_is_in_the_table():
 @pytest.mark.parametrize("row", [row.param for row in ROWS])
 def test_every_mechanism_is_there(row, intel):
     """By the source that is rendered, and by a figure that differs when it is off."""
+    preset = cg.BFSConfig.preset(row.preset)
+    assert changed(preset, **row.off) != preset  # before anything is changed for the figure
     plans = []
     for off in ({}, row.off):
         wanted = changed(cg.BFSConfig.preset(row.preset), **row.more)

@@ -1,6 +1,7 @@
 """The catalogue of microbenchmarks, what each touches, and that they run on every device."""
 
 import dataclasses
+import itertools
 import json
 import re
 from types import SimpleNamespace
@@ -13,7 +14,16 @@ from clgraph.cli.main import main
 from clgraph.energy import SteadyPower
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile import microbenchmarks
-from clgraph.profile.microbenchmarks import CATALOGUE, COSTS, Protocol, Result, Scale, choose
+from clgraph.profile.microbenchmarks import (
+    CATALOGUE,
+    COSTS,
+    Protocol,
+    Result,
+    Scale,
+    choose,
+    measure_entry,
+    measuring,
+)
 from clgraph.profile.microbenchmarks.catalogue import specification
 from clgraph.profile.microbenchmarks.memories import conflicts, lines_touched
 from clgraph.profile.microbenchmarks.page import page
@@ -373,3 +383,40 @@ def test_the_command_gives_a_record(tmp_path, capsys):
     assert html.read_text().startswith("<!DOCTYPE html>")
     assert main(["microbench", "--window", "0.5"]) == 2
     assert "too short for a power meter" in capsys.readouterr().err
+
+
+def with_times(monkeypatch, seconds):
+    """Measure an entry whose launches, numbered, are said to take what they are given."""
+    launches, run = itertools.count(), measuring.timed
+
+    def timed(prepared, rounds):
+        run(prepared, 1)
+        return seconds(rounds, next(launches))
+
+    monkeypatch.setattr(measuring, "timed", timed)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "flagged"),
+    [
+        (lambda rounds, _: 1e-6 * rounds, False),
+        # A clock that is low in most launches is none of the rounds' matter,
+        (lambda rounds, nth: 1e-6 * rounds * (1.0 if nth % 5 == 0 else 1.06), False),
+        # but what a launch costs beside them is, and what rounds cost each other.
+        (lambda rounds, _: 1e-6 * rounds + 4e-4, True),
+        (lambda rounds, _: 1e-6 * rounds + 1e-10 * rounds**2, True),
+    ],
+    ids=["in proportion", "with clocks that move", "and a part that stays", "and more of each"],
+)
+def test_twice_the_rounds_take_twice_as_long_or_are_flagged(seconds, flagged, monkeypatch, pocl):
+    """Checklist: doubling N doubles the time within 2 %."""
+    with_times(monkeypatch, seconds)
+    result = measure_entry(choose(["fp32_simple.fma_float"])[0], pocl, protocol=QUICK)
+    assert (abs(result.doubling - 1) > 0.02) == flagged
+    assert any("twice the rounds" in flag for flag in result.flags) == flagged
+
+
+def test_launches_that_differ_are_flagged(monkeypatch, pocl):
+    with_times(monkeypatch, lambda rounds, nth: 1e-6 * rounds * (1 + 0.08 * (nth % 2)))
+    result = measure_entry(choose(["fp32_simple.fma_float"])[0], pocl, protocol=QUICK)
+    assert "launches of the same work differ by 8%" in result.flags

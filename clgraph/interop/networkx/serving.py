@@ -172,20 +172,19 @@ def serves(group: str, work: str, **declared: Any) -> Callable[[Callable[..., An
     def decorate(function: Callable[..., Any]) -> Any:
         full = inspect.signature(function)
         own = full.replace(parameters=list(full.parameters.values())[1:])
+        served = Served(function.__name__, group, work, signature=own, **declared)
 
         @wraps(function)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             kwargs.pop("backend", None)
-            kwargs = call.served.understood(kwargs)  # type: ignore[attr-defined]
+            kwargs = served.understood(kwargs)
             return function(
                 self,
                 *(_converted(value) for value in args),
                 **{name: _converted(value) for name, value in kwargs.items()},
             )
 
-        call.served = Served(  # type: ignore[attr-defined]
-            function.__name__, group, work, signature=own, **declared
-        )
+        call.served = served  # type: ignore[attr-defined]
         return call
 
     return decorate

@@ -42,6 +42,7 @@ MOST_DOUBLINGS = 4  # of the rounds for the sake of purity: launches stay below 
 ABOVE_SPECIFICATION = 1.05
 LEAST_PURITY = 0.99  # of a looped body; straight lines of 4,096 reach 0.999
 DOUBLING = 0.02
+SPREAD = 0.05  # of launches of the same work, as clocks that move make it
 DOUBLED_S, DOUBLED_TIMES = 0.002, 9  # launches that are doubled: how long, how many
 
 
@@ -261,6 +262,8 @@ def judged(result: Result, device: Device) -> Result:
         )
     if result.doubling is not None and abs(result.doubling - 1) > DOUBLING:
         flags.append(f"twice the rounds take {2 * result.doubling:.2f} times as long")
+    if result.spread > SPREAD:
+        flags.append(f"launches of the same work differ by {result.spread:.0%}")
     if device.traits.memory_ops != "ptx":
         flags.append("a compiler chose the instructions: indicative")
     return replace(result, invalid=tuple(invalid), flags=tuple(flags))

@@ -42,10 +42,8 @@ ${intersect.functions()}
 #define ALIVE 0u
 #define GONE 255u
 #define STAMPS ${STAMPS}u
-// The stage word's `hubs`: the stamp that this stage gives, and whether a COUNT is to follow; its
-// `tile`: which list of those left is there.
-#define STAMP(hubs) ((hubs) & 255u)
-#define COUNTING 256u
+// The stage word says which stamp its stage gives, whether a COUNT is to follow (counting), and which
+// list of those left is there (list).
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
 #define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
 #define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
@@ -77,9 +75,9 @@ ${stage.parameters()}\
     // FIND, since whatever begins is in the first kernel, where there are several.
     const int resumed = dropping == 1u;
     stage_t first_stage = stage_first(FIND);
-    first_stage.tile = NO_LIST;
+    first_stage.list = NO_LIST;
     first_stage.length = resumed ? 0u : n;
-    first_stage.hubs = 1u;
+    first_stage.stamp = 1u;
     first_stage.level = first_level;
     <%stage:run initial="first_stage">
     <%def name="work()">
@@ -112,7 +110,7 @@ ${stage.parameters()}\
     for (uint first = tile_begin; first < tile_end; first += LANES) {
         const int active = first + lane_id() < tile_end;
         const uint place = active ? first + lane_id() : tile_begin;
-        const uint x = now.tile == NO_LIST ? place : left_from[place];
+        const uint x = now.list == NO_LIST ? place : left_from[place];
         ${caller.body()}
     }
 </%tiles:each_tile>
@@ -121,9 +119,9 @@ ${stage.parameters()}\
 <%def name="run_stage()">
     __global uint *const queue_from = now.queue ? queue_odd : queue_even;
     __global uint *const queue_to = now.queue ? queue_even : queue_odd;
-    __global uint *const left_from = now.tile == ODD_LIST ? left_odd : left_even;
-    __global uint *const left_to = now.tile == EVEN_LIST ? left_odd : left_even;
-    const uint fresh = STAMP(now.hubs), current = BEFORE(fresh);
+    __global uint *const left_from = now.list == ODD_LIST ? left_odd : left_even;
+    __global uint *const left_to = now.list == EVEN_LIST ? left_odd : left_even;
+    const uint fresh = now.stamp, current = BEFORE(fresh);
 % if incident == "lists":
     __global const uint *const indices = (__global const uint *)sides;
 % endif

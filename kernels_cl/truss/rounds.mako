@@ -38,16 +38,16 @@
             removed = 1;
             frontier = queued;
             next.queue ^= 1u;
-            next.hubs = AFTER(STAMP(now.hubs));
+            next.stamp = AFTER(now.stamp);
+            next.counting = RECOUNTS(pending, left_edges);
             done = left == 0u || left < quorum;
-            if (RECOUNTS(pending, left_edges)) next.hubs |= COUNTING;
         } else {
             next.level = now.mode == FIND ? least : now.level + 1u;
             find = 1;
             done = next.level > last_level;
         }
     } else if (now.mode == COMPACT) {
-        next.tile = now.tile == EVEN_LIST ? ODD_LIST : EVEN_LIST;
+        next.list = now.list == EVEN_LIST ? ODD_LIST : EVEN_LIST;
         listed = queued;
     }
     ${choose()}
@@ -62,13 +62,14 @@
 
 ## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
 <%def name="choose()">
-    const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
-    const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
+    const int counting = next.counting, settled = find || counting;
+    const int sparse = listed / 2u >= left || (counting && next.list == NO_LIST);
     if (resumed && rounds <= 2u) {
         next.mode = rounds == 1u ? WRAP : COMPACT;
         next.length = n;
-        next.hubs = rounds - 1u;   // no stamp is the present one in WRAP
-    } else if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
+        next.stamp = rounds - 1u;   // no stamp is the present one in WRAP
+        next.counting = 0u;
+    } else if (removed && now.stamp % (STAMPS / 2u) == 0u) {
         next.mode = WRAP;
         next.length = n;
     } else if (removed && !counting) {
@@ -94,7 +95,7 @@
     } else {
         next.mode = FIND;
         next.length = listed;
-        next.hubs = STAMP(next.hubs);
+        next.counting = 0u;
     }
     if (done) next.mode = MODE_DONE;
 </%def>
@@ -103,7 +104,7 @@
 <%def name="few_rounds()">
 {
     __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
-    uint fresh = STAMP(now.hubs), current = BEFORE(fresh), rounds = control[ROUNDS];
+    uint fresh = now.stamp, current = BEFORE(fresh), rounds = control[ROUNDS];
     uint left = control[LEFT_ITEMS];
     const uint listed = control[LISTED];
     ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
@@ -132,7 +133,7 @@
         if (going) {
             current = fresh;
             fresh = AFTER(fresh);
-            now.hubs = fresh;
+            now.stamp = fresh;
         }
     </%def>
     </%solo:levels>
@@ -141,8 +142,10 @@
     const uint frontier = now.length;
     const int removed = now.length != 0u, find = !removed;
     next.length = 0u;
-    if (removed) next.hubs = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
-    else {
+    if (removed) {
+        next.stamp = AFTER(fresh);
+        next.counting = RECOUNTS(pending, left_edges);
+    } else {
         next.level = now.level + 1u;
         done = next.level > last_level;
     }

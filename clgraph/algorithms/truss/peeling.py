@@ -69,8 +69,9 @@ ROWS = {
         ("uint", "indices", "[m]", "read"),
     ),
 }
-# Of a stage: which queue and which list, how much; the stamp and whether it counts; the level.
-PAYLOAD = {"queue": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
+# Of a stage: which queue; whether a COUNT is to follow; which list of those left; how much; the
+# stamp that it gives; the level.
+PAYLOAD = {"queue": 1, "counting": 1, "list": 2, "length": 32, "stamp": 8, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 

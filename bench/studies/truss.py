@@ -71,8 +71,8 @@ def triangulated(side: int) -> Graph:
         (place[:-1, :-1][first], place[1:, 1:][first]),
         (place[:-1, 1:][~first], place[1:, :-1][~first]),
     ]
-    tails, heads = (np.concatenate([pair[end].ravel() for pair in pairs]) for end in (0, 1))
-    return from_edges(tails, heads, n=side * side, directed=False, symmetrize=True)
+    sources, targets = (np.concatenate([pair[end].ravel() for pair in pairs]) for end in (0, 1))
+    return from_edges(sources, targets, n=side * side, directed=False, symmetrize=True)
 
 
 def makers(scale: int, data: Path | None) -> dict[str, Callable[[], Graph]]:
@@ -111,8 +111,8 @@ def differences(plan: Truss, cores: Cores) -> list[str]:
     except ImportError:
         return wrong
     if simple.m < 1 << 22:
-        tails, heads, _ = simple.listed_edges()
-        other = igraph.Graph(n=simple.n, edges=np.column_stack([tails, heads]))
+        sources, targets, _ = simple.listed_edges()
+        other = igraph.Graph(n=simple.n, edges=np.column_stack([sources, targets]))
         if not np.array_equal(np.asarray(known.numbers), other.coreness()):
             wrong.append("igraph's core numbers")
     return wrong

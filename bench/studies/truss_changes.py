@@ -51,16 +51,16 @@ def drawn(kind: str, graph: Graph, scale: int, count: int, rng: Any) -> tuple[An
     if kind == "uniform":
         return rng.integers(0, graph.n, count), rng.integers(0, graph.n, count)
     if kind == "existing":
-        tails, heads, _ = graph.listed_edges()
-        chosen = rng.choice(len(tails), min(count, len(tails)), replace=False)
-        return tails[chosen], heads[chosen]
-    tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        sources, targets, _ = graph.listed_edges()
+        chosen = rng.choice(len(sources), min(count, len(sources)), replace=False)
+        return sources[chosen], targets[chosen]
+    sources, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for _ in range(scale):
         part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
-        tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+        sources, targets = 2 * sources + part // 2, 2 * targets + part % 2
     # The least vertices of a draw have the most edges: so have those of the graph, in its order.
     order = np.argsort(-graph.degrees, kind="stable")
-    return order[np.minimum(tails, graph.n - 1)], order[np.minimum(heads, graph.n - 1)]
+    return order[np.minimum(sources, graph.n - 1)], order[np.minimum(targets, graph.n - 1)]
 
 
 def anew(graph: DynamicGraph) -> Any:

@@ -137,9 +137,9 @@ def _widened(share: Share) -> Graph:
     n, names = share.facts.n, share.rows.names
     degrees = np.zeros(n + 1, np.int64)
     degrees[names + 1] += np.diff(share.indptr)
-    tails = np.repeat(names, np.diff(share.indptr))
+    sources = np.repeat(names, np.diff(share.indptr))
     ids = csr.index_dtype(max(n, 1))
-    arrays = csr.edges_to_csr(n, tails.astype(ids), share.indices.astype(ids), None)
+    arrays = csr.edges_to_csr(n, sources.astype(ids), share.indices.astype(ids), None)
     return Graph.trusted(arrays, directed=True)
 
 
@@ -159,9 +159,9 @@ def _together(
     n = labels.size
     mine = np.flatnonzero(labels != np.arange(n))
     ids = csr.index_dtype(n)
-    tails = np.concatenate([mine, met[:, 0]]).astype(ids)
-    heads = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
-    graph = Graph.trusted(csr.edges_to_csr(n, tails, heads, None), directed=True)
+    sources = np.concatenate([mine, met[:, 0]]).astype(ids)
+    targets = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
+    graph = Graph.trusted(csr.edges_to_csr(n, sources, targets, None), directed=True)
     return _smallest(OneDevice(graph, device=device), n)
 
 
@@ -173,12 +173,12 @@ def _verified(share: Share, own: NDArray[Any]) -> Program:
     VerificationError
         On every rank, if one leaves it.
     """
-    tails = np.repeat(share.rows.names, np.diff(share.indptr))
-    heads = share.indices.astype(np.int64)
-    ends = yield from asked_of_owners(share, np.concatenate([tails, heads]), own)
-    apart = np.flatnonzero(ends[: tails.size] != ends[tails.size :])
-    edge = [int(tails[apart[0]]), int(heads[apart[0]])] if apart.size else [-1, -1]
+    sources = np.repeat(share.rows.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    ends = yield from asked_of_owners(share, np.concatenate([sources, targets]), own)
+    apart = np.flatnonzero(ends[: sources.size] != ends[sources.size :])
+    edge = [int(sources[apart[0]]), int(targets[apart[0]])] if apart.size else [-1, -1]
     rows = yield Tell.of(*edge)
-    for tail, head in rows:
-        if tail >= 0:
-            raise VerificationError(f"edge {tail} -> {head} joins two components")
+    for source, target in rows:
+        if source >= 0:
+            raise VerificationError(f"edge {source} -> {target} joins two components")

@@ -35,7 +35,7 @@ class _Part:
     def __init__(self, share: Share, device: Device, dtype: np.dtype[Any]) -> None:
         self.share = share
         weights = None if share.weights is None else share.weights.astype(dtype)
-        # Rows of the owned vertices; their tails are numbered as in the whole graph.
+        # Rows of the owned vertices; their sources are numbered as in the whole graph.
         rows = Graph.trusted((share.indptr, share.indices, weights), directed=True)
         self._product = SpMV(rows, dtype=dtype, device=device)
         memory = Memory(device)
@@ -188,10 +188,10 @@ class PageRank(StaysHere):
 def _leaving(share: Share) -> Program:
     """Give the weight that leaves each owned vertex, by telling owners what of it is here."""
     partition, ranks = share.partition, share.partition.ranks
-    tails, places = np.unique(share.indices.astype(np.int64), return_inverse=True)
-    sums = np.bincount(places, weights=share.weights, minlength=tails.size).astype(np.float64)
-    bounds = np.searchsorted(partition.owner(tails), np.arange(1, ranks))
-    names = yield Swap(np.split(tails, bounds))
+    sources, places = np.unique(share.indices.astype(np.int64), return_inverse=True)
+    sums = np.bincount(places, weights=share.weights, minlength=sources.size).astype(np.float64)
+    bounds = np.searchsorted(partition.owner(sources), np.arange(1, ranks))
+    names = yield Swap(np.split(sources, bounds))
     parts = yield Swap(np.split(sums, bounds))
     numbers = partition.owned(np.concatenate(names), share.rank)
     return np.bincount(numbers, np.concatenate(parts), share.owned.count)

@@ -379,20 +379,20 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
     """Give the owned vertices predecessors on shortest paths.
 
     An edge is tight if it makes up the difference of its ends. A tight edge from a nearer vertex
-    may be anyone's; one between equals only counts if its tail has a predecessor already, or there
-    would be circles.
+    may be anyone's; one between equals only counts if its source has a predecessor already, or
+    there would be circles.
     """
     partition, rank, ranks = share.partition, share.rank, share.partition.ranks
-    tails = np.repeat(share.owned.names, np.diff(share.indptr))
-    heads = share.indices.astype(np.int64)
-    from_tail = own[partition.owned(tails, rank)]
-    to_head = yield from asked_of_owners(share, heads, own)
-    reached = from_tail != weights.unreached
+    sources = np.repeat(share.owned.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    at_sources = own[partition.owned(sources, rank)]
+    at_targets = yield from asked_of_owners(share, targets, own)
+    reached = at_sources != weights.unreached
     with np.errstate(over="ignore"):
-        tight = reached & (from_tail + weights.values == to_head)
-    strict = from_tail[tight] < to_head[tight]
-    owners = partition.owner(heads[tight])
-    triples = np.stack([heads[tight], tails[tight], strict], axis=1)
+        tight = reached & (at_sources + weights.values == at_targets)
+    strict = at_sources[tight] < at_targets[tight]
+    owners = partition.owner(targets[tight])
+    triples = np.stack([targets[tight], sources[tight], strict], axis=1)
     told = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
     met = np.concatenate(told).reshape(-1, 3)
     numbers, strict = partition.owned(met[:, 0], rank), met[:, 2] == 1

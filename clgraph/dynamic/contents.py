@@ -125,7 +125,7 @@ class Contents(Current):
             begun = np.searchsorted(start.indptr, repeats)  # a row that begins with the same
             parallel = bool((start.indptr[begun] != repeats).any())
         upload = self._memory.upload
-        names = ["heads", *(field.name for field in updater.fields)]
+        names = ["targets", *(field.name for field in updater.fields)]
         rows = Store(
             n,
             m,
@@ -175,7 +175,7 @@ class Contents(Current):
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """Names of what edges have beside their heads, "weights" the first where there are any."""
+        """Names of what edges have beside their targets, "weights" first where there are any."""
         return tuple(field.name for field in self._updater.fields)
 
     @property
@@ -185,7 +185,7 @@ class Contents(Current):
             return self._store.used.read(self.n).astype(np.int64)
 
     def neighbors(self, v: int) -> NDArray[Any]:
-        """Heads of a vertex' out-edges: int64 [degree], ascending if rows are sorted."""
+        """Targets of a vertex' out-edges: int64 [degree], ascending if rows are sorted."""
         return self._row(v, 0).astype(np.int64)
 
     def edge_values(self, v: int, name: str = "weights") -> NDArray[Any]:
@@ -216,7 +216,7 @@ class Contents(Current):
         Parameters
         ----------
         src, dst : integer array-like [count] or Allocation of uint32
-            Tails and heads; vertices that the graph does not have have no edges.
+            Sources and targets; vertices that the graph does not have have no edges.
 
         Returns
         -------

@@ -40,7 +40,7 @@ class InPlaceBatch:
     shape : Shape
         Of the keys.
     ends : pair of Allocation
-        Tails and heads.
+        Sources and targets.
     values : sequence of Allocation
         Of the fields.
     count : int

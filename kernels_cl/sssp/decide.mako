@@ -58,7 +58,7 @@
         % if config.row_limit:
         if (now.mode == HEAVY) control_block[SETTLED] = 0;
         % elif "heavy" in all_stages:
-        // Rounding may have put some of their heads into the band itself: those are yet to come.
+        // Rounding may have put some of their targets into the band itself: those are yet to come.
         if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;
         % endif
         % if counting == "expanded":

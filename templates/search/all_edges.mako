@@ -3,7 +3,7 @@
 ## The oldest way: no queue, so nothing to balance, but every level reads every edge. A vertex is in
 ## the frontier where its stamp is the level.
 ##
-## In scope      the names that /search/snippets.mako passes, tails [m], stamps [n]
+## In scope      the names that /search/snippets.mako passes, edge_sources [m], stamps [n]
 ## Called by     all work-items of one work-group, in uniform control flow
 ## Barriers      two a level, and one after each snippet of the group
 ## Local memory  8 bytes
@@ -33,7 +33,7 @@ __local uint found[2];   // by levels in turn
         ${snippets.call("prior")}
         uint mine = 0;
         for (ulong e = lid; e < m; e += GROUP_SIZE) {
-            const uint u = tails[e];
+            const uint u = edge_sources[e];
             if (stamps[u] != level) continue;
             const uint v = ${memory.module.loaded(config, "indices", "e")};
             % if hooks.get("where"):

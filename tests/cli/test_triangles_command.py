@@ -50,7 +50,7 @@ def test_edges_are_written_with_their_ends(kind, friends, capsys, tmp_path):
     run(capsys, path, "--per", "edge", "--config", "bitmap", "--output", str(output))
     if kind == "npz":
         with np.load(output) as written:
-            rows = np.column_stack([written["tails"], written["heads"], written["triangles"]])
+            rows = np.column_stack([written["sources"], written["targets"], written["triangles"]])
     else:
         assert output.read_text().startswith("tail,head,triangles\n")
         rows = np.loadtxt(output, delimiter=",", skiprows=1, dtype=int)

@@ -22,8 +22,8 @@ ALWAYS_PULL = {"alpha": 1000, "pull_floor": 10**6}
 
 def two_components():
     ends = np.arange(5999)
-    tails = ends[ends != 2999]
-    return cg.from_edges(tails, tails + 1, n=6000, symmetrize=True)
+    edge_sources = ends[ends != 2999]
+    return cg.from_edges(edge_sources, edge_sources + 1, n=6000, symmetrize=True)
 
 
 LARGE = {

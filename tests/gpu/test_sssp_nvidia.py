@@ -51,8 +51,8 @@ def test_negative_weights_and_cycles(gpu):
     rng = np.random.default_rng(1)
     graph = cg.generate.kron(13, 8, seed=4)
     potentials = rng.integers(-40, 40, graph.n)
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    costs = rng.integers(0, 30, graph.m) + potentials[graph.indices] - potentials[tails]
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    costs = rng.integers(0, 30, graph.m) + potentials[graph.indices] - potentials[sources]
     leaning = cg.Graph(graph.indptr, graph.indices, costs.astype(np.int32))
     for config in (None, "h-bf"):
         result = cg.sssp(leaning, 1, predecessors=True, config=config, device=gpu, verify=True)

@@ -330,9 +330,13 @@ def frontiers(graph: Graph, source: int, device: Device) -> list[tuple[int, int,
     rows = np.repeat(distances, graph.degrees)
     sizes = []
     for level in range(int(distances.max()) + 1):
-        heads = graph.indices[rows == level]
+        edge_targets = graph.indices[rows == level]
         sizes.append(
-            (heads.size, np.unique(heads).size, int(np.count_nonzero(distances == level + 1)))
+            (
+                edge_targets.size,
+                np.unique(edge_targets).size,
+                int(np.count_nonzero(distances == level + 1)),
+            )
         )
     return sizes
 

@@ -254,16 +254,18 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
     colors = result.colors.astype(np.int64)
     sources = row_ids(graph.indptr)
     other = sources != graph.indices
-    of_tails, of_heads = colors[sources], colors[graph.indices]
-    same = np.flatnonzero(other & (of_tails == of_heads))
+    of_sources, of_targets = colors[sources], colors[graph.indices]
+    same = np.flatnonzero(other & (of_sources == of_targets))
     if same.size:
         edge = int(same[0])
         raise VerificationError(
             f"vertices {sources[edge]} and {graph.indices[edge]} are neighbours and both of colour "
-            f"{of_tails[edge]}."
+            f"{of_sources[edge]}."
         )
-    smaller = other & (of_heads < of_tails)
-    pairs = np.unique(sources[smaller].astype(np.int64) * max(result.count, 1) + of_heads[smaller])
+    smaller = other & (of_targets < of_sources)
+    pairs = np.unique(
+        sources[smaller].astype(np.int64) * max(result.count, 1) + of_targets[smaller]
+    )
     seen = np.bincount(pairs // max(result.count, 1), minlength=graph.n)
     wasteful = np.flatnonzero(seen != colors)
     if wasteful.size:

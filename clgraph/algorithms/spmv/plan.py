@@ -245,7 +245,7 @@ class SpMV(StaysHere):
         return 0 if graph is None else graph.m
 
     def _arrays(self) -> tuple[tuple[Allocation, ...], Allocation, Allocation | None]:
-        """Give where rows are, their heads, and their weights."""
+        """Give where rows are, their targets, and their weights."""
         if self.dynamic is not None:
             store = self.dynamic.rows
             weights = store.pools[1] if self.dynamic.weighted else None
@@ -254,8 +254,8 @@ class SpMV(StaysHere):
 
     def _prepare(self) -> tuple[Any, ...]:
         """Kernels, arrays of rows, lanes of a row, and the long rows, of what the graph holds."""
-        where, heads, weights = self._arrays()
-        key = (*where, heads, weights)
+        where, targets, weights = self._arrays()
+        key = (*where, targets, weights)
         if self._prepared is not None and self._prepared[0] == key:
             prepared: tuple[Any, ...] = self._prepared[1]
             return prepared
@@ -288,7 +288,7 @@ class SpMV(StaysHere):
         log = SweepLog()
         sizes.launch(log, kernels["spmv_long"], *where, np.uint32(n), mask, vertices)
         total = self._compaction.enqueue(log, mask, n, (vertices, rows))
-        held = (*where, heads) if weights is None else (*where, heads, weights)
+        held = (*where, targets) if weights is None else (*where, targets, weights)
         made = (kernels, held, tile, rows, int(total.read()[0]))
         self._prepared = (key, made)
         return made

@@ -173,10 +173,10 @@ def _method(config: SSSPConfig, known: Known) -> Method:
 def _check(method: Method, known: Known) -> None:
     traits, weights, claims = known.traits, known.weights, method.claims
     if weights.negative and not isinstance(method, BellmanFord):
-        tail, head, weight = weights.least_edge
+        source, target, weight = weights.least_edge
         raise InvalidArgumentError(
-            f"method={method.name!r} needs weights that are not negative, but edge {tail} -> "
-            f"{head} has {weight}; use config='h-bf' or method='bellman-ford'."
+            f"method={method.name!r} needs weights that are not negative, but edge {source} -> "
+            f"{target} has {weight}; use config='h-bf' or method='bellman-ford'."
         )
     if not traits.int64_atomics and (weights.dtype.itemsize == 8 or claims == "packed"):
         raise InvalidArgumentError(

@@ -84,9 +84,9 @@ def cleaned(graph: Graph) -> Graph:
         before = np.concatenate([[0], np.cumsum(kept)])
         indptr = before[graph.indptr].astype(graph.indptr.dtype)
         return Graph.trusted((indptr, graph.indices[kept], None), directed=False)
-    tails, heads, _ = graph.listed_edges()
+    sources, targets, _ = graph.listed_edges()
     return from_edges(
-        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
+        sources, targets, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
     )
 
 

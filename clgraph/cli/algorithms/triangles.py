@@ -122,14 +122,14 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
     from clgraph.graph.formats.archive import packed
     from clgraph.graph.formats.writing import write_whole
 
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
     if path.endswith(".npz"):
-        arrays = {"tails": tails, "heads": graph.indices, **columns}
+        arrays = {"sources": sources, "targets": graph.indices, **columns}
         write_whole(path, packed(arrays, compress=True))
         return
     ids = searching.vertex_names(graph)
-    rows = np.column_stack([ids[tails], ids[graph.indices], *columns.values()])
-    header = ",".join(["tail", "head", *columns])
+    rows = np.column_stack([ids[sources], ids[graph.indices], *columns.values()])
+    header = ",".join(["source", "target", *columns])
     text = io.StringIO()
     np.savetxt(text, rows, fmt="%s", delimiter=",", header=header, comments="")
     write_whole(path, text.getvalue())

@@ -218,7 +218,7 @@ class Hubs(Turns):
         return np.asarray(self.hubs[places] == vertices)
 
     def holder(self, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the rank that has each edge: of a hub, the owner of its head."""
+        """Give the rank that has each edge: of a hub, the owner of its target."""
         return np.where(self._are_hubs(sources), self.owner(targets), self.owner(sources))
 
     def rows(self, rank: int) -> Rows:

@@ -95,14 +95,14 @@ class EdgeSupports(Follower):
             values = self.state.values.read()
             store = self.graph.rows
             held = self.graph.to_graph()
-            tails = np.repeat(np.arange(held.n), held.degrees)
-            heads = held.indices
+            sources = np.repeat(np.arange(held.n), held.degrees)
+            targets = held.indices
             begins = store.pointer.read(store.n).astype(np.int64)
             nth = np.arange(held.m) - np.repeat(held.indptr[:-1], held.degrees)
-            mine: NDArray[np.uint32] = values[begins[tails] + nth]
+            mine: NDArray[np.uint32] = values[begins[sources] + nth]
             # The smaller end of an edge has its support; both ends are sorted the same way.
-            up, down = np.flatnonzero(tails < heads), np.flatnonzero(tails > heads)
-            mine[down[np.lexsort((tails[down], heads[down]))]] = mine[up]
+            up, down = np.flatnonzero(sources < targets), np.flatnonzero(sources > targets)
+            mine[down[np.lexsort((sources[down], targets[down]))]] = mine[up]
             return mine
 
     def _start(self, log: SweepLog, name: str, items: int, *args: Any) -> None:
@@ -308,10 +308,10 @@ def peel_trusses(
         supports.close()
     kind = [("k", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]
     history = np.array(rounds, kind)
-    tails, heads = (
+    sources, targets = (
         np.concatenate([pair[end] for pair in ends]) if ends else np.zeros(0, np.uint32)
         for end in (0, 1)
     )
     numbers = np.repeat(history["k"] - 1, history["removed"]).astype(np.uint32)
     max_k = int(numbers.max(initial=0)) if k is None else None
-    return PeeledEdges(tails, heads, numbers, max_k, history)
+    return PeeledEdges(sources, targets, numbers, max_k, history)

@@ -94,11 +94,13 @@ def test_a_lone_source(device):
 
 
 def test_loops_and_repeats_change_nothing(device):
-    tails = np.repeat(np.arange(MIXED.n), MIXED.degrees)
-    heads = MIXED.indices
+    edge_sources = np.repeat(np.arange(MIXED.n), MIXED.degrees)
+    edge_targets = MIXED.indices
     loops = np.arange(0, MIXED.n, 3)
     more = cg.from_edges(
-        np.concatenate([tails, tails, loops]), np.concatenate([heads, heads, loops]), n=MIXED.n
+        np.concatenate([edge_sources, edge_sources, loops]),
+        np.concatenate([edge_targets, edge_targets, loops]),
+        n=MIXED.n,
     )
     assert more.m == 2 * MIXED.m + loops.size
     source = MIXED_SOURCES[0]

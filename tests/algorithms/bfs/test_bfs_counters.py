@@ -98,8 +98,8 @@ def test_chunks_are_cut_for_each_level(sizes, intel):
     groups, size, batch = 1, 2 * intel.traits.lanes, 8
     most = batch * sizes.get("iterations", 1)
     config = {"groups": groups, "group_size": size, "unit_batch": batch, **sizes}
-    heads = np.arange(1, 5461)
-    tree = cg.from_edges((heads - 1) // 4, heads)
+    targets = np.arange(1, 5461)
+    tree = cg.from_edges((targets - 1) // 4, targets)
     expected, chunks = 0, []
     for level in range(6):
         units = 4 ** (level + 1)
@@ -147,8 +147,8 @@ def test_leaves_are_discarded(balance, intel):
 
 
 def parallel(copies, vertices):
-    heads = np.repeat(np.arange(1, vertices + 1), copies)
-    return cg.from_edges(np.zeros_like(heads), heads, n=vertices + 1)
+    targets = np.repeat(np.arange(1, vertices + 1), copies)
+    return cg.from_edges(np.zeros_like(targets), targets, n=vertices + 1)
 
 
 @pytest.mark.optimised  # lanes in lockstep

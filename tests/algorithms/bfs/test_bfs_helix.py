@@ -102,8 +102,8 @@ def test_checklist_3_on_other_lanes(device):
 # A ring in which each vertex has so many neighbours, next to it.
 def ring_of(degree, n=400):
     steps = np.arange(1, degree // 2 + 1)
-    tails = np.repeat(np.arange(n), steps.size)
-    return cg.from_edges(tails, (tails + np.tile(steps, n)) % n, n=n, symmetrize=True)
+    edge_sources = np.repeat(np.arange(n), steps.size)
+    return cg.from_edges(edge_sources, (edge_sources + np.tile(steps, n)) % n, n=n, symmetrize=True)
 
 
 @pytest.mark.parametrize(("degree", "width"), [(40, 16), (80, 32)])

@@ -26,9 +26,9 @@ KNOBS = {
 def distances_by_definition(graph, source):
     distances = np.full(graph.n, -1, np.int32)
     distances[source] = level = 0
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
     while True:
-        found = graph.indices[distances[tails] == level]
+        found = graph.indices[distances[sources] == level]
         found = np.unique(found[distances[found] < 0])
         if not found.size:
             return distances

@@ -101,11 +101,11 @@ class Betweenness(Problem):
         return SimpleNamespace(scores=scores, total_ms=total_ms)
 
     def times(self, result: Any) -> tuple[float, float]:
-        """Give the host's time twice: the call tells no other."""
+        """Give the host's time twice: the call reports no other."""
         return result.total_ms, result.total_ms
 
-    def mode(self, result: Any) -> str | None:  # noqa: ARG002 (the call tells none)
-        """Tell nothing."""
+    def mode(self, result: Any) -> str | None:  # noqa: ARG002 (the call reports none)
+        """Report nothing."""
         return None
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)

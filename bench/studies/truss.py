@@ -119,7 +119,7 @@ def differences(plan: Truss, cores: Cores) -> list[str]:
 
 
 def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
-    """Tell the median of device milliseconds, and of their parts."""
+    """Report the median of device milliseconds, and of their parts."""
     run()
     stats = [run().stats for _ in range(repeats)]
     middle = sorted(stats, key=lambda each: each.kernel_ms)[len(stats) // 2]
@@ -201,11 +201,11 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
         bars = dict(zip(("numbers", "greatest", "cores"), BARS[name], strict=True))
         bars["rows"] = ROWS_BAR if name == "kron" else None
         for what in [key for key in found if isinstance(found[key], dict) and "ms" in found[key]]:
-            told, bar = found[what], bars.get(what)
-            parts = " ".join(f"{part} {ms:.2f}" for part, ms in told["parts"].items())
-            figures = [f"{told['ms']:.3f}", "" if bar is None else f"{bar:g}"]
-            figures.append(f"{told['total_ms']:.2f}")
-            counts = [str(told["rounds"]), str(told["launches"]), told["mode"]]
+            one, bar = found[what], bars.get(what)
+            parts = " ".join(f"{part} {ms:.2f}" for part, ms in one["parts"].items())
+            figures = [f"{one['ms']:.3f}", "" if bar is None else f"{bar:g}"]
+            figures.append(f"{one['total_ms']:.2f}")
+            counts = [str(one["rounds"]), str(one["launches"]), one["mode"]]
             lines.append([name, what, *figures, parts, *counts])
         lines.append([name, f"k_max {found['max_k']}", f"T {found['triangles']}", *[""] * 6])
     return lines

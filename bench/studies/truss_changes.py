@@ -91,7 +91,7 @@ def wrong(device: Device) -> list[str]:
 
 
 def affected(kind: str, simple: Graph, scale: int, count: int, device: Device) -> dict[str, float]:
-    """Tell which share of the edges that stay change their numbers when a batch joins."""
+    """Report which share of the edges that stay change their numbers when a batch joins."""
     graph = DynamicGraph(simple, device=device)
     src, dst = drawn(kind, simple, scale, count, np.random.default_rng(3))
     different = src != dst
@@ -127,14 +127,14 @@ def times(
 ) -> dict[str, Any]:
     """Time batches of one kind that join and leave, and compare numbers after the last.
 
-    Two turns are made in any case, others only before `until`. What each batch took is told at
+    Two turns are made in any case, others only before `until`. What each batch took is reported at
     once, so that a run that is stopped says where it was.
     """
     graph = DynamicGraph(simple, device=device)
     follower = TrussNumbers(graph) if share is None else TrussNumbers(graph, share=share)
     rng = np.random.default_rng(3)
     ends = drawn(kind, simple, scale, count, rng)
-    told: dict[str, Any] = {"changes": count}
+    found: dict[str, Any] = {"changes": count}
     for turn in range(repeats + 1):
         if turn > 1 and time.perf_counter() > until:
             break
@@ -148,7 +148,7 @@ def times(
             print(f"{kind} {turn} {name}: {spent}, {last}", file=sys.stderr, flush=True)
             if not turn or last is None:
                 continue
-            each = told.setdefault(name, {"kernel_ms": [], "found_ms": [], "update_ms": []})
+            each = found.setdefault(name, {"kernel_ms": [], "found_ms": [], "update_ms": []})
             each["kernel_ms"].append(result.steps.get("trusses", 0.0))
             each["found_ms"].append(found_ms)
             each["update_ms"].append(result.total_ms)
@@ -163,9 +163,9 @@ def times(
                 "visited_share": last.visited / max(last.work, 1),
                 "mode": last.mode,
             }
-    told["right"] = bool(np.array_equal(follower.numbers, anew(graph)))
+    found["right"] = bool(np.array_equal(follower.numbers, anew(graph)))
     follower.close()
-    return told
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -125,7 +125,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
-    """Declare what every search can be told, but for where it starts."""
+    """Declare what every search can be given, but for where it starts."""
     parser.add_argument("--config", help="name of a preset (default: auto)")
     add_running(parser)
     parser.add_argument(
@@ -186,7 +186,7 @@ def labelled(graph: Graph, label: str) -> int:
 
 
 def place_record(graph: Graph, device: Device) -> Record:
-    """Tell what was searched, and where."""
+    """Report what was searched, and where."""
     return {
         "graph": {
             "vertices": graph.n,
@@ -199,7 +199,7 @@ def place_record(graph: Graph, device: Device) -> Record:
 
 
 def device_record(device: Device) -> Record:
-    """Tell which device it was."""
+    """Report which device it was."""
     return {
         "index": f"{device.index[0]}:{device.index[1]}",
         "name": device.name,

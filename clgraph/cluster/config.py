@@ -33,7 +33,7 @@ class PartitionPlan:
     Attributes
     ----------
     exchange : {"candidates", "bits"}
-        What devices tell each other after a level: the vertices they found, to the owner of each;
+        What devices send each other after a level: the vertices they found, to the owner of each;
         or a bit for each vertex of the graph, to all.
     config : BFSConfig
         What was asked for.

@@ -13,7 +13,7 @@ from clgraph.algorithms.spmv.plan import SpMV
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.parts.slices import slices_of, turned
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run
 from clgraph.device import Memory
 from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
@@ -171,14 +171,14 @@ class PageRank(StaysHere):
         error = 0.0
         for step in range(1, most + 1):
             own = (x * gives).astype(self.dtype)
-            told = yield Swap([own] * ranks)
+            received = yield Swap([own] * ranks)
             before, held = x, float(x[leaving == 0].sum())
-            rows = yield Tell.of(held)
+            rows = yield AllGather.of(held)
             held = float(rows.view(np.float64).sum())
-            sums = part.sums(np.concatenate(told)) if n else x
+            sums = part.sums(np.concatenate(received)) if n else x
             x = alpha * (sums + held / max(n, 1)) + (1 - alpha) / max(n, 1)
             change = float(np.abs(x - before).sum())
-            rows = yield Tell.of(change)
+            rows = yield AllGather.of(change)
             error = float(rows.view(np.float64).sum())
             if error < tol * n or not n:
                 return x, step, error
@@ -186,7 +186,7 @@ class PageRank(StaysHere):
 
 
 def _leaving(share: Share) -> Program:
-    """Give the weight that leaves each owned vertex, by telling owners what of it is here."""
+    """Give the weight that leaves each owned vertex, by sending owners what of it is here."""
     partition, ranks = share.partition, share.partition.ranks
     sources, places = np.unique(share.indices.astype(np.int64), return_inverse=True)
     sums = np.bincount(places, weights=share.weights, minlength=sources.size).astype(np.float64)

@@ -17,7 +17,7 @@ from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Program, Swap, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.device.staying import StaysHere
@@ -286,7 +286,7 @@ class SSSP(StaysHere):
         part.collect(bound)
         rounds, sent_bytes = 0, 0
         while True:
-            rows = yield Tell(part.near, part.looks())
+            rows = yield AllGather(part.near, part.looks())
             if not rows[:, 0].any():
                 least = int(rows[:, 1].min())
                 if least == none:
@@ -296,7 +296,7 @@ class SSSP(StaysHere):
                 continue
             rounds += 1
             part.relax()
-            sent = yield Tell(part.sent, part.looks())
+            sent = yield AllGather(part.sent, part.looks())
             mail, received = _mail(part, sent)
             sent_bytes += part.candidate_bytes * int(sent.sum())
             yield mail
@@ -356,8 +356,8 @@ def _weights(share: Share) -> Weights:
 def _agreed(share: Share, weights: Weights) -> Program:
     """Have every rank know the largest weight of all, on which the form of keys depends."""
     exact = weights.dtype if weights.real else np.dtype(np.int64)
-    told = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
-    weights.largest = weights.dtype.type(max(array[0] for array in told))
+    received = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
+    weights.largest = weights.dtype.type(max(array[0] for array in received))
 
 
 def _mail(part: _Part, sent: NDArray[np.int64]) -> tuple[Mail, int]:
@@ -393,8 +393,8 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
     strict = at_sources[tight] < at_targets[tight]
     owners = partition.owner(targets[tight])
     triples = np.stack([targets[tight], sources[tight], strict], axis=1)
-    told = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
-    met = np.concatenate(told).reshape(-1, 3)
+    received = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
+    met = np.concatenate(received).reshape(-1, 3)
     numbers, strict = partition.owned(met[:, 0], rank), met[:, 2] == 1
     tree = np.full(own.size, -1, np.int32)
     tree[numbers[strict]] = met[strict, 1]
@@ -406,6 +406,6 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
         level, numbers = level[waiting], numbers[waiting]
         settled = yield from asked_of_owners(share, level[:, 1], tree >= 0)
         tree[numbers[settled]] = level[settled, 1]
-        sums = yield Tell.of(int(np.count_nonzero(settled)))
+        sums = yield AllGather.of(int(np.count_nonzero(settled)))
         if not sums.any():
             return tree

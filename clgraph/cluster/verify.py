@@ -144,7 +144,7 @@ def _wrong(
             f"{from_source[edge]}"
         )
     # Every vertex but the source has an edge into it, the predecessor's if there is a tree, that is
-    # tight: those who hold tight edges tell the owners of their targets.
+    # tight: those who hold tight edges notify the owners of their targets.
     tight = reaches & (to_target == sums)
     owners = partition.owner(targets[tight])
     pairs = np.stack([targets[tight], sources[tight]], axis=1)

@@ -211,7 +211,7 @@ class Contents(Current):
             return read_range(store.pools[column], begin, length)
 
     def has_edges(self, src: Any, dst: Any) -> NDArray[np.bool_]:
-        """Tell which edges there are.
+        """Report which edges there are.
 
         Parameters
         ----------
@@ -277,11 +277,11 @@ class Contents(Current):
         return graph
 
     def follow(self, follower: Follower) -> None:
-        """Tell a follower of every change from now on."""
+        """Notify a follower of every change from now on."""
         self.keep_state(follower, None)
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell it no longer."""
+        """Notify it no longer."""
         with self.lock:
             states = {one: state for one, state in self._held.states.items() if one is not follower}
             self._held = replace(self._held, states=states)
@@ -308,7 +308,7 @@ class Contents(Current):
         return fields[name]
 
     def memory_usage(self) -> MemoryUsage:
-        """Tell the bytes on the device, and how well they are used."""
+        """Report the bytes on the device, and how well they are used."""
         with self.lock:
             store, spare = self._held.store, self._held.spare
             entry = sum(pool.dtype.itemsize for pool in store.pools)

@@ -210,7 +210,7 @@ class Updater:
             args = (store.used, rows.first, sign, lengths)
             self._rows(steps["rows"], "rows_grow", rows.count, rows, *args)
         places = self.work.array("places", rows.count, self.offset)
-        self._rows(steps["rows"], "rows_told", rows.count, rows, store.pointer, places)
+        self._rows(steps["rows"], "rows_places", rows.count, rows, store.pointer, places)
         old = places.read(rows.count)
         new_lengths = lengths.read(rows.count)
         blocks, found, pools = self._new_blocks(steps, store, old, new_lengths)

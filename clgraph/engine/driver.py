@@ -65,7 +65,7 @@ class Outcome:
     explored : int
         Edges that were looked at, or counted as done, as the kernel has it.
     status_flags : int
-        What the kernel has to tell beside its result; 0 is nothing.
+        What the kernel has to report beside its result; 0 is nothing.
     counters : dict
         Events by the names of `COUNTERS`; all 0 where the kernel does not count.
     """
@@ -87,7 +87,7 @@ class Outcome:
         self._events = events
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the time that the events tell, and not these."""
+        """Copy and pickle the time that the events give, and not these."""
         return self.__dict__ | {"_events": None, "kernel_ms": self.kernel_ms}
 
     @property

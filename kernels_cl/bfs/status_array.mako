@@ -29,7 +29,7 @@
 #define WAY_SWITCH 1u
 #define WAY_PULLED 2u
 #define WAY_RETURN 3u
-// Words of `tallies`: what COUNT adds up, what is published, and what is only told.
+// Words of `tallies`: what COUNT adds up, what is published, and what is only reported.
 % for name, index in tally_words.items():
 #define TALLY_${name} ${index}
 % endfor

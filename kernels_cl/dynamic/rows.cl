@@ -140,7 +140,7 @@ __kernel KERNEL void rows_copy(
 
 % if listed:
 // What the host needs to know of rows to move them.
-__kernel KERNEL void rows_told(
+__kernel KERNEL void rows_places(
     __global const uint *restrict rows,         // [count]
     const uint count,
     __global const offset_t *restrict pointer,  // [n]

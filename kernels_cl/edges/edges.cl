@@ -32,7 +32,7 @@ __kernel KERNEL void edges_keys(
         if (reverse) keys[at] = v << bits | u;
 % if carried:
         if (straight) order[item] = item;
-        // The reverse of a loop is nothing of its own: it is told by its number, and goes.
+        // The reverse of a loop is nothing of its own: it is known by its number, and goes.
         if (reverse) order[at] = u == v && straight ? ${hex(2**32 - 1)}u : item;
 % endif
     </%share:each_item>

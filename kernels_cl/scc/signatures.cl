@@ -189,7 +189,7 @@ ${stage.parameters()}\
 </%def>
 
 ## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`
-## tells that its signatures are at rest.
+## reports that its signatures are at rest.
 <%def name="next_stage()">
     fence_device();
     const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;

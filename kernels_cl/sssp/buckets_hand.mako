@@ -183,7 +183,7 @@ if (later_count) {
     if (!leaving) {
         ${bucket_queues.take("base", config.method.reach, "ring")}
         if (share) {
-            // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
+            // Rings serve every BUCKETS-th bucket; which one this is, BASE says, which cannot pass it now.
             if (lane_id() == 0) base = load_relaxed(BASE);
             const uint vertex = value ? (uint)value - 1 : 0u;
             const key_t key = value ? FRESH_KEY_AT(vertex) : KEY_NONE;

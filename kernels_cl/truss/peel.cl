@@ -15,14 +15,14 @@
 //
 // Edges of k-trusses count triangles, vertices of k-cores neighbours. At a level FIND scans those that
 // are left for counts of at most the level; PEEL removes what the round before queued and queues whose
-// count its removal brings down to the level: an atomic decrement tells that to exactly one lane. An
+// count its removal brings down to the level: an atomic decrement shows that to exactly one lane. An
 // empty queue ends the level. Where a FIND finds nothing, the next level is the least count it saw.
 //
 // Where most of what is left goes in one round, or the configuration wants it, CLEAR and COUNT count
 // anew instead, and FIND looks again. COMPACT lists those that are left when half of the list has gone,
 // and ROWS drops such edges from rows that are searched.
 //
-// `status` tells when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
+// `status` reports when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
 // every ${STAMPS // 2}th round WRAP turns all but the present one into GONE.
 //
 // Races: in a round only items that are alive get the stamp of the next one, and both count as alive

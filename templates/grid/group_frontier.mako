@@ -2,7 +2,7 @@
 ##
 ## Every group takes its share of a queue into local memory and from then on expands what it finds
 ## itself: no queue is written, nothing is handed over, and so nothing needs a fence. All that the
-## groups tell each other between two levels is how much they found, by adding it to one word that
+## groups send each other between two levels is how much they found, by adding it to one word that
 ## they then watch; everyone sees the same sum and decides the same. It ends when a group has found
 ## too much for itself, or when the caller says so; then what is held goes to the queue.
 ##
@@ -101,7 +101,7 @@ __local edges_t held_sums[2];
 }
 </%def>
 
-## Tell the others how much this group found, and learn how much all have.
+## Give the others how much this group found, and learn how much all have.
 <%def name="meet()">
 if (lid == 0) {
     volatile __global ulong *const word = (volatile __global ulong *)(state + MEET + round * SLOT_STRIDE);

@@ -10,7 +10,7 @@ import clgraph as cg
 from clgraph.cluster.parts import slices as slices_module
 from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
 from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
-from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell, messages_of, run
+from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, messages_of, run
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 NOBODY = np.zeros(0, np.int64)
@@ -262,11 +262,11 @@ def test_ranks_that_go_different_ways_are_stopped(device):
     comm = together(device, 2)
 
     def program(rank):
-        yield Tell.of(rank)
+        yield AllGather.of(rank)
         if rank:
             yield Swap([NOBODY, NOBODY])
         else:
-            yield Tell.of(rank)
+            yield AllGather.of(rank)
 
     with pytest.raises(cg.ClusterError, match="different ways"):
         run(comm, [program(0), program(1)])

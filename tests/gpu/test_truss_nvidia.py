@@ -95,7 +95,7 @@ def test_skewed_graphs_take_a_fixed_multiple_of_even_ones(gpu):
 
 
 def differing(graph, found, expected):
-    """Tell which edges have other numbers, for people to read; nothing if none has."""
+    """Report which edges have other numbers, for people to read; nothing if none has."""
     sources, targets = np.repeat(np.arange(graph.n), graph.degrees), graph.indices
     wrong = np.flatnonzero(found != expected)
     some = [

@@ -43,7 +43,7 @@ SWEEPS = ("coalescence", "access_size", "bank_conflict", "divergence")
 class Version:
     """One version of a case: what changed, how to run it, and how to check what it gave.
 
-    `candidate` is what `verdicts.candidates` calls the change, where a curve of the device tells
+    `candidate` is what `verdicts.candidates` calls the change, where a curve of the device reports
     what it makes of it.
     """
 
@@ -73,7 +73,7 @@ def reduction(device: Device, scale: int) -> list[Version]:
 
 
 def vector_reduction(device: Device, scale: int) -> list[Version]:
-    """Make the four versions of a sum that power-aware tuning tells of."""
+    """Make the four versions of a sum that power-aware tuning reports of."""
     tree, neighbours, _, many, wide = _reductions(device, scale)
     return [tree, neighbours, many, wide]
 
@@ -115,7 +115,7 @@ def transpose(device: Device, scale: int) -> list[Version]:
 
 
 def matrix_transpose(device: Device, scale: int) -> list[Version]:
-    """Make the four versions of a transpose that power-aware tuning tells of."""
+    """Make the four versions of a transpose that power-aware tuning reports of."""
     return _transposes(device, scale)[:4]
 
 

@@ -118,7 +118,7 @@ def _sharing_pays(
 
 
 def _keeps_order(graph: Graph, method: str, config: MultiSearchConfig | str | None) -> bool:
-    """Tell whether searches keep their order, or say why they cannot."""
+    """Report whether searches keep their order, or say why they cannot."""
     if method == "ordered" and graph.directed:
         raise InvalidArgumentError(
             "method='ordered' is for undirected graphs, and this one is directed; pass "

@@ -97,7 +97,7 @@ class Trace:
     length: int
     numeric: Rows
     boolean: Rows
-    _told: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
+    _warned: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, given: Any, names: Sequence[str] | None = None) -> Self:
@@ -283,18 +283,18 @@ class Trace:
 
 
 def _narrowed(
-    values: NDArray[Any], name: str, told: dict[str, bool] | None = None
+    values: NDArray[Any], name: str, warned: dict[str, bool] | None = None
 ) -> NDArray[np.float32]:
     """Convert to float32, and log once for each variable if that changes a value."""
     if values.dtype == np.float32:
         return np.asarray(values)
     with np.errstate(over="ignore"):
         narrow = np.asarray(values, np.float32)
-    if values.dtype.itemsize > 2 and not (told or {}).get(name):
+    if values.dtype.itemsize > 2 and not (warned or {}).get(name):
         wide = np.asarray(values, np.float64)
         if not np.array_equal(wide, narrow, equal_nan=True):
-            if told is not None:
-                told[name] = True
+            if warned is not None:
+                warned[name] = True
             log.warning(
                 "variable %r has values that 32 bits round, so different ones may compare as equal",
                 name,

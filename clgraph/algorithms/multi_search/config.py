@@ -263,7 +263,7 @@ def longest_of(counts: NDArray[np.float64], lanes: int) -> float:
 
 
 def even_rows(degrees: NDArray[Any], traits: DeviceTraits) -> bool:
-    """Tell whether rows are short and alike, so that lanes with a row each have enough to do."""
+    """Report whether rows are short and alike, so that lanes with a row each have enough to do."""
     if not degrees.size or degrees.max() > EVEN_ROW:
         return False
     counts = np.bincount(degrees).astype(np.float64)

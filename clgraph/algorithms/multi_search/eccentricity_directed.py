@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class DirectedBounds:
                 for way, back in (self._ways, self._ways[::-1]):
                     left = min((w.left(self.longest) for w in self._ways), key=len)
                     n = way.upper.size
-                    tell(progress, n - left.size, n, "diameter")
+                    report_progress(progress, n - left.size, n, "diameter")
                     if not left.size:
                         return self.longest
                     if rounds < ROUNDS or left.size <= FEW:

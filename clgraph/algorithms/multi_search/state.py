@@ -168,7 +168,7 @@ def _element(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _holds(element: np.dtype[Any], value: Any) -> bool:
-    """Tell whether a type has a number, or one next to it where it is of floating point."""
+    """Report whether a type has a number, or one next to it where it is of floating point."""
     try:
         with np.errstate(all="ignore"):
             held = np.asarray(value).astype(element)

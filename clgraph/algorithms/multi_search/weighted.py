@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.totals import check_method
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,4 +107,4 @@ class WeightedSearcher:
         for done, source in enumerate(sources.tolist(), 1):
             distances = self._plan.run(source).distances
             yield distances, distances != self._plan.unreached
-            tell(progress, done, sources.size, "searches")
+            report_progress(progress, done, sources.size, "searches")

@@ -197,7 +197,7 @@ class SCCConfig(Configuration):
         return self.filled(SCCConfig(**wanted))
 
     def decided(self) -> dict[str, Any]:
-        """Tell what the steps do by name, with what is done where it was left open."""
+        """Report what the steps do by name, with what is done where it was left open."""
         decided = {name: getattr(self, name) for name in STEPS} | {
             name: value for name, value in OPEN.items() if getattr(self, name) is None
         }

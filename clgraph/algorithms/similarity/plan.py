@@ -19,7 +19,7 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -165,7 +165,7 @@ class Similarity(Plan):
                 sources, targets = checked_pairs(pairs, self.graph.n)
                 common = self._common(log, sources, targets, progress)
             values = scored(self.graph.degrees, sources, targets, common, measure)
-            tell(progress, len(values), len(values), "pairs")
+            report_progress(progress, len(values), len(values), "pairs")
         stats = SimilarityStats(
             log,
             turn.total_ms,
@@ -207,7 +207,7 @@ class Similarity(Plan):
             numbers = (np.uint32(size), np.uint32(LOPSIDED))
             sweeper.launch(log, self._kernel, *self._rows, *ends, *numbers, found)
             common[part] = found.read(size)
-            tell(progress, part.stop, len(sources), "pairs")
+            report_progress(progress, part.stop, len(sources), "pairs")
         return common
 
     def _verify(
@@ -307,7 +307,7 @@ def jaccard(
 
     Notes
     -----
-    See `Similarity`; its results tell how many neighbours are common too.
+    See `Similarity`; its results say how many neighbours are common too.
 
     Examples
     --------

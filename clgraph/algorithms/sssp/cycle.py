@@ -50,7 +50,7 @@ def find_negative_cycle(
 
     Notes
     -----
-    Looks for a cycle in the predecessors that the lengths themselves tell: a search that has been
+    Looks for a cycle in the predecessors that the lengths themselves show: a search that has been
     around one leaves it there. If there is none, relaxes all edges among the vertices again and
     again and looks after 1, 2, 4, ... rounds: a cycle of edges that strictly improved is negative,
     and one appears within n rounds if there is any. Of floating-point weights rounding may have
@@ -86,8 +86,8 @@ def find_negative_cycle(
         winners = np.full(begins.size, -1, np.int64)
         at = np.flatnonzero(sums == best[owner])
         winners[owner[at]] = edge_sources[at]
-        told = better if rounds else best <= lengths[targets]
-        parents[targets[told]] = winners[told]
+        better_known = better if rounds else best <= lengths[targets]
+        parents[targets[better_known]] = winners[better_known]
         if rounds >= check:
             cycle = _cycle_of(parents)
             if cycle and _is_negative(cycle, edge_sources, edge_targets, costs):

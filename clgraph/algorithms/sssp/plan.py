@@ -204,7 +204,7 @@ class SSSP(SearchPlan):
             If a shortest path is longer than the integer type of the weights holds.
         ClgraphError
             If weights of a cycle add up to so nearly zero that rounding makes paths shorter around
-            it, for ever or so that no tree can be told.
+            it, for ever or so that no tree can be given.
         KernelTimeoutError
             If the device does not finish.
         VerificationError
@@ -223,7 +223,7 @@ class SSSP(SearchPlan):
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
             found.read_into(out)
-        # A limit above what the type holds does not tell what is beyond it from what is near.
+        # A limit above what the type holds does not say what is beyond it from what is near.
         if outcome.status_flags & FLAG_BEYOND and (
             max_distance is None or max_distance >= self.unreached
         ):

@@ -1,4 +1,4 @@
-"""What a search that tuned itself tells: a row for each step of its controller."""
+"""What a search that tuned itself reports: a row for each step of its controller."""
 
 from __future__ import annotations
 

@@ -91,13 +91,13 @@ def cleaned(graph: Graph) -> Graph:
 
 
 def _not_loops(graph: Graph) -> NDArray[np.bool_]:
-    """Tell which stored edges are no self-loops."""
+    """Report which stored edges are no self-loops."""
     different: NDArray[np.bool_] = row_ids(graph.indptr) != graph.indices
     return different
 
 
 def _repeats(graph: Graph) -> bool:
-    """Tell whether an edge follows an equal one in its row, which ascends."""
+    """Report whether an edge follows an equal one in its row, which ascends."""
     same = np.flatnonzero(graph.indices[1:] == graph.indices[:-1]) + 1
     return bool((graph.indptr[np.searchsorted(graph.indptr, same)] != same).any())
 

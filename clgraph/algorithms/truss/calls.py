@@ -107,7 +107,7 @@ def k_truss(
     Returns
     -------
     DenseSubgraph
-        A `Graph` of the vertices that have edges left, in their order, ``labels`` telling which
+        A `Graph` of the vertices that have edges left, in their order, ``labels`` saying which
         they were; ``mask`` bool [m], which stored edges these are; ``vertices`` and ``k``. Without
         vertices where there is no such truss.
 

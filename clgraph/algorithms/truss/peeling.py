@@ -13,7 +13,7 @@ from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.strategies.schedule import Persistent
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +182,7 @@ class Peeling:
     offset : int
         Of an item's number from the level at which it goes.
     ordered : bool
-        Whether `removals` is to tell a place of each in an order in which they may be removed one
+        Whether `removals` is to give a place of each in an order in which they may be removed one
         by one. That of a round's items differs from run to run.
     """
 
@@ -302,7 +302,7 @@ class Peeling:
             Whether what another run left is restored, and will be again: rows then lose only what
             that run removed.
         progress : callable or True, optional
-            Told how many items have gone, between launches.
+            Called with how many items have gone, between launches.
         """
 
         def prepare() -> None:
@@ -317,7 +317,7 @@ class Peeling:
 
         def between() -> None:
             now = int(self._control.read(1)[0])
-            tell(progress, self.items - now, self.items, "peeling")
+            report_progress(progress, self.items - now, self.items, "peeling")
 
         prepare()
         first, last = levels

@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="count those of each vertex or of each stored edge too",
     )
     parser.add_argument(
-        "--clustering", action="store_true", help="tell clustering coefficients too, by vertex"
+        "--clustering", action="store_true", help="show clustering coefficients too, by vertex"
     )
     searching.add_running(parser)
 

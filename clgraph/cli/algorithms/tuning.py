@@ -1,4 +1,4 @@
-"""What the command for shortest paths can be told about searches that tune themselves."""
+"""What the command for shortest paths can be given about searches that tune themselves."""
 
 from __future__ import annotations
 

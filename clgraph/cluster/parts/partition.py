@@ -118,7 +118,7 @@ class Blocks:
     """
 
     name = "block"
-    spreads = False  # whether owners have to tell others what is new
+    spreads = False  # whether owners have to notify others what is new
 
     def __init__(self, n: int, ranks: int) -> None:
         self.n, self.ranks = n, ranks

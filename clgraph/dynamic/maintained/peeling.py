@@ -16,7 +16,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.primitives.stages import Scan
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -253,7 +253,7 @@ def peel_trusses(
     method : {"subtract", "recount"}
         As for `EdgeSupports`: the seed's Delta and Iterative, on the same store.
     progress : callable or True, optional
-        Told how many edges have left.
+        Called with how many edges have left.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def peel_trusses(
             graph.delete_edges(src, dst)
             ends.append((src, dst))
             rounds.append((level, len(src), 1e3 * (time.perf_counter() - began)))
-            tell(progress, total - graph.m // 2, total, "peeling")
+            report_progress(progress, total - graph.m // 2, total, "peeling")
     finally:
         supports.close()
     kind = [("k", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]

@@ -131,7 +131,7 @@ class ConnectedComponents(Follower):
     Notes
     -----
     Edges that join join components, by their labels, in host memory. Edges that leave may part one;
-    those that leave no other edge between the two components they would lie between cannot be told
+    those that leave no other edge between the two components they would lie between cannot be known
     from others, so components are found anew when somebody asks.
 
     Examples

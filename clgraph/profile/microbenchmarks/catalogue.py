@@ -284,7 +284,7 @@ def _sweeps() -> Iterable[Entry]:
 
 
 def active_units(traits: DeviceTraits) -> Iterable[Entry]:
-    """Give the sweep over compute units, which only a device can tell the points of."""
+    """Give the sweep over compute units, which only a device knows the points of."""
     most = traits.compute_units
     for units in sorted({1, *(most * k // 8 for k in range(1, 9))} - {0}):
         yield Entry(

@@ -205,7 +205,7 @@ def hash_entries(local_bytes: int, group_size: int, unit_items: int, queue_bytes
 
 
 def level_log(result: Any) -> NDArray[Any]:
-    """Tell how each level of a search was shared out, as its kernels recorded it.
+    """Report how each level of a search was shared out, as its kernels recorded it.
 
     Parameters
     ----------

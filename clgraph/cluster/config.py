@@ -206,7 +206,7 @@ def _stepped(asked: Schedule | None) -> Stepped:
     """Give a launch for every level: what says how one device runs levels has no effect."""
     sizes = asked or Schedule()
     return Stepped(
-        group_size=sizes.group_size, groups=sizes.groups, distribution="static", solo=False
+        group_size=sizes.group_size, groups=sizes.groups, distribution="static", single_group=False
     )
 
 

@@ -211,7 +211,7 @@ class DividedStats:
     mode : str
         "stepped".
     exchange : {"candidates", "bits"}
-        What devices received one another.
+        What devices sent one another.
     partition : str
         Who has which vertices and edges: see `clgraph.cluster.parts.partition`.
     devices : tuple of str

@@ -39,7 +39,7 @@ __all__ = ["Driver", "Outcome"]
 
 log = logging.getLogger("clgraph")
 
-FLAG_STEPPED, FLAG_OPEN, FLAG_SOLO = 1, 2, 4
+FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP = 1, 2, 4
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
 _STATUS = STATE_WORDS["STATUS"]
@@ -212,7 +212,7 @@ class Driver:
         self, args: tuple[Argument, ...], between: Callable[[], object] | None
     ) -> Outcome | None:
         config = self._config
-        flags = FLAG_SOLO if config.solo else 0
+        flags = FLAG_SINGLE_GROUP if config.single_group else 0
         if config.membership == "open":
             flags |= FLAG_OPEN
         launches = 1
@@ -239,7 +239,7 @@ class Driver:
         order: Iterable[int],
         between: Callable[[], object] | None,
     ) -> Outcome:
-        flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
+        flags = FLAG_STEPPED | (FLAG_SINGLE_GROUP if self._config.single_group else 0)
         launches = 1
         first = self._launch(args, 0, flags)
         for place in order:

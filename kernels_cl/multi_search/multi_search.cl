@@ -78,7 +78,7 @@ void multi_search(
     const uint words = (n >> 5) + 1;
     __global uint *const visited = all_visited + group_index * words;
     % endif
-    % if config.alone:
+    % if config.one_item:
     uint taken_search;
     % else:
     __local uint taken_search;

@@ -10,7 +10,7 @@
 ## Found         vertices that fell are collected without a look at their rows, which is then taken for
 ##               all lanes together; bit 31 says that the vertex came into the band, bit 30 that
 ##               another lane queues it
-## Offers        setup, work, alone, admit: bodies of /grid/stage.mako, and what START needs
+## Offers        setup, work, by_one_group, admit: bodies of /grid/stage.mako, and what START needs
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ## Races         a vertex that improves while it is expanded is queued again, so the key that was read
 ##               when its row was cut does no harm
@@ -32,7 +32,7 @@ __local uint found_vertices[${2 * config.group_size}];
 __local key_t row_keys[${config.group_size}];
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="begin_found()">
     __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);

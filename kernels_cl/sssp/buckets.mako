@@ -1,6 +1,6 @@
 ## buckets: relaxing without stages: SIMD groups take work from the lowest bucket that has any.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues of the stage
 ##
 ## A vertex that improves is handed on with its key, in the bucket of its key: bucket b holds lengths from
@@ -48,7 +48,7 @@ __local entry_t all_turns[${config.group_size}];
 __local key_t all_turn_keys[${config.group_size}];
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="work()">
     % if "clear" in stages:

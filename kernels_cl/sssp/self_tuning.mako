@@ -1,6 +1,6 @@
 ## self_tuning: near and far by a threshold that a controller moves in every step.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## Relaxation    bodies.relaxation: by SIMD groups or by one work-item per processor core
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
@@ -25,7 +25,7 @@
 <%namespace name="relaxation" file="${context['bodies'].relaxation}"/>
 
 <%def name="setup()"></%def>
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="work()">
     % if "relax" in stages:

@@ -102,8 +102,8 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${deciding.settle()}
     </%def>
-    <%def name="alone()">
-        ${near.alone()}
+    <%def name="by_one_group()">
+        ${near.by_one_group()}
     </%def>
     </%stage:run>
 }

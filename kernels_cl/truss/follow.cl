@@ -81,7 +81,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${rounds.keep()}
     </%def>
-    <%def name="alone()"></%def>
+    <%def name="by_one_group()"></%def>
     </%stage:run>
 }
 

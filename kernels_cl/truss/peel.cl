@@ -7,7 +7,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 <%namespace name="rounds" file="/truss/rounds.mako"/>
@@ -47,8 +47,8 @@ ${intersect.functions()}
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
 #define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
 #define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
-// What one group does alone in less time than all take to wait for one another.
-#define FEW(items, edges) ((items) <= ${config.limits.solo_capacity}u && (edges) <= ${few_edges}u)
+// What one group does by itself in less time than all take to wait for one another.
+#define FEW(items, edges) ((items) <= ${config.limits.single_group_capacity}u && (edges) <= ${few_edges}u)
 #define NO_LIST 0u
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
@@ -68,7 +68,7 @@ ${stage.parameters()}\
     ${queue.setup()}
     ${advance.setup()}
     % if single_group:
-    ${solo.setup()}
+    ${single.setup()}
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     // A run that goes on from what another left first forgets the stamps of that: after an empty
@@ -89,7 +89,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${rounds.keep()}
     </%def>
-    <%def name="alone()">
+    <%def name="by_one_group()">
         % if single_group:
         ${rounds.few_rounds()}
         % endif

@@ -2,14 +2,14 @@
 ##
 ## next_stage()    in decide(): `next`, by one work-item
 ## keep()          in settle(): what the next decider needs, and the record of the stage
-## few_rounds()    in alone(), where `single_group`: round after round while few go in each
+## few_rounds()    in by_one_group(), where `single_group`: round after round while few go in each
 ## In scope        the kernel's arguments and macros, and what the stage machine declares
 ##
 ## FIND -> PEEL -> PEEL -> ... -> FIND of the next level; COMPACT, then ROWS, before a FIND where half of
 ## the list has gone; WRAP before a PEEL where stamps come round; CLEAR and COUNT, then FIND, instead of
 ## a PEEL where all are counted anew.
 
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 
 <%def name="next_stage()">
@@ -54,9 +54,9 @@
     const int pause = !done && work > budget;
     next.leave = done || pause;
     % if single_group:
-    stage_alone = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
+    stage_by_one_group = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
     % else:
-    stage_alone = 0;
+    stage_by_one_group = 0;
     % endif
 </%def>
 
@@ -115,11 +115,11 @@
     % if incident == "lists":
     __global const uint *const indices = (__global const uint *)sides;
     % endif
-    <%solo:levels>
+    <%single:levels>
     <%def name="visit(count)">
         ${incidence.visit(count, True)}
     </%def>
-    <%def name="solo_level()">
+    <%def name="single_level()">
         visited += pending;
         work += ${round_work // 8}u + ${edge_work}u * pending;
         pending = edges;
@@ -136,7 +136,7 @@
             now.stamp = fresh;
         }
     </%def>
-    </%solo:levels>
+    </%single:levels>
     // What follows, as after a round of all groups; the queues have changed places already.
     stage_t next = now;
     const uint frontier = now.length;

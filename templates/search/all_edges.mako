@@ -13,7 +13,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 
 <%def name="setup()">
-% if config.alone:
+% if config.one_item:
 uint found[2];
 % else:
 __local uint found[2];   // by levels in turn
@@ -24,7 +24,7 @@ __local uint found[2];   // by levels in turn
 {
     for (uint x = lid; x < n; x += GROUP_SIZE) stamps[x] = x == source ? 0u : NO_STAMP;
     if (lid < 2) found[lid] = 0;
-    % if config.alone:
+    % if config.one_item:
     found[1] = 0;
     % endif
     group_barrier_global();
@@ -47,7 +47,7 @@ __local uint found[2];   // by levels in turn
             if (enqueues) stamps[enqueued] = level + 1;
             mine += enqueues;
         }
-        % if config.alone:
+        % if config.one_item:
         found[level & 1] += mine;
         % else:
         if (mine) atomic_add(&found[level & 1], mine);

@@ -38,10 +38,12 @@ def test_types(dtype, gpu):
 
 
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
-@pytest.mark.parametrize("solo", [True, False])
-def test_ways_of_running(solo, synchronisation, gpu):
+@pytest.mark.parametrize("single_group", [True, False])
+def test_ways_of_running(single_group, synchronisation, gpu):
     graph = GRAPHS["kron"]()
-    config = sssp_config(method="near-far", solo=solo, synchronisation=synchronisation)
+    config = sssp_config(
+        method="near-far", single_group=single_group, synchronisation=synchronisation
+    )
     result = cg.sssp(graph, 1, config=config, device=gpu)
     assert result.stats.mode == synchronisation
     check_paths(graph, 1, result)

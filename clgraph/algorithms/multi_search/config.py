@@ -147,7 +147,7 @@ class ResolvedSearch:
         return repr(self.asked)
 
     @property
-    def alone(self) -> bool:
+    def one_item(self) -> bool:
         """Whether one work-item has a search to itself."""
         return self.group_size == 1
 
@@ -236,13 +236,14 @@ def auto_threshold(degrees: NDArray[Any], traits: DeviceTraits) -> float:
     if not counts.any():
         return math.inf
     values = np.arange(counts.size)
-    alone = counts * (1 + -(-values // lanes))
+    by_itself = counts * (1 + -(-values // lanes))
     costs = {}
     for threshold in (*CANDIDATES, math.inf):
         short = counts[values < threshold]
         total = short.sum()
         rounds = (
-            scatter * total / lanes * longest_of(short, lanes) + alone[values >= threshold].sum()
+            scatter * total / lanes * longest_of(short, lanes)
+            + by_itself[values >= threshold].sum()
         )
         queues = 0.0 if not total else short_only if total == counts.sum() else both_queues
         costs[threshold] = rounds + queues * counts.sum()

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["SpMV", "SpMVResult", "SpMVStats", "spmv"]
 
 LONG_ROW_TILES = 32  # entries of a lane from which on a work-group sums a row
-LONG_ROW_ALONE = 2**32 - 1  # where a work-item is a whole SIMD group there is nobody to share with
+LONG_ROW_ONE_LANE = (
+    2**32 - 1
+)  # where a work-item is a whole SIMD group there is nobody to share with
 TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 PACKED, BLOCKS = "packed", "blocks"
 
@@ -275,7 +277,7 @@ class SpMV(StaysHere):
             config=config,
             layout=PACKED if self.dynamic is None else BLOCKS,
             tile=tile,
-            LONG_ROW=LONG_ROW_ALONE if lanes == 1 else LONG_ROW_TILES * lanes,
+            LONG_ROW=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW_TILES * lanes,
             value=TYPES[self.dtype],
             weighted=weights is not None,
             weight="float" if weights is None else TYPES[weights.dtype],

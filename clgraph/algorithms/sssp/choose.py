@@ -125,8 +125,8 @@ def _engine(known: Known, plan: MethodPlan) -> TraversalConfig:
         kind = Stepped
         given.pop("membership", None)
     given["distribution"] = known.distribution
-    if plan.solo is not None:
-        given["solo"] = plan.solo
+    if plan.single_group is not None:
+        given["single_group"] = plan.single_group
     for name in ("group_size", "groups"):
         given[name] = given.get(name) or getattr(plan, name)
     frontier, limits = known.engine.frontier, known.engine.limits or Limits()
@@ -144,7 +144,9 @@ def _engine(known: Known, plan: MethodPlan) -> TraversalConfig:
         schedule=kind(**given),
         limits=replace(
             limits,
-            solo_edges=plan.solo_edges if limits.solo_edges is None else limits.solo_edges,
+            single_group_edges=plan.single_group_edges
+            if limits.single_group_edges is None
+            else limits.single_group_edges,
             queue_percent=plan.queue_percent,
         ),
     )
@@ -163,7 +165,7 @@ def _method(config: SSSPConfig, known: Known) -> Method:
         many
         and BANDS_PAY.on(traits)
         and traits.grid_barrier
-        and not known.alone
+        and not known.one_item
         and known.has_narrow_rows
         and known.balance in ROW_BALANCERS
     )

@@ -118,9 +118,10 @@ class SSSPConfig(Configuration):
             One sentence on the first combination that is not legal.
         """
         check_balance(self.balance, ("lanes",), type(self).__name__)
-        if isinstance(self.schedule, Persistent) and self.schedule.held is not None:
+        if isinstance(self.schedule, Persistent) and self.schedule.group_resident is not None:
             raise InvalidArgumentError(
-                f"schedule.held={self.schedule.held} is about searches in hops; leave it out here."
+                f"schedule.group_resident={self.schedule.group_resident} is about searches in "
+                "hops; leave it out here."
             )
         for name in set(self.update.given() if self.update else ()) - {"size"}:
             raise InvalidArgumentError(

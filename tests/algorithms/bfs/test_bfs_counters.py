@@ -19,7 +19,7 @@ import clgraph as cg
 
 DENSE = cg.generate.kron(11, edge_factor=32, seed=3)
 BUSIEST = int(np.argmax(DENSE.degrees))
-PUSH = {"direction": "push", "solo": False, "counts": True}
+PUSH = {"direction": "push", "single_group": False, "counts": True}
 
 
 def counters(graph, source, device, **config):
@@ -46,7 +46,7 @@ def test_registers_take_the_fewest_atomics(intel):
 
 def test_candidates_take_one_atomic_a_tile(intel):
     """bfs-merrill 4: each reservation of a level's candidates is for a whole tile."""
-    counted = counters(MIXED, MIXED_SOURCES[0], intel, queue="edge", solo=None)
+    counted = counters(MIXED, MIXED_SOURCES[0], intel, queue="edge", single_group=None)
     assert 0 < counted["RESERVATIONS"] < MIXED.m / 4
 
 

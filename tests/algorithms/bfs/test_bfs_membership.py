@@ -12,13 +12,13 @@ from clgraph.graph import generate
 
 # Levels between these limits go back and forth between one work-group and all.
 LIMITS = {
-    "together": {"solo": False},
-    "alternating": {"solo_edges": 300},
+    "together": {"single_group": False},
+    "alternating": {"single_group_edges": 300},
     "alone": {},
 }
 KNOBS = {
-    "patient": {"solo_patience": 2**31 - 1},
-    "dismissing": {"solo_patience": 0},
+    "patient": {"single_patience": 2**31 - 1},
+    "dismissing": {"single_patience": 0},
     "small tiles": {"push_tile": 1, "pull_tile": 1, "fill_tile": 64},
 }
 
@@ -74,10 +74,10 @@ def test_dismissed_groups_are_called_back(searches, monkeypatch):
     monkeypatch.setattr(
         module,
         "resolve",
-        lambda *args, **names: dataclasses.replace(resolve(*args, **names), solo_patience=0),
+        lambda *args, **names: dataclasses.replace(resolve(*args, **names), single_patience=0),
     )
     graph, source, _ = searches[2]
-    config = bfs_config(solo_edges=100, groups=2)
+    config = bfs_config(single_group_edges=100, groups=2)
     assert module.BFS(graph, config=config, device=device).run(source).stats.launches > 1
     config = bfs_config(groups=2)
     path = generate.path(2000)
@@ -94,7 +94,7 @@ def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
         direction="push",
         hub_degree=0,
         group_size=4 * device.traits.lanes,
-        solo_edges=40,
+        single_group_edges=40,
     )
     plan = module.BFS(graph, config=config, device=device)
     expected = distances_by_definition(graph, 77)

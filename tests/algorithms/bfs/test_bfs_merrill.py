@@ -138,7 +138,7 @@ def repeated_edges(copies, vertices):
 
 def queued(graph, device, **config):
     """What the first level put in a queue, by one work-group."""
-    result = searched(graph, 0, device, groups=1, visited="plain", solo=False, **config)
+    result = searched(graph, 0, device, groups=1, visited="plain", single_group=False, **config)
     return int(result._found.levels[1, 0])
 
 

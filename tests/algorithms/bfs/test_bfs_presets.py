@@ -123,25 +123,26 @@ CULLING = [
 ]  # fmt: skip
 BFS_4K = [
     Row("bfs-4k", "K1: widths of virtual SIMD groups follow the frontier", {"balance": "vwarp"},
-        logged("width"), graph=WIDE, more={"discover": 0, "solo": False, "groups": 2}),
+        logged("width"), graph=WIDE, more={"discover": 0, "single_group": False, "groups": 2}),
     Row("bfs-4k", "F3: a ballot numbers registers of one vertex", {"scan": "shuffle"},
-        counted("BINARY_RANKS"), graph=WIDE, more={"counts": True, "solo": False}),
+        counted("BINARY_RANKS"), graph=WIDE, more={"counts": True, "single_group": False}),
     Row("bfs-4k", "F8: full registers are stored side by side", {"induced": 0},
         counted("INDUCED_STORES"), graph=cg.generate.star(3000),
-        more={"counts": True, "solo": False, "groups": 1, "hub_degree": 0, "induced": 2}),
+        more={"counts": True, "single_group": False, "groups": 1, "hub_degree": 0, "induced": 2}),
     Row("bfs-4k", "K2: long rows are the grid's", {"hub_degree": 0},
         lambda plan, _: room(plan)["hubs_even"], graph=cg.generate.star(3000),
-        more={"hub_degree": 100, "solo": False}),
+        more={"hub_degree": 100, "single_group": False}),
     Row("bfs-4k", "K4: lanes look for edges", {"discover": 0}, counted("SEARCHES"), graph=WIDE,
-        more={"counts": True, "discover": 1, "groups": 64, "solo": False}),
-    Row("bfs-4k", "K5: one group runs small frontiers alone", {"solo": False}, logged("kernel"),
+        more={"counts": True, "discover": 1, "groups": 64, "single_group": False}),
+    Row("bfs-4k", "K5: one group runs small frontiers", {"single_group": False}, logged("kernel"),
         graph=WIDE),
     Row("bfs-4k", "F9: a table in local memory drops duplicates", {"duplicates": "keep"},
         counted("DROPPED"),
-        more={"counts": True, "solo": False, "min_virtual_warp": 16, "discover": 0, **ONE_GROUP},
+        more={"counts": True, "single_group": False, "min_virtual_warp": 16, "discover": 0,
+              **ONE_GROUP},
         lockstep=True),
     Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap"}, queued,
-        more={"duplicates": "keep", "solo": False, "min_virtual_warp": 16, "discover": 0,
+        more={"duplicates": "keep", "single_group": False, "min_virtual_warp": 16, "discover": 0,
               "queue_percent": 8000, **ONE_GROUP}, lockstep=True),
 ]  # fmt: skip
 HELIX = [
@@ -204,7 +205,7 @@ def test_history_alone_culls_what_comes_again(queue, intel):
     """bfs-merrill 10: a lane that has several edges at a time, with and beside the other filter."""
 
     def entries(**config):
-        base = {"queue": queue, "direction": "push", "visited": "plain", "solo": False}
+        base = {"queue": queue, "direction": "push", "visited": "plain", "single_group": False}
         config = bfs_config(**base, **ONE_GROUP, balance="warp_search", **config)
         result = cg.BFS(REPEATED, config=config, device=intel).run(0)
         check_search(REPEATED, 0, result)
@@ -235,7 +236,7 @@ def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
     """bfs-4k F7, F9 and K3: tables as large as the formula, tiles as long as K3."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=k3, k6=k6, k2=0.02)
     assert config.frontier.hubs.batch == k3
-    queue_bytes = 16 * config.limits.solo_capacity
+    queue_bytes = 16 * config.limits.single_group_capacity
     slots = hash_entries(intel.traits.local_bytes, 1, 1, queue_bytes)
     assert config.frontier.hash_size == min(slots, 4096)
     assert config.frontier.hash_size > 16

@@ -420,7 +420,7 @@ def test_what_is_refused(pocl):
     with pytest.raises(cg.InvalidArgumentError, match="is not a preset"):
         cg.truss_numbers(graph, config="fastest", device=pocl)
     with pytest.raises(cg.InvalidArgumentError, match="about searches"):
-        cg.TrussConfig(schedule=cg.schedule.Persistent(solo=True))
+        cg.TrussConfig(schedule=cg.schedule.Persistent(single_group=True))
 
 
 @on_both

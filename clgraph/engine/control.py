@@ -118,7 +118,7 @@ class Counts:
     edges : int
         Edges out of them (X2).
     improved : int
-        Vertices whose distance fell (X3).
+        Vertices whose distance decreased (X3).
     near : int
         Of those, how many lie at or below the threshold (X4).
     far, beyond : int
@@ -145,7 +145,7 @@ class Controller:
     """Chooses the threshold between near and far so that a step visits about `set_point` edges.
 
     What waits beyond the threshold is kept in partitions by distance, of which two are in use at a
-    time: the current one, up to `bound`, and the one after it. Bounds only ever fall, so that a
+    time: the current one, up to `bound`, and the one after it. Bounds only ever decrease, so that a
     vertex is never in a later partition than its distance belongs to.
 
     Parameters

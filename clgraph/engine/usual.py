@@ -83,7 +83,7 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or config.rules == "helix"
         or (config.balance is not None and config.balance.scope != "lanes")
     )
-    # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
+    # SIMD groups have buffers in local memory, which simulators and some GPUs have little of.
     beside = SIMD_GROUP_BYTES // traits.lanes if traits.lanes > 1 else 0
     most, each = 1024, ITEM_BYTES + beside
     if published:

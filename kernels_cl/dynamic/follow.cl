@@ -4,7 +4,7 @@
 <%namespace name="find" file="/dynamic/find.mako"/>\
 // What a batch of edges changes: triangles, and distances from a vertex.
 //
-// Races: sums are integers; distances only fall, to what the last round finds.
+// Races: sums are integers; distances only decrease, to what the last round finds.
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
@@ -129,13 +129,13 @@ __kernel KERNEL void follow_shorten(
     const uint count,
     const uint bits,
     __global uint *restrict hops,               // [n] in/out, all ones where there is no way
-    __global uchar *restrict fell,              // [n] in/out: vertices whose edges are to be looked at
+    __global uchar *restrict decreased,              // [n] in/out: vertices whose edges are to be looked at
     __global uint *restrict any)                // [1] in/out
 {
     <%share:each_item count="count">
         const uint u = SOURCE(keys[item]), v = TARGET(keys[item]), near = hops[u];
         if (near != 0xffffffffu && near + 1u < hops[v] && atomic_min(&hops[v], near + 1u) > near + 1u) {
-            fell[v] = 1;
+            decreased[v] = 1;
             *any = 1u;
         }
     </%share:each_item>
@@ -148,19 +148,19 @@ __kernel KERNEL void follow_spread(
     __global const uint *restrict indices,
     const uint n,
     __global uint *restrict hops,               // [n] in/out
-    __global uchar *restrict fell,              // [n] in/out, 0 after
-    __global uchar *restrict falls,             // [n] in/out: for the next round
+    __global uchar *restrict decreased,              // [n] in/out, 0 after
+    __global uchar *restrict decreased_next,             // [n] in/out: for the next round
     __global uint *restrict any)                // [1] in/out
 {
     <%share:each_item count="n">
-        if (fell[item]) {
-            fell[item] = 0;
+        if (decreased[item]) {
+            decreased[item] = 0;
             const uint near = hops[item], length = used[item];
             const offset_t begin = length ? pointer[item] : 0u;
             for (uint i = 0u; i < length; ++i) {
                 const uint v = indices[begin + i];
                 if (near + 1u < hops[v] && atomic_min(&hops[v], near + 1u) > near + 1u) {
-                    falls[v] = 1;
+                    decreased_next[v] = 1;
                     *any = 1u;
                 }
             }

@@ -79,15 +79,15 @@ __local stage_t single_next;
             const int active = place < tile_end;
             const uint v0 = active ? pile_here[place] : 0u;
             const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
-            const int fell = active && key > low && key <= high, stays = active && key > high;
+            const int improved = active && key > low && key <= high, stays = active && key > high;
             if (stays) least = min(least, key);
             offset_t row0 = 0;
             uint degree0 = 0;
-            if (fell) {
+            if (improved) {
                 row0 = indptr[v0];
                 degree0 = (uint)(indptr[v0 + 1] - row0);
             }
-            ${relaxing.enqueue(0, "v0", "fell", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${relaxing.enqueue(0, "v0", "improved", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         ${pile.end_stage("pile_other", "other_count")}

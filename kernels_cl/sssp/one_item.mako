@@ -3,7 +3,7 @@
 ## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
-## In a shared stage vertices are collected in private buffers and distances fall by atomics; while
+## In a shared stage vertices are collected in private buffers and distances are decreased by atomics; while
 ## the frontier is small one work-item does the same with plain accesses: /sssp/sequential.mako.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>

@@ -6,14 +6,14 @@
 ##
 ## RELAX         edges out of the frontier, from distances as they were when it was formed, so that
 ##               the counts of a step are the same in every run; who improves is queued once
-## SPLIT         first half (not now.second): who fell is near, or waits in a partition; then the
+## SPLIT         first half (not now.second): who was decreased is near, or waits in a partition; then the
 ##               controller moves the threshold; second half: who is below it makes the frontier
 ##
 ## Partitions    one pile for those of even number and one for odd: two are in use at a time.
 ##               far[v] says for each pile in which partition of it v has an entry, plus one, and in
 ##               the lowest bit whether v waits there; so a pile has a vertex once and holds n, and
 ##               an entry whose bit is gone is passed over
-## Races         every vertex is handled by one lane: in the first half because it fell once, in the
+## Races         every vertex is handled by one lane: in the first half because it was decreased once, in the
 ##               second because it is either near or waits in one partition. An entry without its bit
 ##               may be looked at while its vertex is put aside anew: it lies beyond the threshold
 ##               and counts as waiting whoever is first

@@ -25,7 +25,7 @@ __global uint *queue_from = ${queues}, *queue_to = ${queues};
 uint pushed_long = 0, pushed_short = 0;
 int overflowed = 0;
 % else:
-// Entries pushed and entries taken by the lane groups, of the levels that take turns.
+// Entries pushed and entries taken by the SIMD groups, of the levels that take turns.
 __local uint pushed_long[3], pushed_short[3], taken_long[3], taken_short[3];
 uint turn = 0;
 % endif
@@ -152,7 +152,7 @@ if ((ulong)mine_end + others > capacity) {
 }
 </%def>
 
-## Hand the frontier's entries to lane groups, `size` at a time: the body sees tile_begin, tile_end.
+## Hand the frontier's entries to SIMD groups, `size` at a time: the body sees tile_begin, tile_end.
 <%def name="each_tile(side, size)">
 % if config.one_item:
 {

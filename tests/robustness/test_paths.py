@@ -1,4 +1,4 @@
-"""Searches by weight that are paused, crowded, emulated, and watched by Oclgrind."""
+"""Searches by weight that are paused, overfull, emulated, and watched by Oclgrind."""
 
 import dataclasses
 import json

@@ -104,10 +104,10 @@ def test_loops_and_repeats_change_nothing(device):
     )
     assert more.m == 2 * MIXED.m + loops.size
     source = MIXED_SOURCES[0]
-    plain, crowded = (cg.bfs(g, source, device=device) for g in (MIXED, more))
-    np.testing.assert_array_equal(crowded.distances, plain.distances)
+    plain, doubled = (cg.bfs(g, source, device=device) for g in (MIXED, more))
+    np.testing.assert_array_equal(doubled.distances, plain.distances)
     reached_loops = np.count_nonzero(plain.distances[loops] >= 0)
-    assert crowded.stats.edges_traversed == 2 * plain.stats.edges_traversed + reached_loops
+    assert doubled.stats.edges_traversed == 2 * plain.stats.edges_traversed + reached_loops
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_matrix"])

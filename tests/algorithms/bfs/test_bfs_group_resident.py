@@ -29,7 +29,7 @@ LIMITS = {
 
 
 def resident_config(device, **more):
-    """Give a configuration in which groups of several lane groups may hold their frontiers."""
+    """Give a configuration in which groups of several SIMD groups may hold their frontiers."""
     return bfs_config(
         membership="fixed",
         distribution="static",

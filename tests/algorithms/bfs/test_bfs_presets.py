@@ -43,7 +43,7 @@ WIDE = cg.from_edges(
 
 
 def counted(name):
-    return lambda _, result: result.stats.counters[name]
+    return lambda _, result: result.stats.tallies[name]
 
 
 def queued(_plan, result):
@@ -52,7 +52,7 @@ def queued(_plan, result):
 
 
 def told(name):
-    return lambda _, result: result.stats.counters[name]
+    return lambda _, result: result.stats.tallies[name]
 
 
 def stages(_plan, result):
@@ -257,7 +257,7 @@ def test_a_share_of_hubs_must_be_exceeded(device):
         gamma: status_plan(HALF_HUBS, device, gamma=gamma, hub_floor=10).run(0).stats
         for gamma in (49, 50)
     }
-    switches = {gamma: stats.counters["switches"] for gamma, stats in switches.items()}
+    switches = {gamma: stats.tallies["switches"] for gamma, stats in switches.items()}
     assert switches == {49: 1, 50: 0}
 
 
@@ -270,12 +270,12 @@ def test_a_hub_has_more_edges_than_the_floor(device):
     for floor in floors:
         plan = status_plan(graph, device, gamma=0, hub_cache=16, hub_floor=floor)
         stats = plan.run(0).stats
-        assert stats.counters["hubs"] == np.count_nonzero(degrees > floor)
+        assert stats.tallies["hubs"] == np.count_nonzero(degrees > floor)
         # With gamma=0 the first level that holds a hub is the last that is pushed.
         found = cg.bfs(graph, 0, device=device).distances
         levels = found[(degrees > floor) & (found > 0)]
         expected = int(levels.size > 0 and levels.min() < found.max() + 1)
-        assert stats.counters["switches"] == expected
+        assert stats.tallies["switches"] == expected
 
 
 @pytest.mark.runtimes("pocl", "intel")
@@ -297,7 +297,7 @@ def test_the_first_visited_neighbour_ends_an_inspection(hub_cache, device):
             expected += visited[0] + 1 if visited.size else before.size
         if not (result.distances == level).any():
             break
-    assert result.stats.counters["pulled_edges"] == expected
+    assert result.stats.tallies["pulled_edges"] == expected
 
 
 def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
@@ -313,7 +313,7 @@ def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
     assert text.count("if (!lane_any(hit)) {") == 1  # a SIMD group reads none if a lane had one
     result = plan.run(HUB)
     check_search(DENSE, HUB, result)
-    stats = result.stats.counters
+    stats = result.stats.tallies
     assert 0 < stats["hits"] <= stats["looks"]
 
 

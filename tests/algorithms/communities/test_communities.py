@@ -187,16 +187,16 @@ def test_refinement_knows_cuts_and_totals_of_its_parts(device):
     sources, targets = sources[straight], graph.indices[straight]
     leaving = parts[sources] != parts[targets]
     wanted = np.bincount(parts[sources[leaving]], minlength=graph.n)
-    founders = np.unique(parts)
-    assert 1 < founders.size < graph.n
-    np.testing.assert_array_equal(parts[founders], founders)
-    np.testing.assert_array_equal(cuts[founders], wanted[founders])
+    representatives = np.unique(parts)
+    assert 1 < representatives.size < graph.n
+    np.testing.assert_array_equal(parts[representatives], representatives)
+    np.testing.assert_array_equal(cuts[representatives], wanted[representatives])
     loops = np.bincount(graph.indices[~straight], minlength=graph.n)
     strengths = np.bincount(parts, graph.degrees + loops, minlength=graph.n)
-    np.testing.assert_array_equal(totals[founders], strengths[founders])
+    np.testing.assert_array_equal(totals[representatives], strengths[representatives])
     network = as_networkx(graph)
-    for founder in founders:
-        assert nx.is_connected(network.subgraph(np.flatnonzero(parts == founder).tolist()))
+    for representative in representatives:
+        assert nx.is_connected(network.subgraph(np.flatnonzero(parts == representative).tolist()))
 
 
 @on_both

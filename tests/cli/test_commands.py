@@ -362,7 +362,7 @@ def test_bfs_measures_joules(run, small, any_device, monkeypatch):
     monkeypatch.setattr(energy, "find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring.find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring._idle", {})
-    monkeypatch.setattr("clgraph.cli.searching.ENERGY_SECONDS", 0.1)
+    monkeypatch.setattr("clgraph.cli.reporting.ENERGY_SECONDS", 0.1)
     measured = record_of(bfs(run, any_device, small, "--energy", "--json"))["energy"]
     assert measured["joules_per_run"] > 0
     assert measured["runs"] >= 1

@@ -6,7 +6,7 @@ import io
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.setting import is_tuned
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> Record:
     build_s = time.perf_counter() - began
     result, times = searching.repeated(lambda: plan.run(per), args.repeat)
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": args.config or "auto",
         "config": result.stats.config,
         "triangles": result.count,
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> Record:
         _write(args.output, graph, per, columns)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(lambda: plan.run(per), device)
+        record["energy"] = reporting.energy_of(lambda: plan.run(per), device)
     return record
 
 
@@ -137,16 +137,16 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
 
 def _render(record: Record) -> str:
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['config']}"),
         ("found", f"{record['triangles']:,} triangles"),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
     ]
     if "transitivity" in record:
         mean, whole = record["average_clustering"], record["transitivity"]
         lines.append(("clustering", f"{mean:.4f} on average; transitivity {whole:.4f}"))
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
@@ -85,7 +85,7 @@ def measured(
     result, times = searching.repeated(run, args.repeat)
     report = describe(graph, result)
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "config": result.stats.config,
         "mode": result.stats.mode,
         **report.entries,
@@ -99,15 +99,15 @@ def measured(
         report.write(args.output)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(run, device)
+        record["energy"] = reporting.energy_of(run, device)
     return record
 
 
 def rendered(record: Record, said: Sequence[tuple[str, str]]) -> str:
     """Lines about the graph, what was found, and what it took."""
-    lines = [*searching.place_text(record), *said, *searching.times_text(record, "run")]
+    lines = [*reporting.place_text(record), *said, *reporting.times_text(record, "run")]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

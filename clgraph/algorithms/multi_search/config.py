@@ -17,9 +17,10 @@ from clgraph.engine.strategies.balance import (
     WarpSearch,
     WarpSearchLocal,
 )
+from clgraph.engine.strategies.parameters import choice, number, parameter
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import check_group_size
-from clgraph.engine.strategies.strategy import Slot, choice, number, parameter, slot
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 

@@ -19,9 +19,10 @@ from clgraph.engine.strategies.balance import FAMILY, Balancer, DynVwarp
 from clgraph.engine.strategies.config import check_balance
 from clgraph.engine.strategies.frontier import Ballot, Buffer, Registers, Update
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import Slot, choice, number, slot, switch
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

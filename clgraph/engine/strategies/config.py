@@ -21,10 +21,11 @@ from clgraph.engine.strategies.frontier import (
     VertexQueue,
 )
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import choice, switch
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never, Pull
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import Slot, choice, slot, switch
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

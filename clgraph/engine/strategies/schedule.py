@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clgraph.engine.strategies.strategy import Strategy, choice, number, switch
+from clgraph.engine.strategies.parameters import choice, number, switch
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

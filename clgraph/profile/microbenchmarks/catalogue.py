@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile.microbenchmarks.arithmetic import Operations
+from clgraph.profile.microbenchmarks.chasing import Chase
 from clgraph.profile.microbenchmarks.meetings import GridBarrier, Nothing
-from clgraph.profile.microbenchmarks.memories import Chase, Copy, Lines, RandomWords, Words
+from clgraph.profile.microbenchmarks.memories import Copy, Lines, RandomWords, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

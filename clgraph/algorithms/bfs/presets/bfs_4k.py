@@ -17,9 +17,9 @@ from clgraph.algorithms.bfs.stages import SHARES
 from clgraph.engine.strategies.balance import DynVwarp
 from clgraph.engine.strategies.frontier import Buffer, Hubs, Registers, VertexQueue
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Schedule
-from clgraph.engine.strategies.strategy import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

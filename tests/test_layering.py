@@ -25,6 +25,7 @@ DEVICE_QUESTIONS = re.compile(
     r"\b(group_size|lanes)\s*(?:[=!]=|[<>]=?)\s*1\b|\b1\s*(?:[=!]=|[<>]=?)\s*\S*\b(group_size|lanes)\b"
     r"|\btraits\b"
 )
+KERNEL_ROOMS = ("kernels_cl", "bench/studies/kernels", "tests/kernels")
 ASK_THE_DEVICE = ("profile", "lanes", "memory", "grid")  # folders of templates/ that may
 # A field of the stage word has its own name: it is declared, not borrowed under another.
 BORROWED_FIELDS = re.compile(
@@ -48,7 +49,8 @@ def files_under(folder: str, *suffixes: str) -> list[Path]:
 
 
 def test_kernels_name_no_device():
-    assert hits(files_under("kernels_cl", ".cl", ".mako"), DEVICE_WORDS) == []
+    files = [path for room in KERNEL_ROOMS for path in files_under(room, ".cl", ".mako")]
+    assert hits(files, DEVICE_WORDS) == []
 
 
 def test_templates_name_no_algorithm():

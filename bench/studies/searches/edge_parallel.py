@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.primitives import group_size
 
@@ -74,7 +75,7 @@ class EdgeParallel:
         self.graph = graph
         self.device = device
         size = group_size(device.traits)
-        program = load(device, "studies/edge_parallel.cl", group_size=size)
+        program = load(device, "edge_parallel.cl", folders=(KERNELS,), group_size=size)
         self._kernel, memory = program.kernel("edge_parallel"), Memory(device)
         sources = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
         self._sources = memory.upload("sources", sources)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["HOOKS", "Given", "State", "check_name", "check_snippets", "library_snippets"]
+__all__ = ["Given", "State", "check_name", "check_snippets", "library_snippets"]
 
-HOOKS = ("init", "prior", "where", "visit", "post", "back", "back_vertex", "finalize")
 C_TYPES = {
     "int8": "char",
     "uint8": "uchar",

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["ROW_BYTES", "Edges"]
+__all__ = ["Edges"]
 
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
 LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
-ROW_BYTES = 8 + 2 * 8  # an edge: its ends, and neighbour and number in either row
 
 
 class Edges:

@@ -318,9 +318,7 @@ class Updater:
         self.kernels.launch(
             log, "rows_classes", n, used, count, np.uint32(self.least.bit_length() - 1), *arrays[:2]
         )
-        totals = self._by_class.one_pass(
-            log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0
-        )
+        totals = self._by_class.one_pass(log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0)
         counts = totals.read(CLASSES).tolist()[1:]
         needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts))
         held = min((pool.count for pool in spare.pools), default=0) // block_edges

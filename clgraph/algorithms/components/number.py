@@ -47,7 +47,7 @@ class Numbering:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )
         self._by_one_item = device.traits.is_cpu and n <= ONE_ITEM_VERTICES
-        names = ("clear", "first", "fold", "totals", "rank", "labels", "alone")
+        names = ("clear", "first", "fold", "totals", "rank", "labels", "by_one_item")
         self._kernels = {name: program.kernel(f"number_{name}") for name in names}
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
@@ -57,7 +57,7 @@ class Numbering:
     def run(self, log: SweepLog, component: Allocation, labels: Allocation) -> None:
         """Enqueue everything; `count` and `labels` are valid after the last event of `log`."""
         if self._by_one_item:
-            event = self._kernels["alone"].launch(
+            event = self._kernels["by_one_item"].launch(
                 1, 1, component, self._n, self._rank, self.count, labels
             )
             log.add(event, event)

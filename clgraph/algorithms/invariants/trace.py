@@ -231,7 +231,7 @@ class Trace:
         """Instants [begin, end) of a variable as the kernels see them: float32, or bool."""
         rows = self.rows(kind)
         if kind == NUMERIC:
-            return _narrowed(rows.values[variable, begin:end], rows.names[variable], self._told)
+            return _narrowed(rows.values[variable, begin:end], rows.names[variable], self._warned)
         first = begin // WORD_BITS
         words = rows.values[variable, first : -(-end // WORD_BITS)]
         bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
@@ -243,7 +243,7 @@ class Trace:
         part = rows.values[variable, begin:end]
         count = len(part)
         if kind == NUMERIC:
-            part = _narrowed(part, rows.names[variable], self._told)
+            part = _narrowed(part, rows.names[variable], self._warned)
             rest = part[-1]
         else:
             rest = np.uint32(0xFFFFFFFF if part[-1] >> np.uint32(WORD_BITS - 1) else 0)

@@ -1,4 +1,4 @@
-"""What every process of a run must agree on: the names of tests, how kernels are built and kept."""
+"""What every process of a run must agree on: names and shares of tests, how kernels are built."""
 
 import gzip
 import os
@@ -6,12 +6,24 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
+from types import SimpleNamespace
 
 import caches
 import pytest
+import runtimes
+import shares
 from runtimes import ROOT
 
 TIMED = gzip.compress(b"a file packed now")
+# Of all kinds: on every runtime, on two or one, without a device, in processes, slow and for a GPU.
+SOME_FILES = (
+    "tests/algorithms/components",
+    "tests/formats/test_rules.py",
+    "tests/gpu/test_device_nvidia.py",
+    "tests/robustness/test_oclgrind_bfs.py",
+    "tests/unit/test_primitives_sort.py",
+)
 
 
 @pytest.mark.parametrize("packed", [TIMED, b"", None])
@@ -78,3 +90,100 @@ def test_programs_that_nothing_uses_are_forgotten(tmp_path):
         os.utime(folder / "last_accessed", (0, time.time() - 86400 * days))
     caches.forget_unused(tmp_path)
     assert [path.name for path in tmp_path.glob("AB/*")] == ["new"]
+
+
+def collected(*options, seed):
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *options, *SOME_FILES]
+    env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=env)
+    return [line for line in done.stdout.splitlines() if line.startswith("tests/") and "::" in line]
+
+
+def test_a_share_and_the_others_are_everything():
+    """Every function is in the share, each case in one of both, whatever process divides them."""
+    everything = collected(seed=1)
+    share, others = collected("--cases", "1", seed=2), collected("--other-cases", "1", seed=3)
+    assert len(everything) == len(set(everything)) > 100
+    assert sorted(share + others) == sorted(everything)
+    functions = Counter(name.partition("[")[0] for name in share)
+    assert set(functions) == {name.partition("[")[0] for name in everything}
+    assert {count for name, count in functions.items() if "test_rules" not in name} == {1}
+    assert not any("test_rules" in name for name in others)
+    assert collected("--cases", "1", seed=4) == share
+
+
+@pytest.mark.parametrize("options", [["--cases", "0"], ["--cases", "1", "--other-cases", "1"]])
+def test_shares_that_mean_nothing_are_refused(options):
+    command = [sys.executable, "-m", "pytest", "--collect-only", *options, __file__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--cases" in done.stderr
+
+
+class Case:
+    """What dividing looks at of a case that pytest collected."""
+
+    def __init__(self, function, *params, device="pocl", fixtures=("device",), skipped=False):
+        self.nodeid = f"tests/test_made.py::{function}[{'-'.join([device, *params])}]"
+        self.callspec = SimpleNamespace(params={"device": device})
+        self.fixturenames = fixtures
+        self.module = pytest
+        self.skipped = skipped
+
+    def get_closest_marker(self, name):
+        return self if name == "skip" and self.skipped else None
+
+
+@pytest.fixture
+def all_installed(monkeypatch):
+    monkeypatch.setattr(runtimes, "is_installed", lambda _: True)
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_runtimes_and_graphs_come_alike_often():
+    graphs = ("star", "path", "kron", "road", "loops")
+    cases = [
+        Case(f"test_{number}", graph, device=device)
+        for number in range(1000)
+        for device in runtimes.RUNTIMES
+        for graph in graphs
+    ]
+    share, others = shares.divided(cases, 1)
+    assert len(share) == 1000
+    assert len(share) + len(others) == len(cases)
+    for place, names in ((0, runtimes.RUNTIMES), (1, graphs)):
+        count = Counter(case.nodeid.partition("[")[2][:-1].split("-")[place] for case in share)
+        assert set(count) == set(names)
+        # Four standard deviations of as many draws.
+        even = 1000 / len(names)
+        assert all(abs(number - even) < 4 * even**0.5 for number in count.values()), count
+    reversed_share, _ = shares.divided(cases[::-1], 1)
+    assert set(reversed_share) == set(share)
+    three, _ = shares.divided(cases, 3)
+    assert set(share) < set(three)
+    assert set(Counter(map(shares.function_of, three)).values()) == {3}
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_what_would_be_skipped_is_no_case():
+    for number in range(50):
+        cases = [
+            Case(f"test_{number}", device="pocl", skipped=True),
+            Case(f"test_{number}", device="intel"),
+            Case(f"test_{number}", device="pocl+lanes8", skipped=True),
+        ]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
+    only = [Case("test_on_a_gpu", device="gpu", skipped=True)]
+    assert shares.divided(only, 1) == (only, [])
+
+
+def test_nor_is_what_runs_on_a_runtime_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr(runtimes, "is_installed", lambda spec: spec != "intel")
+    for number in range(50):
+        cases = [Case(f"test_{number}", device=spec) for spec in ("intel", "pocl")]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0]])
+
+
+def test_all_cases_are_in_the_share_where_no_kernels_are_built():
+    cases = [Case("test_a_format", str(number), fixtures=("tmp_path",)) for number in range(50)]
+    assert shares.divided(cases, 1) == (cases, [])

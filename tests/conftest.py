@@ -1,6 +1,7 @@
 """Options, markers, caches and device fixtures of the test suite."""
 
 import contextlib
+import gc
 import importlib
 import os
 import random
@@ -106,6 +107,17 @@ def pytest_report_header() -> list[str]:
     if os.environ.get(TEST_PROCESSOR):
         lines.append(f"PoCL calls the processor generic; built for {find_device('pocl').built_for}")
     return lines
+
+
+def pytest_sessionstart() -> None:
+    gc.disable()  # trees of a million nodes are made of the files, none of which is garbage
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of all later collections of garbage, of which tests ask many."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -71,6 +71,8 @@ def is_skipped(item: pytest.Item) -> bool:
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Whether the cases of its function build no kernels and start no processes."""
+    """Whether its function is given no device, none by name either, and starts no processes."""
     starts = any(value is starter for value in vars(item.module).values() for starter in STARTERS)
-    return DEVICES.isdisjoint(item.fixturenames) and not starts
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    named = any(value in runtimes.RUNTIMES for value in values if isinstance(value, str))
+    return DEVICES.isdisjoint(item.fixturenames) and not starts and not named

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -109,15 +110,15 @@ def pytest_report_header() -> list[str]:
     return lines
 
 
-def pytest_sessionstart() -> None:
-    gc.disable()  # trees of a million nodes are made of the files, none of which is garbage
-
-
-def pytest_collection_finish() -> None:
-    """Leave what was collected out of all later collections of garbage, of which tests ask many."""
-    gc.enable()
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is collected, then or whenever a test asks for it later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

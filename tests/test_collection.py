@@ -16,14 +16,6 @@ import shares
 from runtimes import ROOT
 
 TIMED = gzip.compress(b"a file packed now")
-# Of all kinds: on every runtime, on two or one, without a device, in processes, slow and for a GPU.
-SOME_FILES = (
-    "tests/algorithms/components",
-    "tests/formats/test_rules.py",
-    "tests/gpu/test_device_nvidia.py",
-    "tests/robustness/test_oclgrind_bfs.py",
-    "tests/unit/test_primitives_sort.py",
-)
 
 
 @pytest.mark.parametrize("packed", [TIMED, b"", None])
@@ -92,24 +84,62 @@ def test_programs_that_nothing_uses_are_forgotten(tmp_path):
     assert [path.name for path in tmp_path.glob("AB/*")] == ["new"]
 
 
-def collected(*options, seed):
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *options, *SOME_FILES]
-    env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=env)
-    return [line for line in done.stdout.splitlines() if line.startswith("tests/") and "::" in line]
+MADE = {
+    "test_devices.py": """
+import pytest
+
+@pytest.mark.parametrize("graph", ["star", "path", "kron"])
+def test_graphs(graph, device): ...
+
+@pytest.mark.parametrize("spec", ["pocl", "intel"])
+def test_by_name(spec): ...
+
+@pytest.mark.parametrize("size", range(9))
+def test_without_a_device(size): ...
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", range(3))
+def test_slow(size, pocl): ...
+
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow), 3])
+def test_partly_slow(size, any_device): ...
+""",
+    "test_children.py": """
+import pytest
+from runtimes import run_python
+
+@pytest.mark.parametrize("size", range(4))
+def test_in_a_process(size): ...
+""",
+}
 
 
-def test_a_share_and_the_others_are_everything():
+def collected(folder, *options, seed):
+    """Names of the made-up tests that this suite's options leave, as another process sees them."""
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "--collect-only", "-q", *options]
+    paths = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths, "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, env=env)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_a_share_and_the_others_are_everything(tmp_path):
     """Every function is in the share, each case in one of both, whatever process divides them."""
-    everything = collected(seed=1)
-    share, others = collected("--cases", "1", seed=2), collected("--other-cases", "1", seed=3)
-    assert len(everything) == len(set(everything)) > 100
+    for name, text in MADE.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n")
+    everything = collected(tmp_path, seed=1)
+    share = collected(tmp_path, "--cases", "1", seed=2)
+    others = collected(tmp_path, "--other-cases", "1", seed=3)
+    assert len(everything) == len(set(everything)) == 12 + 2 + 9 + 3 + 3 + 4
     assert sorted(share + others) == sorted(everything)
-    functions = Counter(name.partition("[")[0] for name in share)
-    assert set(functions) == {name.partition("[")[0] for name in everything}
-    assert {count for name, count in functions.items() if "test_rules" not in name} == {1}
-    assert not any("test_rules" in name for name in others)
-    assert collected("--cases", "1", seed=4) == share
+    functions = Counter(name.partition("[")[0].partition("::")[2] for name in share)
+    assert functions.pop("test_without_a_device") == 9
+    assert functions == dict.fromkeys(
+        ["test_graphs", "test_by_name", "test_slow", "test_partly_slow", "test_in_a_process"], 1
+    )
+    skipped = ("lanes8", "partly_slow[2]")
+    assert not any(word in name for name in share for word in skipped)
 
 
 @pytest.mark.parametrize("options", [["--cases", "0"], ["--cases", "1", "--other-cases", "1"]])
@@ -185,5 +215,6 @@ def test_nor_is_what_runs_on_a_runtime_that_is_not_installed(monkeypatch):
 
 
 def test_all_cases_are_in_the_share_where_no_kernels_are_built():
-    cases = [Case("test_a_format", str(number), fixtures=("tmp_path",)) for number in range(50)]
+    none = {"device": "csv", "fixtures": ("tmp_path",)}
+    cases = [Case("test_a_format", str(number), **none) for number in range(50)]
     assert shares.divided(cases, 1) == (cases, [])

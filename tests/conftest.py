@@ -43,6 +43,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="begin no test later than this; the order changes with every commit, so that all come",
     )
     group.addoption(
+        "--repeat",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run each test N times: what depends on how threads are scheduled shows",
+    )
+    group.addoption(
+        "--shuffle",
+        metavar="SEED",
+        help="run the tests in another order, the same for the same text",
+    )
+    group.addoption(
         "--device",
         action="append",
         metavar="SPEC",
@@ -95,7 +107,9 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--seconds") is not None:
+    if config.getoption("--shuffle") is not None:
+        random.Random(config.getoption("--shuffle")).shuffle(items)  # noqa: S311 (no secret)
+    elif config.getoption("--seconds") is not None:
         random.Random(_commit()).shuffle(items)  # noqa: S311 (nothing secret about it)
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
@@ -134,6 +148,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.config.getoption("--repeat") > 1:
+        metafunc.fixturenames.append("_repetition")
+        metafunc.parametrize("_repetition", range(metafunc.config.getoption("--repeat")))
     if "device" not in metafunc.fixturenames:
         return
     for marker in metafunc.definition.iter_markers("parametrize"):

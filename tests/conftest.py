@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clgraph.device import Device
 from clgraph.device import device as find_device
@@ -73,6 +74,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)
+    # First examples import libraries or build kernels, and machines are shared: no deadlines.
+    # They are the same each time; the runs that take hours look for others.
+    settings.register_profile(
+        "clgraph",
+        deadline=None,
+        derandomize=not config.getoption("--run-slow"),
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("clgraph")
     # Building takes most of a run: a tenth of it where compilers do not optimise, and none where
     # an earlier run, of this checkout or another, has built the same.
     if config.getoption("--optimised"):

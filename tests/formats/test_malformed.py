@@ -7,7 +7,6 @@ import io
 import lzma
 import pickle
 import struct
-import time
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import graphs
 import numpy as np
 import pytest
+from clocks import Work
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -190,14 +190,17 @@ CASES = [
 
 def read_must_fail(path: Path, **options: object) -> str:
     """Message of the GraphFormatError, which must come soon and without large allocations."""
-    tracemalloc.start()
-    begin = time.process_time()
-    try:
-        with pytest.raises(GraphFormatError) as caught:
-            cgg.read(path, **options)
-        seconds, peak = time.process_time() - begin, tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    for _ in range(2):  # the first may import what its reader needs
+        tracemalloc.start()
+        work = Work()
+        try:
+            with pytest.raises(GraphFormatError) as caught:
+                cgg.read(path, **options)
+            seconds, peak = work.seconds(), tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        if seconds < 1.0:
+            break
     assert seconds < 1.0
     assert peak < 64 << 20
     message = str(caught.value)

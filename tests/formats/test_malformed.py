@@ -406,7 +406,9 @@ def test_broken_serialised_graphs_are_refused(tmp_path: Path, content: bytes) ->
 
 @pytest.mark.parametrize("name", cgg.FORMATS)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
 def test_random_damage_is_read_or_refused(

@@ -60,6 +60,11 @@ typedef uint lanemask_t;
 #define LANE_FUNCTION static inline __attribute__((always_inline))
 #define ALL_LANES ((lanemask_t)${hex((1 << traits.lanes) - 1)}ul)
 
+% if traits.lanes == 1:
+// A mask has one bit, and popcount() is a function that PoCL calls and makes no SIMD code of.
+static inline uint lanemask_count(lanemask_t mask) { return mask; }
+static inline uint lanemask_first(lanemask_t mask) { (void)mask; return 0u; }
+% else:
 static inline uint lanemask_count(lanemask_t mask) {
     return (uint)popcount(mask);
 }
@@ -67,6 +72,7 @@ static inline uint lanemask_count(lanemask_t mask) {
 static inline uint lanemask_first(lanemask_t mask) {
     return (uint)popcount(~mask & (mask - 1));
 }
+% endif
 
 <%include file="${'/lanes/' + traits.lane_ops + '.mako'}"/>\
 </%def>

@@ -10,7 +10,7 @@ import clgraph as cg
 from clgraph import SubgraphMatching
 from clgraph.algorithms.matching import joules
 from clgraph.algorithms.matching.joules import joules_by_phase
-from clgraph.algorithms.matching.phases import PHASES
+from clgraph.algorithms.matching.launches import PHASES
 from clgraph.algorithms.matching.quality import planted_query
 from clgraph.device.programs.kernel import Kernel
 

@@ -11,7 +11,8 @@ from clgraph.progress import report_progress
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.matching.phases import Held, Phases
+    from clgraph.algorithms.matching.launches import Held
+    from clgraph.algorithms.matching.phases import Phases
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 

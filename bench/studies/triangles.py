@@ -30,7 +30,7 @@ import numpy as np
 import clgraph
 from clgraph import Triangles, TrianglesConfig, generate
 from clgraph.algorithms.triangles.config import Bitmap, Merge
-from clgraph.cli.searching import energy_of
+from clgraph.cli.reporting import energy_of
 from clgraph.cli.text import table
 
 from ..peers.external import load as load_codes

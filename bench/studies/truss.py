@@ -26,7 +26,7 @@ import numpy as np
 import clgraph
 from clgraph import Cores, CoresConfig, Graph, Truss, TrussConfig, from_edges, generate
 from clgraph.algorithms.truss import peeling
-from clgraph.cli.searching import energy_of
+from clgraph.cli.reporting import energy_of
 from clgraph.cli.text import table
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, Constant
 from clgraph.errors import ClgraphError, InvalidGraphError

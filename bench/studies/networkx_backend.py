@@ -94,9 +94,9 @@ def graph_of(scale: int, *, directed: bool) -> Any:
     """Build a Kronecker graph in networkx, undirected its largest component."""
     kind = nx.DiGraph if directed else nx.Graph
     drawn = cg.generate.kron(scale, 8, seed=1)
-    tails, heads, _ = drawn.listed_edges()
+    sources, targets, _ = drawn.listed_edges()
     made = kind()
-    made.add_edges_from(zip(tails.tolist(), heads.tolist(), strict=True))
+    made.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
     if not directed:
         made = made.subgraph(max(nx.connected_components(made), key=len)).copy()
         made = nx.convert_node_labels_to_integers(made)

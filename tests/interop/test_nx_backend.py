@@ -260,7 +260,7 @@ def test_a_conversion_has_the_nodes_and_edges_of_the_graph(kind):
     assert converted.to_networkx() is graph
     for vertex, node in enumerate(graph):
         begin, end = converted.starts[vertex : vertex + 2]
-        neighbours = [converted.names[v] for v in converted.heads[begin:end].tolist()]
+        neighbours = [converted.names[v] for v in converted.edge_targets[begin:end].tolist()]
         assert neighbours == list(graph.adj[node])
         assert converted.vertex(node) == vertex
     plain = converted.weighted("weight")
@@ -340,3 +340,24 @@ def test_a_second_call_does_not_convert_again():
     nx.is_connected(graph, backend="clgraph")
     again = least_time(lambda: nx.is_connected(graph, backend="clgraph"), 5)
     assert again < 0.05 * converting
+
+
+class Others(nx.Graph):
+    """Neighbours are all nodes that no edge leads to."""
+
+    def __getitem__(self, node):
+        return {v: {"weight": 2} for v in self._adj if v != node and v not in self._adj[node]}
+
+    def adjacency(self):
+        return ((node, self[node]) for node in self)
+
+
+def test_a_class_may_say_itself_who_is_a_neighbour():
+    graph = Others(nx.petersen_graph())
+    plain = nx.complement(nx.petersen_graph())
+    nx.set_edge_attributes(plain, 2, "weight")
+    converted = Converted.of_networkx(graph, {"weight": 1}).to_networkx()
+    assert converted is graph
+    assert nx.core_number(graph, backend="clgraph") == nx.core_number(plain)
+    ours = nx.dijkstra_path_length(graph, 0, 1, backend="clgraph")
+    assert ours == nx.dijkstra_path_length(plain, 0, 1)

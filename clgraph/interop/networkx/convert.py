@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["adjacency", "edge_values", "multiplicities", "names_and_numbers", "to_networkx"]
 
-SAMPLE = 1000  # arcs that tell whether neighbours are the very objects that the nodes are
+SAMPLE = 1000  # arcs looked at to decide whether neighbours are the very objects that the nodes are
 EXACT_FLOAT = 2**53
 PACKED = 256  # numbers that are packed together: they stay in the nearest cache meanwhile
 TABLE_SHARE = 8  # entries of a table of numbers, for each node
 
 
 def names_and_numbers(nodes: Iterable[Hashable]) -> tuple[list[Any], bool]:
-    """List the nodes, and tell whether each is its own place in the list: 0, 1, 2, ..."""
+    """List the nodes, and whether each is its own place in the list: 0, 1, 2, ..."""
     names = list(nodes)
     # Not 1.0 or True, which are equal to a number: results have the user's own objects.
     counted = names == list(range(len(names))) and set(map(type, names)) <= {int}
@@ -49,7 +49,7 @@ def adjacency(
 
     Returns
     -------
-    starts, heads : int arrays [n + 1], [arcs]
+    starts, edge_targets : int arrays [n + 1], [arcs]
         As in CSR, but for the order of a row.
     """
     n = len(names)
@@ -58,11 +58,11 @@ def adjacency(
     np.cumsum(degrees, out=starts[1:])
     arcs = int(starts[-1])
     ids = index_dtype(max(n, arcs))
-    heads = _heads(rows, names, arcs, counted=counted)
-    return starts.astype(ids), heads.astype(ids, copy=False)
+    edge_targets = _edge_targets(rows, names, arcs, counted=counted)
+    return starts.astype(ids), edge_targets.astype(ids, copy=False)
 
 
-def _heads(
+def _edge_targets(
     rows: dict[Any, dict[Any, Any]], names: list[Any], arcs: int, *, counted: bool
 ) -> NDArray[Any]:
     def neighbours() -> Iterator[Any]:
@@ -71,13 +71,13 @@ def _heads(
     if counted:
         return _whole_numbers(neighbours, arcs)
     if all(type(name) is int for name in names):
-        found = _heads_of_integers(neighbours, names, arcs)
+        found = _targets_of_integers(neighbours, names, arcs)
         if found is not None:
             return found
     known = set(map(id, names))
     first = list(islice(neighbours(), SAMPLE))
     if sum(id(node) in known for node in first) == len(first):
-        found = _heads_of_objects(neighbours(), names, arcs)
+        found = _targets_of_objects(neighbours(), names, arcs)
         if found is not None:
             return found
     number = {name: vertex for vertex, name in enumerate(names)}
@@ -101,7 +101,7 @@ def _whole_numbers(given: Callable[[], Iterator[Any]], count: int) -> NDArray[An
     return found
 
 
-def _heads_of_integers(
+def _targets_of_integers(
     neighbours: Callable[[], Iterator[Any]], names: list[int], arcs: int
 ) -> NDArray[np.int64] | None:
     """Look integers up in a table; None if they are too far apart for one."""
@@ -114,7 +114,7 @@ def _heads_of_integers(
     return table[_whole_numbers(neighbours, arcs).astype(np.int64) - least]
 
 
-def _heads_of_objects(
+def _targets_of_objects(
     neighbours: Iterable[Any], names: list[Any], arcs: int
 ) -> NDArray[np.int64] | None:
     """Compare addresses instead of objects, which saves looking at them; None if one differs."""

@@ -39,7 +39,7 @@ def named_vertices(graph: Graph) -> Any:
 
 
 def numbers_of(graph: Graph, names: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """Tell the numbers of vertices by name: of one, or of several.
+    """Numbers of vertices by name: of one, or of several.
 
     Raises
     ------
@@ -222,11 +222,11 @@ def paths(graph: Graph, sources: Any, *, device: Device | str | None = None) -> 
     searcher = _weighted(graph, device)
     names, numbers = numbers_of(graph, sources)
     found = searcher.distances(numbers)
-    tails = row_ids(graph.indptr)
+    edge_sources = row_ids(graph.indptr)
     before = np.full((numbers.size, graph.n), -1, np.int32)
     for row, source, place in zip(found, numbers.tolist(), range(numbers.size), strict=True):
         known = row != searcher.unreached
-        before[place] = _least_before(graph, row, known, tails, source)
+        before[place] = _least_before(graph, row, known, edge_sources, source)
     if found.dtype.kind != "f":
         found = np.where(found == searcher.unreached, np.inf, found).astype(np.float64)
     return NamedPaths(graph, names, found, before)
@@ -236,17 +236,17 @@ def _least_before(
     graph: Graph,
     row: NDArray[Any],
     known: NDArray[np.bool_],
-    tails: NDArray[Any],
+    edge_sources: NDArray[Any],
     source: int,
 ) -> NDArray[np.int32]:
     """Least predecessor of each vertex one edge nearer to the source, along shortest paths."""
     if graph.weights is None:
         raise NegativeCycleError("a graph without weights has no lengths")
     with np.errstate(over="ignore", invalid="ignore"):
-        tight = known[tails] & (row[tails] + graph.weights == row[graph.indices])
+        tight = known[edge_sources] & (row[edge_sources] + graph.weights == row[graph.indices])
     tight &= graph.indices != source
     arcs = np.flatnonzero(tight)[::-1]  # so that the least of several comes last
-    ends, starts = graph.indices[arcs], tails[arcs]
+    ends, starts = graph.indices[arcs], edge_sources[arcs]
     if (row[starts] == row[ends]).any():  # then the nearest come first, or paths might go round
         hops_to = _hops_along(graph.n, starts, ends, source)
         one_on = hops_to[ends] == hops_to[starts] + 1

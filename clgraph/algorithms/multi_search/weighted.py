@@ -14,7 +14,7 @@ from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.hardware.measured import WEIGHTED_SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import part_of, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,8 +89,8 @@ class WeightedSearcher:
         check_method(method, config)
         if method == "bit-parallel":
             raise InvalidArgumentError(
-                "method='bit-parallel' counts hops; by weight leave it out, or choose single or "
-                "multi-search."
+                "method='bit-parallel' is not for weights, since it counts hops; leave it out, or "
+                "choose single or multi-search."
             )
         self.graph = graph
         self.device = device
@@ -140,9 +140,9 @@ class WeightedSearcher:
                 self._plan_of_many = self._many()
             itemsize, done = self._weights.dtype.itemsize, 0
             for block in blocks_of(self.device, self.graph.n, sources, itemsize):
-                yield self._plan_of_many.run(block)["lengths"]
+                within = part_of(progress, done, 1, sources.size)
+                yield self._plan_of_many.run(block, progress=within)["lengths"]
                 done += block.size
-                tell(progress, done, sources.size, "searches")
             return
         for done, source in enumerate(sources.tolist(), 1):
             if self._plan_of_one is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from clgraph.interop.networkx.searching import Searches, hops_by_name, tree_paths
+from clgraph.interop.networkx.searching import HopRows, Searches, hops_by_name, tree_paths
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
 
 if TYPE_CHECKING:
@@ -124,16 +124,17 @@ class BreadthFirst:
         vertex = known_node(G, target, f"Target {target} is not in G")
         return hops_by_name(G, Searches.of(G).hops(vertex, back=True), cutoff)
 
-    @serves(GROUP, "all pairs")
+    @serves(GROUP, "all pairs", note="nodes of a row in the order of the graph")
     def all_pairs_shortest_path_length(
         self,
         G: Any,
         cutoff: Any = None,
     ) -> Iterator[tuple[Any, dict[Any, int]]]:
         """Hop distances from each node, node by node."""
+        by_name = HopRows(G, cutoff)
         for block, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
             for vertex, row in zip(block.tolist(), rows, strict=True):
-                yield G.names[vertex], hops_by_name(G, row, cutoff)
+                yield G.names[vertex], by_name.row(row)
 
     @serves(GROUP, ONE)
     def single_source_shortest_path(

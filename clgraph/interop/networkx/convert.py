@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from itertools import chain, islice
+from collections import deque
+from itertools import chain, islice, repeat
 from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from clgraph.graph.csr import index_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,7 +22,7 @@ __all__ = ["adjacency", "edge_values", "multiplicities", "names_and_numbers", "t
 
 SAMPLE = 1000  # arcs looked at to decide whether neighbours are the very objects that the nodes are
 EXACT_FLOAT = 2**53
-PACKED = 256  # numbers that are packed together: they stay in the nearest cache meanwhile
+PACKED = 256  # numbers, roughly, that are packed together: the nearest cache keeps them meanwhile
 TABLE_SHARE = 8  # entries of a table of numbers, for each node
 
 
@@ -65,44 +66,50 @@ def adjacency(
 def _edge_targets(
     rows: dict[Any, dict[Any, Any]], names: list[Any], arcs: int, *, counted: bool
 ) -> NDArray[Any]:
-    def neighbours() -> Iterator[Any]:
-        return chain.from_iterable(rows.values())
-
     if counted:
-        return _whole_numbers(neighbours, arcs)
+        return _whole_numbers(rows.values, len(names), arcs)
     if all(type(name) is int for name in names):
-        found = _targets_of_integers(neighbours, names, arcs)
+        found = _targets_of_integers(rows, names, arcs)
         if found is not None:
             return found
     known = set(map(id, names))
-    first = list(islice(neighbours(), SAMPLE))
+    first = list(islice(chain.from_iterable(rows.values()), SAMPLE))
     if sum(id(node) in known for node in first) == len(first):
-        found = _targets_of_objects(neighbours(), names, arcs)
+        found = _targets_of_objects(chain.from_iterable(rows.values()), names, arcs)
         if found is not None:
             return found
     number = {name: vertex for vertex, name in enumerate(names)}
-    return _whole_numbers(lambda: map(number.__getitem__, neighbours()), arcs)
+    return _whole_numbers(
+        lambda: map(map, repeat(number.__getitem__), rows.values()), len(names), arcs
+    )
 
 
-def _whole_numbers(given: Callable[[], Iterator[Any]], count: int) -> NDArray[Any]:
-    """Integers of an iterator, in int32 if they fit.
+def _whole_numbers(
+    given: Callable[[], Iterable[Iterable[int]]], rows: int, count: int
+) -> NDArray[Any]:
+    """Integers of rows one after the other, in int32 if they fit.
 
-    Packing takes two thirds of the time of ``np.fromiter``, which asks every object for more.
+    Packing some rows at a time takes little more than half of the time of ``np.fromiter``, which
+    asks every object for more.
     """
     found = np.empty(count, np.int32)
-    numbers, whole = given(), count - count % PACKED
-    pack_into = struct.Struct(f"{PACKED}i").pack_into
+    at_once = max(PACKED * rows // max(count, 1), 1)
+    left, place = iter(given()), 0
     try:
-        for place in range(0, 4 * whole, 4 * PACKED):
-            pack_into(found.data, place, *islice(numbers, PACKED))
-        found[whole:] = list(numbers)
+        for _ in range(0, rows, at_once):
+            part: list[int] = []
+            deque(map(part.extend, islice(left, at_once)), maxlen=0)
+            struct.pack_into(f"{len(part)}i", found.data, 4 * place, *part)
+            place += len(part)
     except (struct.error, OverflowError):  # larger, or equal to a whole number without being one
-        return np.fromiter(given(), np.int64, count)
+        return np.fromiter(chain.from_iterable(given()), np.int64, count)
+    if place != count:
+        raise AssertionError(f"rows have {place} neighbours, and not {count}")
     return found
 
 
 def _targets_of_integers(
-    neighbours: Callable[[], Iterator[Any]], names: list[int], arcs: int
+    rows: dict[int, dict[int, Any]], names: list[int], arcs: int
 ) -> NDArray[np.int64] | None:
     """Look integers up in a table; None if they are too far apart for one."""
     least, most = min(names), max(names)
@@ -111,7 +118,8 @@ def _targets_of_integers(
         return None
     table = np.zeros(size, np.int64)
     table[np.array(names, np.int64) - least] = np.arange(len(names))
-    return table[_whole_numbers(neighbours, arcs).astype(np.int64) - least]
+    numbers = _whole_numbers(rows.values, len(names), arcs)
+    return table[numbers.astype(np.int64) - least]
 
 
 def _targets_of_objects(

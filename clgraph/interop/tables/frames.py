@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedPaths", "named_vertices", "numbers_of"]
 
-# How a batch of searches in hops is run, by the words of these functions.
+# How a batch of searches is run, by the words of these functions.
 BATCHES = {"auto": "auto", "per_source": "single", "per_group": "multi-search"}
 WEIGHTED_BLOCK = 256
 
@@ -116,26 +116,30 @@ def hop_blocks(
 
 
 def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher:
-    if batch not in BATCHES:
-        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
-    found = find_device(device)
+    found, method = find_device(device), _method(batch)
     key = (hops, found, batch)
     if key not in graph.kept:
-        graph.kept[key] = Searcher(graph, found, BATCHES[batch])
+        graph.kept[key] = Searcher(graph, found, method)
     searcher: Searcher = graph.kept[key]
     return searcher
 
 
-def _weighted(graph: Graph, device: Device | str | None) -> WeightedSearcher:
+def _method(batch: str) -> str:
+    if batch not in BATCHES:
+        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
+    return BATCHES[batch]
+
+
+def _weighted(graph: Graph, batch: str, device: Device | str | None) -> WeightedSearcher:
     if graph.weights is None:
         raise InvalidArgumentError(
             "the graph has no weights, which shortest paths need; name their column when you build "
             "it (weight=), or count hops by bfs()."
         )
-    found = find_device(device)
-    key = (lengths, found)
+    found, method = find_device(device), _method(batch)
+    key = (lengths, found, batch)
     if key not in graph.kept:
-        graph.kept[key] = WeightedSearcher(graph, found)
+        graph.kept[key] = WeightedSearcher(graph, found, method)
     searcher: WeightedSearcher = graph.kept[key]
     return searcher
 
@@ -149,20 +153,30 @@ def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) 
 
 
 def lengths(
-    graph: Graph, sources: Any, *, as_numpy: bool = False, device: Device | str | None = None
+    graph: Graph,
+    sources: Any,
+    *,
+    batch: str = "auto",
+    as_numpy: bool = False,
+    device: Device | str | None = None,
 ) -> Any:
     """See `Graph.sssp_distances`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     rows = _lengths(searcher, numbers, np.float64)
     return rows if as_numpy else _frame(rows, names, graph)
 
 
 def length_blocks(
-    graph: Graph, sources: Any, *, block: int | None = None, device: Device | str | None = None
+    graph: Graph,
+    sources: Any,
+    *,
+    block: int | None = None,
+    batch: str = "auto",
+    device: Device | str | None = None,
 ) -> Iterator[Any]:
     """See `Graph.sssp_distance_blocks`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     size = WEIGHTED_BLOCK if block is None else block
     for begin in range(0, numbers.size, size):
@@ -217,9 +231,11 @@ class NamedPaths:
         return [labels[v] for v in reversed(path)]
 
 
-def paths(graph: Graph, sources: Any, *, device: Device | str | None = None) -> NamedPaths:
+def paths(
+    graph: Graph, sources: Any, *, batch: str = "auto", device: Device | str | None = None
+) -> NamedPaths:
     """See `Graph.sssp`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     found = searcher.distances(numbers)
     edge_sources = row_ids(graph.indptr)
@@ -285,8 +301,11 @@ def mean_distance(
     """See `Graph.mean_distance`."""
     everyone = np.arange(graph.n)
     numbers = everyone if sources is None else numbers_of(graph, sources)[1]
-    hopping = graph.weights is None
-    searcher = _searcher(graph, "auto", device) if hopping else _weighted(graph, device)
-    found = searcher.totals(numbers)
-    pairs = int((found.reached - 1).sum())
-    return float(found.total.sum() / pairs) if pairs else float("nan")
+    if graph.weights is None:
+        hopped = _searcher(graph, "auto", device).totals(numbers)
+        reached, total = hopped.reached, float(hopped.total.sum())
+    else:
+        weighed = _weighted(graph, "auto", device).totals(numbers)
+        reached, total = weighed.reached, float(weighed.total.sum())
+    pairs = int((reached - 1).sum())
+    return total / pairs if pairs else float("nan")

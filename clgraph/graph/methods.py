@@ -122,8 +122,8 @@ class NamedSearches:
 
         Notes
         -----
-        Both ways give the same distances. Predecessors are the same on every device: the least vertex
-        among those on a shortest path with the fewest edges.
+        Both ways give the same distances. Predecessors are the same on every device: the least
+        vertex among those on a shortest path with the fewest edges.
         """
         return module(FRAMES).paths(self, sources, batch=batch, device=device)
 

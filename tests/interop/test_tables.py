@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from clocks import Work
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, csr_array
 
 import clgraph as cg
 from clgraph.compat import curnet
@@ -320,6 +320,33 @@ def test_subgraphs_and_mean_distances(graph, any_device):
     assert hops.mean_distance([1], device=any_device) == 1
     assert np.isnan(hops.mean_distance([3], device=any_device))
     assert graph.mean_distance(["x"], device=any_device) != graph.mean_distance(device=any_device)
+
+
+def test_22_from_expression_to_distances_within_a_component(any_device):
+    """Correlations of genes, the component of one, shortest paths in it, and their mean."""
+    rng = np.random.default_rng(7)
+    modules = rng.normal(size=(3, 21))
+    levels = np.repeat(modules, 12, axis=0) + 0.4 * rng.normal(size=(36, 21))
+    related = np.corrcoef(levels)
+    rows, columns = np.nonzero(np.triu(related > 0.7, 1))
+    names = np.array([f"gene{i:02}" for i in range(36)])
+    edges = pd.DataFrame({"from": names[rows], "to": names[columns]})
+    edges["cost"] = 1 - related[rows, columns]
+    graph = cg.from_pandas(edges, "from", "to", "cost", directed=False, vertices=names)
+    assert graph.scc(device=any_device).attrs["n_components"] > 2
+    group = graph.component_of("gene00", device=any_device)
+    assert set(group) <= set(names[:12])
+    inside = graph.subgraph(list(group))
+    costs = inside.sssp(list(group), device=any_device)
+    whole = np.full((36, 36), np.inf)
+    whole[rows, columns] = whole[columns, rows] = edges["cost"]
+    numbers = [int(name[4:]) for name in inside.vertices]
+    expected = csgraph.dijkstra(csr_array(np.where(np.isinf(whole), 0, whole)))
+    expected = expected[np.ix_(numbers, numbers)]
+    order = costs.distances.loc[list(inside.vertices)].to_numpy()
+    np.testing.assert_allclose(order, expected)
+    apart = expected[~np.eye(len(numbers), dtype=bool)]
+    assert inside.mean_distance(device=any_device) == pytest.approx(apart.mean())
 
 
 def test_the_five_functions_of_curnet(table):

@@ -66,7 +66,7 @@
 static inline int search_first(__global uint *visited, const uint x) {
     const uint bit = 1u << (x & 31u), word = visited[x >> 5];
     if (word & bit) return 0;
-    % if config.alone:
+    % if config.one_item:
     visited[x >> 5] = word | bit;
     return 1;
     % else:
@@ -76,17 +76,17 @@ static inline int search_first(__global uint *visited, const uint x) {
 % endif
 
 % for state in states:
-<% alone = config.alone and state.per != "run" %>
-% if alone:
+<% unshared = config.one_item and state.per != "run" %>
+% if unshared:
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { *p += x; }
 % elif state.ctype in ATOMIC_ADD and adding.module.adds(context, state.ctype):
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { ${ATOMIC_ADD[state.ctype]}(p, x); }
 % endif
-% if alone or state.ctype in ("int", "uint"):
+% if unshared or state.ctype in ("int", "uint"):
 static inline ${state.ctype} CLAIM_${state.name}(__global ${state.ctype} *p, const ${state.ctype} from, const ${state.ctype} to) {
     const ${state.ctype} before = *p;
     if (before != from) return before;
-    % if alone:
+    % if unshared:
     *p = to;
     return before;
     % else:

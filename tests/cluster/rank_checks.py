@@ -1,7 +1,7 @@
-"""What every rank of an MPI job runs: everything in one job, since ranks take long to start.
+"""What every rank of an MPI job runs: everything in one job, or the checks that are named.
 
-``mpiexec -n P python tests/cluster/rank_checks.py DEVICE FOLDER``; ranks compare with one device on
-the first, and count what is sent by a model of their own.
+``mpiexec -n P python tests/cluster/rank_checks.py DEVICE FOLDER [CHECK ...]``; ranks compare with
+one device on the first, and count what is sent by a model of their own.
 """
 
 import sys
@@ -16,7 +16,7 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES,
 
 import clgraph as cg
 from clgraph.cluster.ranks import over_mpi
-from clgraph.cluster.ranks.comm import Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Swap, run
 
 DEVICE, FOLDER = sys.argv[1], Path(sys.argv[2])
 FORMS = (
@@ -37,14 +37,14 @@ def exchanged():
     arrays = [np.arange(10 * comm.rank + peer) for peer in range(comm.size)]
 
     def program():
-        told = yield Swap(arrays)
-        rows = yield Tell(lambda: np.array([comm.rank, 7]))
-        return told, rows
+        received = yield Swap(arrays)
+        rows = yield AllGather(lambda: np.array([comm.rank, 7]))
+        return received, rows
 
     most, over_mpi.MOST_BYTES = over_mpi.MOST_BYTES, 24
-    told, rows = run(comm, [program()])[0]
+    received, rows = run(comm, [program()])[0]
     over_mpi.MOST_BYTES = most
-    for peer, array in enumerate(told):
+    for peer, array in enumerate(received):
         np.testing.assert_array_equal(array, np.arange(10 * peer + comm.rank))
     np.testing.assert_array_equal(rows, [[peer, 7] for peer in range(comm.size)])
     say("exchange")
@@ -139,7 +139,8 @@ def read():
 
 def refused():
     """What one rank cannot do all refuse, and what differs between ranks."""
-    plan, mixed = plan_of_all, ("auto", "merrill-two-phase")[comm.rank > 0]
+    plan = cg.cluster.BFS(MIXED, comm, predecessors=True, config="merrill-two-phase")
+    mixed = ("auto", "merrill-two-phase")[comm.rank > 0]
     calls = (
         (lambda: cg.cluster.BFS(MIXED, comm, config=mixed), "config="),
         (lambda: plan.run(comm.rank), "source="),
@@ -153,10 +154,7 @@ def refused():
 
 if __name__ == "__main__":
     comm = cg.cluster.world(DEVICE)
-    plan_of_all = cg.cluster.BFS(MIXED, comm, predecessors=True, config="merrill-two-phase")
-    exchanged()
-    searched()
-    others()
-    read()
-    refused()
+    CHECKS = {check.__name__: check for check in (exchanged, searched, others, read, refused)}
+    for name in sys.argv[3:] or CHECKS:
+        CHECKS[name]()
     say("everything")

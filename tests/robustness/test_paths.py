@@ -1,4 +1,4 @@
-"""Searches by weight that are paused, crowded, emulated, and watched by Oclgrind."""
+"""Searches by weight that are paused, overfull, emulated, and watched by Oclgrind."""
 
 import dataclasses
 import json
@@ -35,13 +35,13 @@ from configs import sssp_config
 from paths import check_paths
 
 case = json.loads(sys.argv[1])
-spec, sizes = case.pop("device"), case.pop("sizes")
+spec, sizes, trees = case.pop("device"), case.pop("sizes"), case.pop("trees", (True, False))
 rng = np.random.default_rng(2)
 n, m = sizes
 src = np.concatenate([rng.integers(0, n - 10, m), np.zeros(40, int), [7, 7]])
 dst = np.concatenate([rng.integers(0, n - 10, m), rng.integers(0, n - 3, 40), [7, 7]])
 graph = cg.from_edges(src, dst, rng.integers(0, 30, src.size).astype(np.int32), n=n)
-for predecessors in (True, False):
+for predecessors in trees:
     config = sssp_config(**case)
     plan = cg.SSSP(graph, predecessors=predecessors, config=config, device=spec)
     for source in (0, n // 2, [1, n - 1, 5]):
@@ -51,11 +51,11 @@ for predecessors in (True, False):
 
 
 @pytest.mark.runtimes("pocl")
-@pytest.mark.parametrize("solo", [True, False])
+@pytest.mark.parametrize("single_group", [True, False])
 @pytest.mark.parametrize("name", METHODS)
-def test_any_budget_gives_the_same_result(name, solo, device, monkeypatch):
+def test_any_budget_gives_the_same_result(name, single_group, device, monkeypatch):
     resolve = sssp_module.resolve_paths
-    config = sssp_config(**METHODS[name], solo=solo)
+    config = sssp_config(**METHODS[name], single_group=single_group)
     launches = []
     for budget in (1, 40, 3000, 10**12):
 
@@ -89,8 +89,15 @@ def test_the_controller_of_the_device_is_faultless(tmp_path):
     run_under_oclgrind(CHECKED, json.dumps(case), log_folder=tmp_path, checks=("DATA_RACES",))
 
 
-def test_several_groups_use_only_what_was_written(tmp_path):
-    case = {"device": "oclgrind", "sizes": (40, 90), "groups": 3, "solo": False}
+@pytest.mark.parametrize("trees", [True, False])
+def test_several_groups_use_only_what_was_written(trees, tmp_path):
+    case = {
+        "device": "oclgrind",
+        "sizes": (40, 90),
+        "groups": 3,
+        "single_group": False,
+        "trees": [trees],
+    }
     run_under_oclgrind(
         CHECKED, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",), threads=2
     )
@@ -98,7 +105,13 @@ def test_several_groups_use_only_what_was_written(tmp_path):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_more_groups_than_processors(name):
-    case = {"device": "pocl", "sizes": (4000, 30000), "groups": 8, "solo": False, **METHODS[name]}
+    case = {
+        "device": "pocl",
+        "sizes": (4000, 30000),
+        "groups": 8,
+        "single_group": False,
+        **METHODS[name],
+    }
     run_under_pocl_threads(CHECKED, json.dumps(case))
 
 

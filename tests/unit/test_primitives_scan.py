@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runtimes import run_under_oclgrind
+from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 from unit.primitives_reference import KINDS, folded, identity, rows
 
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import compact, exclusive_scan, launches, reduce
 
-# Nothing, one element, one lane group, a tile, several work-groups; each with its neighbours.
+# Nothing, one element, one SIMD group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
 DTYPES = [np.uint32, np.int32, np.uint64, np.int64, np.float32, np.float64]
 LARGE = 200_003
@@ -193,8 +193,9 @@ tests.check_sizes(device.emulating(8), [1, 33, 150])
 """
 
 
-def test_scans_touch_nothing_they_should_not(tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_scans_touch_nothing_they_should_not(check, tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

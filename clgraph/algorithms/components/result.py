@@ -1,4 +1,4 @@
-"""What a decomposition into components tells: labels, sizes and what it took."""
+"""What a decomposition into components reports: labels, sizes and what it took."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class ComponentsResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Show how many components there are."""
+        """Report how many components there are."""
         return f"{type(self).__name__}(count={self.count})"
 
     def __getstate__(self) -> dict[str, Any]:

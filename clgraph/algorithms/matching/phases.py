@@ -15,7 +15,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -513,7 +513,7 @@ class Phases:
             )
             log.add(event, event)
             log.wait()
-            tell(progress, end, solutions, "extending matches")
+            report_progress(progress, end, solutions, "extending matches")
         return Matches(
             mapping.read(k * batch.rows),
             label_losses.read(solutions),

@@ -228,10 +228,10 @@ class MultiSearch(Plan):
     def _upload(self, progress: Progress | None) -> None:
         graph, memory = self.graph, self._memory
         out = resident(graph, self.device, progress)
-        tails = np.zeros(1, np.uint32)
+        edge_sources = np.zeros(1, np.uint32)
         if not self.config.queued:
-            tails = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
-        self._graph_args = (out.indptr, out.indices, memory.upload("tails", tails))
+            edge_sources = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
+        self._graph_args = (out.indptr, out.indices, memory.upload("edge_sources", edge_sources))
         self._given: list[Allocation | np.generic] = [
             memory.upload(given.name, given.value) if given.is_array else given.value
             for given in self._arguments

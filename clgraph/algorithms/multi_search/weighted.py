@@ -14,7 +14,7 @@ from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.hardware.measured import WEIGHTED_SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import part_of, tell
+from clgraph.progress import part_of, report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +148,7 @@ class WeightedSearcher:
             if self._plan_of_one is None:
                 self._plan_of_one = SSSP(self.graph, device=self.device)
             yield self._plan_of_one.run(source).distances[np.newaxis]
-            tell(progress, done, sources.size, "searches")
+            report_progress(progress, done, sources.size, "searches")
 
     def _shares_device(self, searches: int) -> bool:
         """Whether each search is run by a work-group, several at the same time."""

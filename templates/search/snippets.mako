@@ -8,11 +8,13 @@
 ##                  FIRST(x), SEEN(x)      take, or look at, the visited mark of a vertex
 ##                  ADD(array, index, x)   add without losing what others add at the same time
 ##                  CLAIM(array, index, from, to)   compare, exchange if equal, give what was there
+##                  DECREASE(array, index, x)   put x there if it is less; tell whether it was
 ##                  REAL, WG               the type of sums; work-items of a group
 ##                  GROUP_BARRIER()        not in where, visit, back and back_vertex
 ## Alone            where a search has one work-item, its own arrays need no atomics
 
 <%namespace name="adding" file="/memory/adding.mako"/>
+<%namespace name="decreasing" file="/memory/decreasing.mako"/>
 
 <%!
     COMMON = (
@@ -53,6 +55,9 @@
 #define GROUP_BARRIER() group_barrier_global()
 #define ADD(array, index, x) ADD_##array(&array[index], (x))
 #define CLAIM(array, index, from, to) CLAIM_##array(&array[index], (from), (to))
+% if problem.decreased:
+#define DECREASE(array, index, x) DECREASE_##array(&array[index], (x))
+% endif
 
 % if problem.visited:
 #define SEEN(x) (search_visited[(x) >> 5] >> ((x) & 31u) & 1u)
@@ -86,6 +91,17 @@ static inline ${state.ctype} CLAIM_${state.name}(__global ${state.ctype} *p, con
     return before;
     % else:
     return atomic_cmpxchg(p, from, to);
+    % endif
+}
+% endif
+% if problem.decreased and (alone or decreasing.module.decreases(context, state.ctype)):
+static inline int DECREASE_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) {
+    % if alone:
+    const int less = x < *p;
+    if (less) *p = x;
+    return less;
+    % else:
+    ${decreasing.body(state.ctype, "p", "x")}
     % endif
 }
 % endif

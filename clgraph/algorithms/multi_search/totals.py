@@ -225,12 +225,7 @@ class Searcher:
         self, sources: NDArray[np.int64], itemsize: int, size: int | None = None
     ) -> Iterator[NDArray[np.int64]]:
         """Cut sources into blocks whose results fit the device, or of a given size."""
-        if size is None:
-            free = self.device.ledger.free_bytes
-            size = int(BLOCK_SHARE * free) // (max(self.graph.n, 1) * itemsize)
-            size = max(min(size, MOST_BLOCK), 1)
-        for first in range(0, sources.size, size):
-            yield sources[first : first + size]
+        yield from blocks_of(self.device, self.graph.n, sources, itemsize, size)
 
     def _plan(self, name: str, state: dict[str, State]) -> MultiSearch:
         if name not in self._plans:
@@ -242,6 +237,17 @@ class Searcher:
                 device=self.device,
             )
         return self._plans[name]
+
+
+def blocks_of(
+    device: Device, n: int, sources: NDArray[np.int64], itemsize: int, size: int | None = None
+) -> Iterator[NDArray[np.int64]]:
+    """Cut sources into blocks whose results [k, n] fit a device, or of a given size."""
+    if size is None:
+        size = int(BLOCK_SHARE * device.ledger.free_bytes) // (max(n, 1) * itemsize)
+        size = max(min(size, MOST_BLOCK), 1)
+    for first in range(0, sources.size, size):
+        yield sources[first : first + size]
 
 
 def _as_totals(sums: Sums) -> Totals:

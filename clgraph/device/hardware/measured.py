@@ -219,6 +219,11 @@ SINGLE_SIZE = Constant(
     "c51f9e5",
     neutral=150_000,
 )
+WEIGHTED_SINGLE_SIZE = Constant(
+    "the same of searches by weight",
+    "bench/results/pocl-20261123-networkx.json",
+    neutral=500_000,
+)
 
 # Components.
 SIGNATURE_ROUNDS = Constant(

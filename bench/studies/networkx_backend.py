@@ -184,11 +184,12 @@ def _built(peer: Any, per_vertex: int) -> Iterator[dict[str, Any]]:
     weights = np.array(peer.es["weight"])
     times = []
     for _ in range(3):
-        kind, pairs = type(peer), ends.tolist()
-        peer_s, _ = timed(
-            lambda k=kind, p=pairs: k(peer.vcount(), p, edge_attrs={"weight": weights})
-        )
-        own_s, _ = timed(lambda: cg.from_edges(*ends.T, weights, n=peer.vcount(), directed=False))
+        graph_of: Callable[..., Any] = type(peer)
+        made = partial(graph_of, peer.vcount(), ends.tolist(), edge_attrs={"weight": weights})
+        peer_s, _ = timed(made)
+        src, dst = ends.T
+        own = partial(cg.from_edges, src, dst, weights, n=peer.vcount(), directed=False)
+        own_s, _ = timed(own)
         times.append((peer_s, own_s))
     peer_s, own_s = _medians(times)
     yield _row("construction", per_vertex, 0, igraph_s=peer_s, clgraph_s=own_s)

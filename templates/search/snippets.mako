@@ -94,9 +94,9 @@ static inline ${state.ctype} CLAIM_${state.name}(__global ${state.ctype} *p, con
     % endif
 }
 % endif
-% if problem.decreased and (alone or decreasing.module.decreases(context, state.ctype)):
+% if problem.decreased and (unshared or decreasing.module.decreases(context, state.ctype)):
 static inline int DECREASE_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) {
-    % if alone:
+    % if unshared:
     const int less = x < *p;
     if (less) *p = x;
     return less;

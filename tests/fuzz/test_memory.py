@@ -11,7 +11,10 @@ import clgraph as cg
 from clgraph.device import Memory
 
 PAGE_BYTES = 4096
-SLACK_BYTES = 1 << 20  # of the host's memory, which its allocator does not give back at once
+# Of the host's memory in the second half. Python's table of interned names doubles once in some
+# thousand plans, by 0.9 MiB, and keeps that size; its allocator takes memory by the mebibyte.
+SLACK_BYTES = 3 << 20
+STRETCHES, MANY = 10, 1000
 
 
 def host_bytes():
@@ -69,15 +72,24 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
 
 
 def growth(turns, do):
-    """How much of the host's memory is in use after as many turns again."""
+    """What each of ten stretches of the second half adds to the host's memory in use."""
     for _ in range(turns):
         do()
     gc.collect()
-    before = host_bytes()
-    for _ in range(turns):
-        do()
-    gc.collect()
-    return host_bytes() - before
+    known = [host_bytes()]
+    for stretch in np.array_split(np.arange(turns), STRETCHES):
+        for _ in stretch:
+            do()
+        gc.collect()
+        known.append(host_bytes())
+    return np.diff(known)
+
+
+def check_growth(added, turns):
+    """Nothing grows with every turn; what grows by steps, as Python's tables do, stays small."""
+    assert added.sum() < SLACK_BYTES, added
+    if turns >= MANY:
+        assert np.median(added) < PAGE_BYTES, added
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -89,11 +101,11 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
     gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("plans") // 2
-    grown = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
+    added = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
     record_property("plans", 2 * half)
-    record_property("growth_bytes_of_a_plan", grown / half)
+    record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 200 * half
+    check_growth(added, half)
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -105,10 +117,9 @@ def test_runs_leave_nothing(name, pocl, effort, record_property):
     half = effort("runs") // 2
     if algorithm.run.__name__.startswith("called"):
         half = min(half, effort("plans") // 2)  # each makes its plans
-    grown = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
+    added = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
     gc.collect()
     record_property("runs", 2 * half)
-    record_property("growth_bytes_of_a_run", grown / half)
+    record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 20 * half
-    assert np.isfinite(grown)
+    check_growth(added, half)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.device.folders import cache_root, is_private, private_folder
 from clgraph.device.lazy import metadata
-from clgraph.device.programs.pocl_cache import pocl_cache_folder
+from clgraph.device.programs.pocl_cache import has_room, pocl_cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,12 @@ def announced() -> Iterator[None]:
     if not missing:
         yield
         return
-    folder = registration_folder([*registered(), *missing])
+    try:
+        folder = registration_folder([*registered(), *missing])
+    except OSError as error:
+        log.warning("OpenCL drivers %s are left out: no folder for them (%s)", missing, error)
+        yield
+        return
     log.debug("unregistered OpenCL drivers %s announced by %s", missing, folder)
     os.environ["OCL_ICD_VENDORS"] = str(folder)
     try:
@@ -232,7 +237,7 @@ def _can_hold_files(folder: Path) -> bool:
 
 
 def give_pocl_a_cache() -> None:
-    """Point PoCL at a temporary kernel cache where its own cannot be written.
+    """Point PoCL at a temporary kernel cache where its own cannot be written, or the disk is full.
 
     PoCL reports a platform without devices then.
     """
@@ -240,9 +245,13 @@ def give_pocl_a_cache() -> None:
     if folder is None:
         return
     # PoCL takes an empty name for a folder too, and cannot make one there.
-    if os.environ.get("POCL_CACHE_DIR") != "" and _can_hold_files(folder):
+    if os.environ.get("POCL_CACHE_DIR") != "" and _can_hold_files(folder) and has_room(folder):
         return
-    temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+    try:
+        temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+    except OSError as error:
+        log.warning("PoCL cannot write to %s nor anywhere else (%s)", folder, error)
+        return
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     os.environ["POCL_CACHE_DIR"] = temporary
     log.warning("PoCL cannot write to %s and gets a temporary kernel cache", folder)

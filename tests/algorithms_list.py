@@ -227,6 +227,13 @@ def fresh_graph():
     return cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, weights)
 
 
+def tiny_graph():
+    """One on which calls take as long as they must, to repeat them often."""
+    rng = np.random.default_rng(5)
+    src, dst, weights = rng.integers(0, 60, 150), rng.integers(0, 60, 150), rng.integers(1, 99, 150)
+    return cg.from_edges(src, dst, weights.astype(np.int32), n=60)
+
+
 @cache
 def expected(name, device):
     """What fresh plans find from each source."""

@@ -17,15 +17,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "bench/results/pocl-reliability.json"
-# Which figure of a test is what it tried, and how two of the same test and case are put together.
+MOMENTS = "test_interruptions_at_random_moments"
+# Of a test: what it is called, which figure is what it tried, and how the figures of two runs of
+# the same case are put together.
 BY_SEED, ADDED, LONGEST = "by seed", "added", "longest"
 COUNTED = {
-    "test_mutated_files": ("inputs", BY_SEED),
-    "test_interruptions_at_random_moments": ("interruptions", ADDED),
-    "test_plans_leave_nothing": ("plans", LONGEST),
-    "test_runs_leave_nothing": ("runs", LONGEST),
-    "test_each_allocation_fails_once": ("allocations", LONGEST),
-    "test_two_oracles_agree_with_it": ("calls", BY_SEED),
+    "test_mutated_files": ("Mutated files, of each format", "inputs", BY_SEED),
+    MOMENTS: ("Signals at random moments, of each algorithm", "interruptions", ADDED),
+    "test_plans_leave_nothing": ("Plans in one process, of each algorithm", "plans", LONGEST),
+    "test_runs_leave_nothing": ("Runs of one plan, of each algorithm", "runs", LONGEST),
+    "test_each_allocation_fails_once": ("Allocations that fail once", "allocations", LONGEST),
+    "test_two_oracles_agree_with_it": ("Calls compared with two oracles", "calls", BY_SEED),
 }
 
 
@@ -62,11 +64,11 @@ def entry(began, efforts, reports):
 def commit():
     """Name the commit, with a plus where files that git knows were changed since."""
     git = ["git", "-C", str(ROOT)]
-    named = subprocess.run(
-        [*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=True
+    told = subprocess.run(
+        [*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False
     )
     changed = subprocess.run([*git, "diff", "--quiet", "HEAD"], check=False)
-    return named.stdout.strip() + ("+" if changed.returncode else "")
+    return told.stdout.strip() + ("+" if changed.returncode else "")
 
 
 def now():
@@ -74,15 +76,16 @@ def now():
 
 
 def sums(runs):
-    """Give what each test tried in all: cases, sum, fewest and failures.
+    """Give what each test tried in all.
 
     Returns
     -------
     dict
-        From names of tests to ``{"cases", "sum", "least", "failures"}``.
+        From names of tests to ``{"cases", "least", "most", "sum", "failures"}``, the second and
+        third of a case.
     """
     found = {}
-    for test, (figure, how) in COUNTED.items():
+    for test, (_, figure, how) in COUNTED.items():
         counts = defaultdict(lambda: defaultdict(int))
         failures = 0
         for run in runs:
@@ -96,30 +99,46 @@ def sums(runs):
         if each:
             found[test] = {
                 "cases": len(each),
-                "sum": sum(each),
                 "least": min(each),
+                "most": max(each),
+                "sum": sum(each),
                 "failures": failures,
             }
     return found
 
 
 def answers(runs):
-    """Give the answers to signals in all: how many, the share below 5 ms, and the slowest."""
+    """Give how many signals were answered, how many within 5 ms, and the slowest answer in ms."""
     figures = [
         figures
         for run in runs
-        for figures in run["tried"].get("test_interruptions_at_random_moments", {}).values()
+        for figures in run["tried"].get(MOMENTS, {}).values()
         if figures.get("interruptions")
     ]
-    count = sum(one["interruptions"] for one in figures)
     return {
-        "count": int(count),
-        "share_below_5_ms": sum(one["below_5_ms"] for one in figures) / max(count, 1),
+        "count": int(sum(one["interruptions"] for one in figures)),
+        "below_5_ms": int(sum(one["below_5_ms"] for one in figures)),
         "worst_ms": max((one["worst_ms"] for one in figures), default=0.0),
     }
 
 
+def table(runs):
+    """Give the lines of the table that docs/reliability.md shows."""
+    lines = ["| Tried | Cases | Of each | In all | Failures |", "|---|---|---|---|---|"]
+    for test, one in sums(runs).items():
+        title = COUNTED[test][0]
+        few, many = f"{one['least']:,}", f"{one['most']:,}"
+        each = few if few == many else f"{few} to {many}"
+        lines.append(f"| {title} | {one['cases']} | {each} | {one['sum']:,} | {one['failures']} |")
+    found = answers(runs)
+    lines += [
+        "",
+        f"Of {found['count']:,} signals {found['below_5_ms']:,} were answered within 5 ms, the "
+        f"slowest after {found['worst_ms']:.0f} ms.",
+    ]
+    return lines
+
+
 if __name__ == "__main__":
     kept = load(Path(sys.argv[1]) if len(sys.argv) > 1 else LEDGER)
-    lines = [f"{name}: {total}" for name, total in sums(kept).items()]
-    sys.stdout.write("\n".join([*lines, f"answers to signals: {answers(kept)}", ""]))
+    sys.stdout.write("\n".join([*table(kept), ""]))

@@ -115,6 +115,20 @@ def test_room_on_a_disk(tmp_path, monkeypatch):
                 pocl_cache.check_room()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
+def test_a_kernel_cache_of_others_is_not_used(tmp_path, monkeypatch):
+    """PoCL calls the libraries that it finds there."""
+    assert pocl_cache.trouble_with(tmp_path) == ""
+    tmp_path.chmod(0o777)
+    assert "anybody can write to it" in pocl_cache.trouble_with(tmp_path)
+    assert search("pocl", POCL_CACHE_DIR=tmp_path) == "found\n"
+    assert not list(tmp_path.iterdir())
+    tmp_path.chmod(0o770)
+    assert pocl_cache.trouble_with(tmp_path) == ""
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert "it belongs to another user" in pocl_cache.trouble_with(tmp_path)
+
+
 @pytest.mark.parametrize("damage", [b"", b"no bitcode", None])
 def test_pocl_cache_that_is_damaged(tmp_path, damage):
     """What PoCL keeps of a program is built again if it is not what it was."""

@@ -11,8 +11,10 @@ import contextlib
 import hashlib
 import logging
 import os
+import stat
 import struct
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,7 @@ __all__ = [
     "is_whole_library",
     "pocl_cache_folder",
     "remove_what_is_cut_off",
+    "trouble_with",
 ]
 
 log = logging.getLogger("clgraph")
@@ -70,6 +73,21 @@ def has_room(folder: Path) -> bool:
             status = os.statvfs(place)
             return status.f_bavail * status.f_frsize >= LEAST_ROOM_BYTES
     return True
+
+
+def trouble_with(folder: Path) -> str:
+    """Say why PoCL should keep nothing in a folder, which is made if it is not there; else ''."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Try it: permissions do not tell of every file system.
+        with tempfile.TemporaryFile(dir=folder):
+            status = folder.stat()
+    except OSError as error:
+        return f"it cannot be written to ({error.strerror})"
+    # What lies there is called. A user's own group may write in many places.
+    if sys.platform != "win32" and (status.st_uid != os.geteuid() or status.st_mode & stat.S_IWOTH):
+        return "it belongs to another user or anybody can write to it"
+    return "" if has_room(folder) else "the disk is full"
 
 
 def check_room() -> None:

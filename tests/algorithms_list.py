@@ -129,6 +129,11 @@ ALGORITHMS = {
     "multi-search": Algorithm(
         plan(cg.MultiSearch, **HOPS), lambda p, v: p.run([v, 0]), lambda r: r["hops"]
     ),
+    "divided-searches": Algorithm(
+        lambda graph, device: cg.DividedSearches(graph, [device, device], **HOPS),
+        lambda p, source: p.run([source, 0]),
+        lambda r: r["hops"],
+    ),
     "divided-bfs": Algorithm(
         lambda graph, device: cg.DividedBFS(graph, [device, device]), from_one, distances
     ),
@@ -218,6 +223,9 @@ ALGORITHMS = {
     ),
     "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
 }
+
+# Plans that differ from one above in a flag of the same class.
+SAME = {"Louvain": "Leiden"}
 
 
 def fresh_graph():

@@ -21,11 +21,15 @@ MOMENTS = "test_interruptions_at_random_moments"
 # Of a test: what it is called, which figure is what it tried, and how the figures of two runs of
 # the same case are put together.
 BY_SEED, ADDED, LONGEST = "by seed", "added", "longest"
+INJECTED = "interruptions", LONGEST
 COUNTED = {
     "test_mutated_files": ("Mutated files, of each format", "inputs", BY_SEED),
     MOMENTS: ("Signals at random moments, of each algorithm", "interruptions", ADDED),
     "test_plans_leave_nothing": ("Plans in one process, of each algorithm", "plans", LONGEST),
     "test_runs_leave_nothing": ("Runs of one plan, of each algorithm", "runs", LONGEST),
+    "test_a_run_that_is_interrupted": ("Places of runs, by injection", *INJECTED),
+    "test_making_a_plan_that_is_interrupted": ("Places of making plans", *INJECTED),
+    "test_reading_that_is_interrupted": ("Places of copying back", *INJECTED),
     "test_each_allocation_fails_once": ("Allocations that fail once", "allocations", LONGEST),
     "test_two_oracles_agree_with_it": ("Calls compared with two oracles", "calls", BY_SEED),
 }

@@ -247,10 +247,14 @@ class Plan:
         """Algorithm, preset, shape and type of weights."""
         return " ".join(filter(None, (self.algorithm.name, self.preset, self.shape, self.weights)))
 
+    @property
+    def graph(self) -> Graph:
+        """The graph, which other plans have too, with what they kept there."""
+        return _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
+
     def build(self, device: Device) -> object:
         """Build it."""
-        graph = _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
-        return self.algorithm.make(graph, self.preset, device)
+        return self.algorithm.make(self.graph, self.preset, device)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (

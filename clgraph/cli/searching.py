@@ -165,9 +165,9 @@ def check_place(path: str | Path | None, *inputs: str | Path | None) -> None:
         raise InvalidArgumentError(f"{path} cannot be written: its folder does not exist.")
     if path is not None and Path(path).is_dir():
         raise InvalidArgumentError(f"{path} cannot be written: it is a folder.")
-    for read in filter(None, inputs):
+    for read in inputs:
         with contextlib.suppress(OSError):  # one of them does not exist
-            if path is not None and Path(path).samefile(read):
+            if path is not None and read is not None and Path(path).samefile(read):
                 raise InvalidArgumentError(
                     f"{path} is the file that is read, {read}; write to another one."
                 )

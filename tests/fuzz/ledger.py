@@ -24,6 +24,11 @@ BY_SEED, ADDED, LONGEST = "by seed", "added", "longest"
 INJECTED = "interruptions", LONGEST
 COUNTED = {
     "test_mutated_files": ("Mutated files, of each format", "inputs", BY_SEED),
+    "test_mutated_files_that_are_no_graphs": (
+        "Mutated traces, labels, updates, likenesses and weights, of each kind",
+        "inputs",
+        BY_SEED,
+    ),
     MOMENTS: ("Signals at random moments, of each algorithm", "interruptions", ADDED),
     "test_plans_leave_nothing": ("Plans in one process, of each algorithm", "plans", LONGEST),
     "test_runs_leave_nothing": ("Runs of one plan, of each algorithm", "runs", LONGEST),

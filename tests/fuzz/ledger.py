@@ -47,9 +47,15 @@ def load(path):
 
 def add(path, run):
     """Write a ledger with one run more, whole or not at all."""
-    lines = ",\n".join(json.dumps(one) for one in [*load(path), run])
+    runs = [*load(path), run]
+    head = {
+        "kind": "reliability",
+        "commit": run["commit"].rstrip("+"),
+        "dirty": any(one["commit"].endswith("+") for one in runs),
+    }
+    lines = ",\n".join(map(json.dumps, runs))
     part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(f'{{"kind": "reliability", "runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    part.write_text(f'{json.dumps(head)[:-1]}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
     part.replace(path)
 
 

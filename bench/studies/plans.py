@@ -247,14 +247,11 @@ class Plan:
         """Algorithm, preset, shape and type of weights."""
         return " ".join(filter(None, (self.algorithm.name, self.preset, self.shape, self.weights)))
 
-    @property
-    def graph(self) -> Graph:
-        """The graph, which other plans have too, with what they kept there."""
-        return _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
-
     def build(self, device: Device) -> object:
-        """Build it."""
-        return self.algorithm.make(self.graph, self.preset, device)
+        """Build it, whatever others that have the same graph prepared for it."""
+        graph = _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
+        graph.kept.clear()
+        return self.algorithm.make(graph, self.preset, device)
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (

@@ -16,6 +16,7 @@ PAGE_BYTES = 4096
 # thousand plans, by 0.9 MiB, and keeps that size; its allocator takes memory by the mebibyte.
 SLACK_BYTES = 3 << 20
 STRETCHES, MANY = 10, 1000
+TRIES = 5
 
 
 def host_bytes():
@@ -73,29 +74,39 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
 
 
 def growth(turns, do):
-    """What each of ten stretches of the second half adds to the host's memory in use."""
+    """What each of ten stretches adds to the host's memory in use, after as many turns before.
+
+    What is lost is lost each time. Allocators of several threads, and a system that makes pages
+    larger, take more at times as well: where it is too much, the turns are done anew.
+    """
     gc.collect()
     gc.freeze()  # what is there already, so that collections cost next to nothing
     try:
         for _ in range(turns):
             do()
-        gc.collect()
-        known = [host_bytes()]
-        for stretch in np.array_split(np.arange(turns), STRETCHES):
-            for _ in stretch:
-                do()
-            gc.collect()
-            known.append(host_bytes())
+        for _ in range(TRIES):
+            added = added_by(turns, do)
+            if stays(added, turns):
+                break
     finally:
         gc.unfreeze()
+    return added
+
+
+def added_by(turns, do):
+    gc.collect()
+    known = [host_bytes()]
+    for stretch in np.array_split(np.arange(turns), STRETCHES):
+        for _ in stretch:
+            do()
+        gc.collect()
+        known.append(host_bytes())
     return np.diff(known)
 
 
-def check_growth(added, turns):
+def stays(added, turns):
     """Nothing grows with every turn; what grows by steps, as Python's tables do, stays small."""
-    assert added.sum() < SLACK_BYTES, added
-    if turns >= MANY:
-        assert np.median(added) < PAGE_BYTES, added
+    return added.sum() < SLACK_BYTES and (turns < MANY or np.median(added) < PAGE_BYTES)
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -111,7 +122,7 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
     record_property("plans", 2 * half)
     record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    check_growth(added, half)
+    assert stays(added, half), added
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -119,6 +130,7 @@ def test_runs_leave_nothing(name, pocl, effort, record_property):
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(tiny_graph(), pocl)
     algorithm.outcome(plan, SOURCES[0])
+    gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("runs") // 2
     if algorithm.run.__name__.startswith("called"):
@@ -128,7 +140,7 @@ def test_runs_leave_nothing(name, pocl, effort, record_property):
     record_property("runs", 2 * half)
     record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    check_growth(added, half)
+    assert stays(added, half), added
 
 
 def test_growth_that_is_seen_and_growth_that_is_not():
@@ -147,9 +159,8 @@ def test_growth_that_is_seen_and_growth_that_is_not():
             kept.append(page)
         kept.append(None)
 
-    with pytest.raises(AssertionError):
-        check_growth(growth(turns, leak), MANY)
+    assert not stays(growth(turns, leak), MANY)
     kept.clear()
     added = growth(turns, step)
     assert added.max() >= turns * PAGE_BYTES // 2
-    check_growth(added, MANY)
+    assert stays(added, MANY)

@@ -56,7 +56,6 @@ def misfits(plan, traits):
     """Say what does not fit of what a plan renders on a device with such traits."""
     device = on_device("h200")
     device.__dict__["traits"] = traits
-    plan.graph.kept.clear()  # what it has of the device before, which has the same name
     found = rendered(plan.build, device)
     assert found, f"{plan.name} builds nothing"
     wrong = []

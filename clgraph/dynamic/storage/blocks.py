@@ -213,7 +213,7 @@ class Blocks:
         held.trees.release_many(arrays, inside >> exponent)
 
     def add_blocks(self, exponent: int, count: int) -> NDArray[np.int64]:
-        """Make block arrays for so many blocks, and tell where all of theirs begin.
+        """Make block arrays for so many blocks, and report where all of theirs begin.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class Blocks:
         return self._places(held, exponent, known * held.leaves, len(held.slots) * held.leaves)
 
     def free_places(self, exponent: int) -> NDArray[np.int64]:
-        """Tell where the free blocks of a size begin."""
+        """Report where the free blocks of a size begin."""
         held = self._classes.get(exponent)
         if held is None:
             return np.zeros(0, np.int64)

@@ -118,14 +118,14 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--levels", action="store_true", help="show every level of the search")
 
 
-def check_output(path: str | None, *inputs: str) -> None:
+def check_output(path: str | None, *inputs: str | None) -> None:
     """Refuse a file for results that is of no kind that can be written, has no place, or is read.
 
     Parameters
     ----------
     path : str or None
         The file.
-    *inputs : str
+    *inputs : str, path or None
         Files that the same command reads.
     """
     if path is not None and Path(path).suffix not in OUTPUTS:
@@ -135,14 +135,14 @@ def check_output(path: str | None, *inputs: str) -> None:
     check_place(path, *inputs)
 
 
-def check_place(path: str | Path | None, *inputs: str) -> None:
+def check_place(path: str | Path | None, *inputs: str | Path | None) -> None:
     """Refuse a file that has no place or is an input, before the work whose result it is to hold.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    *inputs : str
+    *inputs : str, path or None
         Files that the same command reads.
     """
     if path is not None and not Path(path).parent.is_dir():
@@ -151,7 +151,7 @@ def check_place(path: str | Path | None, *inputs: str) -> None:
         raise InvalidArgumentError(f"{path} cannot be written: it is a folder.")
     for read in inputs:
         with contextlib.suppress(OSError):  # one of them does not exist
-            if path is not None and Path(path).samefile(read):
+            if path is not None and read is not None and Path(path).samefile(read):
                 raise InvalidArgumentError(
                     f"{path} is the file that is read, {read}; write to another one."
                 )

@@ -1,5 +1,6 @@
 """What is written appears whole or not at all, and nothing else of it is ever seen."""
 
+import errno
 import lzma
 import os
 import signal
@@ -105,6 +106,16 @@ def test_links_are_followed_and_stay(tmp_path):
     assert (tmp_path / "link").is_symlink()
     assert target.read_bytes() == NEW
     assert listing(tmp_path / "there") == ["a"]
+
+
+def test_links_in_a_circle_lead_nowhere(tmp_path):
+    for one, other in ("ab", "ba"):
+        (tmp_path / one).symlink_to(tmp_path / other)
+    with pytest.raises(OSError, match="symbolic links") as refused, written(tmp_path / "a"):
+        pass
+    assert refused.value.errno == errno.ELOOP
+    assert listing(tmp_path) == ["a", "b"]
+    assert (tmp_path / "a").is_symlink()
 
 
 def test_nobody_can_plant_what_is_written_to(tmp_path, monkeypatch):

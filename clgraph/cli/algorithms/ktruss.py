@@ -38,7 +38,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     import clgraph
 
     clgraph.TrussConfig.of(args.config)  # before the file is read

@@ -48,8 +48,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
-    searching.check_place(args.draw)
+    reads = (args.file, args.query, args.labels, args.query_labels, args.similarity)
+    searching.check_output(args.output, *reads)
+    searching.check_place(args.draw, *reads)
     if args.draw is not None and Path(args.draw).suffix not in PICTURES:
         raise InvalidArgumentError(f"--draw {args.draw} ends in none of {', '.join(PICTURES)}.")
     if (args.labels is None) != (args.query_labels is None):

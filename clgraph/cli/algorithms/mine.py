@@ -62,6 +62,7 @@ def _run(args: argparse.Namespace) -> Record:
         raise InvalidArgumentError(
             f"--output {args.output} must end in one of {', '.join(OUTPUTS)}."
         )
+    searching.check_place(args.output, *args.trace)
     from clgraph import device as find_device
     from clgraph.algorithms.invariants import InvariantMiner, Trace
 

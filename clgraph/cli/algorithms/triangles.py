@@ -37,7 +37,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     if args.clustering and args.per == "edge":
         raise InvalidArgumentError(
             "--clustering is of vertices, not of edges; leave out --per edge."

@@ -222,8 +222,9 @@ def _json_file(args: argparse.Namespace) -> Path | None:
 
 def _check_places(args: argparse.Namespace, file: Path | None) -> None:
     """Refuse before anything runs what would otherwise cost a finished run its record."""
+    compared = args.words[1:] if args.words[:1] == ["compare"] else ()
     for output in (file, args.html):
-        check_place(output)
+        check_place(output, args.external, *compared)
     for folder in (args.graphs, args.data):
         if folder is not None and not folder.is_dir():
             raise InvalidArgumentError(f"{folder} is no folder to look for graphs in.")

@@ -26,7 +26,7 @@ from clgraph.device.programs.asked import what_was_asked
 from clgraph.device.programs.builderror import build_error, first_error
 from clgraph.device.programs.kernel import Kernel
 from clgraph.device.programs.linker import POCL_PLATFORM, check_linker
-from clgraph.device.programs.pocl_cache import remove_what_is_cut_off
+from clgraph.device.programs.pocl_cache import check_room, remove_what_is_cut_off
 from clgraph.device.rendering.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -343,6 +343,8 @@ def _raw_program() -> type[cl._cl._Program]:
 
 def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:
     check_linker(device.platform, is_cpu=device.traits.is_cpu)
+    if device.platform == POCL_PLATFORM:
+        check_room()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", " ".join(options).encode(), [device.cl])(handle)
 

@@ -134,8 +134,8 @@ def test_parquet(tmp_path, any_device):
         ("t.csv", "a,a\n1,2\n", "t.csv:1: two columns"),
         ("t.csv", "", "t.csv:1: the names"),
         ("t.csv", "a\n", "t.csv:2: there is no instant"),
-        ("t.npy", "not an array", "not an array file"),
-        ("t.npz", "not an array", "not an array file"),
+        ("t.npy", "not an array", "it is damaged or no such file"),
+        ("t.npz", "not an array", "it is damaged or no such file"),
         ("t.doc", "", "does not end in one of"),
     ],
 )

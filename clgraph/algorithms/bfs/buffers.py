@@ -8,8 +8,9 @@ import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares
+from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.resident import resident, unreachable_words
+from clgraph.engine.resident import unreachable_words
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 from clgraph.engine.strategies.frontier import StatusArray
@@ -96,23 +97,27 @@ def table_of(
 def _declare_graph(
     table: Table, graph: Graph, config: Resolved, device: Device, progress: Progress | None
 ) -> None:
-    back = graph.transpose() if graph.directed and config.pull else graph
-    if config.rows == "pairs":
+    back = graph
+    if not isinstance(graph, BlockRows) and graph.directed and config.pull:
+        back = graph.transpose()
+    if isinstance(graph, BlockRows):
+        place, lengths = graph.store.pointer, graph.store.used
+        table.held("offset_t", "indptr", lambda: place, "[n] where a row begins that is not empty")
+        table.held("uint", "row_lengths", lambda: lengths, "[n]")
+    elif config.rows == "pairs":
         ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
         kind = config.offset_dtype
         table.upload("row_t", "indptr", lambda: ends.astype(kind).ravel(), "[n] begin and end")
     else:
-        table.held(
-            "offset_t", "indptr", lambda: resident(graph, device, progress).indptr, "[n + 1]"
-        )
-    table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
+        table.held("offset_t", "indptr", lambda: rows_of(graph, device, progress).indptr, "[n + 1]")
+    table.held("uint", "indices", lambda: rows_of(graph, device, progress).indices, "[m]")
     table.held(
         "offset_t",
         "in_indptr",
-        lambda: resident(back, device, progress).indptr,
+        lambda: rows_of(back, device, progress).indptr,
         "[n + 1] of the transpose",
     )
-    table.held("uint", "in_indices", lambda: resident(back, device, progress).indices, "[m]")
+    table.held("uint", "in_indices", lambda: rows_of(back, device, progress).indices, "[m]")
     table.upload(
         "word_t",
         "unreachable",
@@ -121,6 +126,8 @@ def _declare_graph(
     )
     table.number("uint", "n", graph.n)
     table.number("ulong", "m", graph.m)
+    if isinstance(graph, BlockRows):
+        table.number("ulong", "entries", graph.entries, "of indices, used or not")
     table.number("uint", "max_degree", graph.max_degree)
     table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
 

@@ -1,4 +1,4 @@
-"""What holds of rows and blocks whatever a batch does: DH-11, DH-14, DH-19, DH-20, DH-26 and DH-31."""
+"""What holds of rows and blocks whatever a batch does: DH-11, 14, 19, 20, 26 and 31."""
 
 import re
 
@@ -8,7 +8,7 @@ from dynamic.dynamic_reference import Reference, check
 
 import clgraph as cg
 from clgraph.device import Memory
-from clgraph.device.rendering import KERNEL_FOLDER
+from clgraph.device.rendering.sources import source_folders
 from clgraph.dynamic.storage.blocks import block_size
 
 WAYS = [("rows", "device"), ("rows", "host"), ("rewrite", "host")]
@@ -56,7 +56,7 @@ def test_dh14_and_dh15_batches_of_1_to_100000(any_device, regime, allocator):
 
 def test_dh19_lengths_are_not_counted_up():
     """One work-item says how long a row is: no kernel does arithmetic there that others see."""
-    texts = {path.name: path.read_text() for path in (KERNEL_FOLDER / "dynamic").iterdir()}
+    texts = {path.name: path.read_text() for path in (source_folders()[0] / "dynamic").iterdir()}
     assert "used[row.vertex] = row.length;" in texts["update.cl"]
     counted = re.compile(r"atom(?:ic)?_\w+\([^;]*\b(?:used|lengths?|row_lengths)\b")
     assert counted.search("atomic_add(&used[u], 1u);")

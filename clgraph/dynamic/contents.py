@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Contents"]
 
 WIDE_FROM = 2**30  # arcs from which on places take 64 bits: a graph may grow to four times as many
-LEAST_ARRAY, MOST_ARRAY, LARGE_ARRAY, LARGE_GRAPH = 2**8, 2**16, 2**21, 10**8
-ARRAYS_AIMED_AT = 64
+LEAST_ARRAY, MOST_ARRAY = 2**4, 2**16
+ARRAYS_AIMED_AT = 2**17
 ALLOCATORS = ("device", "host")
 FIELD_BYTES = (1, 2, 4, 8)
 WEIGHTS = tuple(np.dtype(kind) for kind in ("i4", "i8", "u4", "f4", "f8"))
@@ -376,8 +376,7 @@ class Contents(Current):
 
 
 def _usual_block_array(m: int) -> int:
-    if m >= LARGE_GRAPH:
-        return LARGE_ARRAY
+    """Small ones, since what sizes leave of their last block array, and of long rows, is lost."""
     wanted = 1 << max(m // ARRAYS_AIMED_AT, 1).bit_length()
     return min(max(wanted, LEAST_ARRAY), MOST_ARRAY)
 

@@ -117,7 +117,7 @@ class InPlace:
             "group_size": self._group_size,
             "offset": "uint" if self._offset.itemsize == 4 else "ulong",
             "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
-            "least": least.bit_length() - 1,
+            "least": least,
             "box": box,
             "words": WORDS,
         }
@@ -219,7 +219,8 @@ class InPlace:
         numbers = (batch.count, store.n, shape.bits, shape.place_bits, batch.both, batch.joins)
         args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
         args += [u4(int(number)) for number in numbers]
-        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride), *self._scratch[1]]
+        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride)]
+        args += [u4(store.blocks.sizes.bits), *self._scratch[1]]
         args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)

@@ -9,7 +9,7 @@ from dynamic.dynamic_reference import Reference, check
 import clgraph as cg
 from clgraph.device import Memory
 from clgraph.device.rendering.sources import source_folders
-from clgraph.dynamic.storage.blocks import block_size
+from clgraph.dynamic.storage.sizes import Sizes
 
 WAYS = [("rows", "device"), ("rows", "host"), ("rewrite", "host")]
 
@@ -80,10 +80,10 @@ def test_dh20_no_row_comes_to_a_block_that_one_leaves(any_device, allocator, joi
         assert moved.any()
         left = set()
         for place, length in zip(before[moved].tolist(), lengths[moved].tolist(), strict=True):
-            left |= set(range(place, place + block_size(length)))
+            left |= set(range(place, place + Sizes(32).room(length)))
         come = set()
         for place, length in zip(after[moved].tolist(), now[moved].tolist(), strict=True):
-            come |= set(range(place, place + block_size(length)))
+            come |= set(range(place, place + Sizes(32).room(length)))
         assert not left & come
 
 
@@ -119,7 +119,7 @@ def test_dh31_figures_of_memory(any_device, weights):
         graph.insert_edges(src, dst, values, regime=regime)
         graph.delete_edges(dst, src, regime=regime)
         usage, entry = graph.memory_usage(), 4 if weights is None else 12
-        room = sum(block_size(int(d)) for d in graph.degrees)
+        room = sum(Sizes(64).room(int(d)) for d in graph.degrees)
         assert usage.block_utilisation == graph.m / room
         assert usage.block_bytes == usage.block_arrays * 64 * entry
         assert usage.array_utilisation == room * entry / usage.block_bytes
@@ -129,3 +129,45 @@ def test_dh31_figures_of_memory(any_device, weights):
         assert usage.over_csr == (usage.block_bytes + usage.vertex_bytes) / usage.csr_bytes
         held = [graph.rows.pointer, graph.rows.used, *graph.rows.pools]
         assert usage.structure_bytes + usage.reserved_bytes == sum(a.size_bytes for a in held)
+
+
+@pytest.mark.parametrize("allocator", ["device", "host"])
+def test_dh03_and_dh16_rows_of_many_block_arrays(any_device, allocator):
+    """Rows grow and shrink through the sizes beyond a block array, of which there are four each."""
+    graph = cg.DynamicGraph(n=400, device=any_device, block_edges=4, allocator=allocator)
+    reference = Reference(400, True)
+    rng = np.random.default_rng(8)
+    for regime in ("rows", "rewrite", "rows", "rows"):
+        src, dst = rng.integers(0, 4, 700), rng.integers(0, 400, 700)
+        graph.insert_edges(src, dst, regime=regime)
+        reference.insert(src, dst, dst)
+        check(graph, reference)
+        src, dst = rng.integers(0, 4, 300), rng.integers(0, 400, 300)
+        graph.delete_edges(src, dst, regime=regime)
+        reference.delete(src, dst)
+        check(graph, reference)
+    assert graph.degrees.max() > 100
+
+
+STARTS = {
+    **{f"kron-{scale}": lambda scale=scale: cg.generate.kron(scale, seed=1) for scale in (10, 13)},
+    "kron-16": lambda: cg.generate.kron(16, seed=1),
+    "rmat-13": lambda: cg.generate.rmat(13, seed=2),
+    "road": lambda: cg.generate.road(200, 200, seed=3),
+    "star": lambda: cg.generate.star(5000),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_memory_beside_compressed_rows(pocl, name):
+    """At most 1.4 times as many bytes, from a graph's beginning on and after it was compacted."""
+    start = STARTS[name]()
+    graph = cg.DynamicGraph(start, device=pocl)
+    assert graph.memory_usage().over_csr <= 1.4
+    rng = np.random.default_rng(1)
+    graph.insert_edges(*rng.integers(0, graph.n, (2, graph.m // 20)))
+    sources, targets, _ = start.listed_edges()
+    chosen = rng.choice(len(sources), len(sources) // 20, replace=False)
+    graph.delete_edges(sources[chosen], targets[chosen])
+    graph.compact()
+    assert graph.memory_usage().over_csr <= 1.4

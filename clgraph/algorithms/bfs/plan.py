@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
@@ -46,8 +47,9 @@ class BFS(SearchPlan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        Directed or undirected; weights are ignored. Every search of a dynamic graph is of what it
+        holds then; its rows are read in their blocks, unless the configuration wants packed ones.
     predecessors : bool
         Whether searches label a tree too.
     config : BFSConfig or str, optional
@@ -95,7 +97,7 @@ class BFS(SearchPlan):
     @asking
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         device: Device | str | None = None,
@@ -290,7 +292,7 @@ class BFS(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        with self._turn() as turn, self._searched.still() as changed:
+        with self._searched.still() as changed, self._turn() as turn:
             if changed:
                 self._follow()
             source = vertex_number(source, self.graph.n)
@@ -337,7 +339,7 @@ class BFS(SearchPlan):
 
 
 def bfs(  # noqa: PLR0913 - all but two by keyword
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     source: int,
     *,
     predecessors: bool = False,
@@ -352,7 +354,7 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         Directed or undirected; weights are ignored.
     source : int
         Vertex id in [0, n).

@@ -19,6 +19,7 @@ from clgraph.errors import InvalidGraphError
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
 __all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking"]
@@ -83,7 +84,7 @@ class ConnectedComponents(Plan):
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         *,
         device: Device | str | None = None,
         progress: Progress | None = None,
@@ -162,7 +163,7 @@ class ConnectedComponents(Plan):
         """
         log = SweepLog()
         labels, count = None, 0
-        with self._turn() as turn, self._searched.still() as changed:
+        with self._searched.still() as changed, self._turn() as turn:
             if changed:
                 self._make(None)
             n = self.graph.n
@@ -213,7 +214,7 @@ def hooking(log: SweepLog, n: int) -> dict[str, Any]:
 
 
 def connected_components(
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     *,
     device: Device | str | None = None,
     progress: Progress | None = None,

@@ -19,11 +19,12 @@
         whole = config.wide_offsets or getattr(config, "cache", "") != "read-only"
         return f"indptr[{v}]" if whole else f"load_read_only(indptr + ({v}))"
 
+    # Zero for an empty row, without a branch: neither read waits for the other.
     def first_of_block(array, v):
-        return f"(row_lengths[{v}] ? {array}[{v}] : 0)"
+        return f"({array}[{v}] & -(offset_t)(row_lengths[{v}] != 0u))"
 
     def past_block(array, v):
-        return f"(row_lengths[{v}] ? {array}[{v}] + row_lengths[{v}] : 0)"
+        return f"(({array}[{v}] + row_lengths[{v}]) & -(offset_t)(row_lengths[{v}] != 0u))"
 %>
 
 <%def name="declarations()">
@@ -72,7 +73,7 @@ row_lengths[${v}]\
 }
 % elif config.rows == "blocks":
 ${degree} = row_lengths[${v}];
-${row} = ${degree} ? indptr[${v}] : 0;
+${row} = indptr[${v}] & -(offset_t)(${degree} != 0u);
 % else:
 ${row} = indptr[${v}];
 ${degree} = (uint)(indptr[${v} + 1] - ${row});

@@ -163,6 +163,11 @@ class Searched:
             if needs:
                 log.info("rows of a dynamic graph are packed for this: %s", needs)
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the plan reads rows in blocks."""
+        return self._changing is not None and not self._packs
+
     @contextlib.contextmanager
     def still(self) -> Iterator[bool]:
         """Keep it as it is; tells whether it has changed since `now_seen` was called last."""
@@ -176,7 +181,7 @@ class Searched:
         """Give the rows there are: a graph that does not change, or those in blocks."""
         if self._changing is None or self._packs:
             return self.as_graph()
-        return BlockRows(self._changing.rows, self._changing.directed)
+        return BlockRows(self._changing.rows, directed=self._changing.directed)
 
     def now_seen(self) -> None:
         """Note that the plan is ready for the rows that there are."""

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["level_capacity", "read_tallies", "table_of"]
 
 
-def level_capacity(graph: Graph) -> int:
+def level_capacity(graph: Graph | BlockRows) -> int:
     """Give how many levels have a record."""
     return min(graph.n + 1, LEVEL_CAPACITY)
 
 
 def table_of(
-    graph: Graph,
+    graph: Graph | BlockRows,
     config: Resolved,
     device: Device,
     groups: Callable[[], int],
@@ -95,7 +95,11 @@ def table_of(
 
 
 def _declare_graph(
-    table: Table, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+    table: Table,
+    graph: Graph | BlockRows,
+    config: Resolved,
+    device: Device,
+    progress: Progress | None,
 ) -> None:
     back = graph
     if not isinstance(graph, BlockRows) and graph.directed and config.pull:
@@ -139,7 +143,7 @@ def _declare_bitmaps(table: Table, config: Resolved, words: int) -> None:
     table.array("word_t", "visited_odd", even if config.pull else 1, "[words]")
 
 
-def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) -> None:
+def _declare_queues(table: Table, graph: Graph | BlockRows, config: Resolved, percent: int) -> None:
     """Declare queues of vertices and of hubs beside them, in turn where levels alternate."""
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = config.hubs_among(graph.degrees) * percent // 100 + QUEUE_SLACK
@@ -163,7 +167,7 @@ def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) 
         table.number("uint", "hub_capacity", hub_room)
 
 
-def _hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.int64]:
+def _hub_bin_begins(graph: Graph | BlockRows, config: Resolved, percent: int) -> NDArray[np.int64]:
     """Find where each bin of hubs begins in their queue, int64 [bins + 1].
 
     A bin has room for every vertex of its degrees; see ``/balance/bins.mako``.
@@ -179,7 +183,7 @@ def _hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.
 
 def _declare_status(
     table: Table,
-    graph: Graph,
+    graph: Graph | BlockRows,
     status: StatusArray,
     shares: Callable[[], int],
     groups: Callable[[], int],
@@ -207,7 +211,11 @@ def _declare_status(
 
 
 def _declare_sums(
-    table: Table, graph: Graph, config: Resolved, percent: int, groups: Callable[[], int]
+    table: Table,
+    graph: Graph | BlockRows,
+    config: Resolved,
+    percent: int,
+    groups: Callable[[], int],
 ) -> None:
     """Declare what balancers of the whole grid need: see ``/balance/shared/arrange.mako``."""
     table.array(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
-from clgraph.engine.blocks import BlockRows, Searched, is_changing
+from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import SearchPlan, Stages
@@ -131,7 +131,7 @@ class BFS(SearchPlan):
         try:
             self._make(config, progress)
         except DeviceMemoryError as error:
-            stays = isinstance(self.graph, BlockRows) or memory == "device"
+            stays = self._searched.in_blocks or memory == "device"
             if stays or config not in {None, "auto"} or not self.graph.n:
                 raise
             too_large = str(error)
@@ -164,8 +164,8 @@ class BFS(SearchPlan):
 
     def _make(self, config: BFSConfig | str | None, progress: Progress | None) -> None:
         """Take memory for rows and state, and build."""
-        rows = self.graph
-        blocks = rows if isinstance(rows, BlockRows) else None
+        rows: Any = self.graph
+        blocks = rows if self._searched.in_blocks else None
         self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
         completed = self._wanted.completed(self.graph, self.device.traits)
         if blocks is not None:

@@ -114,10 +114,13 @@ __kernel KERNEL void rows_place(
     __global offset_t *restrict pointer)        // [n] out
 {
     __local uint starts[${CLASSES}];
+    for (uint c = (uint)get_local_id(0); c < ${CLASSES}u; c += ${config.group_size}u) starts[c] = totals[c];
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0)
         for (uint c = 0u, sum = 0u; c < ${CLASSES}u; ++c) {
+            const uint here = starts[c];
             starts[c] = sum;
-            sum += totals[c];
+            sum += here;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     <%share:each_item count="count">

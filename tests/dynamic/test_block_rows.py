@@ -55,8 +55,16 @@ def change(graph, turn, rng):
         graph.compact()
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_dh30_searches_follow_in_blocks(device, directed, monkeypatch):
+def test_dh30_searches_follow_in_blocks(device, monkeypatch):
+    follows(device, False, monkeypatch)
+
+
+def test_dh30_searches_of_directed_graphs_follow_too(any_device, monkeypatch):
+    follows(any_device, True, monkeypatch)
+
+
+def follows(device, directed, monkeypatch):
+    """Search, change the graph and search again, without packing a row."""
     graph = cg.DynamicGraph(start(directed), device=device, block_edges=64)
     assert graph.directed == directed
     search, parts = cg.BFS(graph, predecessors=True), cg.ConnectedComponents(graph)

@@ -129,12 +129,12 @@ class ConnectedComponents(Plan):
         with self._counted():
             where = rows_of(self.graph, self.device, progress)
             lengths = (self.graph.store.used,) if isinstance(self.graph, BlockRows) else ()
+            if not held or int(held[-1]) != n:
+                self._parent = self._memory.allocate("parents", n, np.uint32)
+                self._commonest = self._memory.allocate("commonest_root", 1, np.uint32)
+                self._numbering = Numbering(self.device, self._memory, n, smallest=True)
+            # The last, so that what an error left out is taken the next time.
             self._rows = (where.indptr, *lengths, where.indices, np.uint32(n))
-            if held and int(held[-1]) == n:
-                return
-            self._parent = self._memory.allocate("parents", n, np.uint32)
-            self._commonest = self._memory.allocate("commonest_root", 1, np.uint32)
-            self._numbering = Numbering(self.device, self._memory, n, smallest=True)
         # The same objects in every launch, so that they are handed over once.
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)

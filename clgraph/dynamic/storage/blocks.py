@@ -215,8 +215,9 @@ class Blocks:
 
     def _places(self, held: _SizeClass, number: int, first: int, last: int) -> NDArray[np.int64]:
         """Where the blocks with these numbers begin, counted through the block arrays."""
-        arrays, blocks = np.divmod(np.arange(first, last, dtype=np.int64), held.leaves)
-        return held.slots[arrays] * self.block_edges + blocks * self.sizes.entries(number)
+        numbers = np.arange(first, last, dtype=np.int64)
+        slots: NDArray[np.int64] = held.slots[numbers // held.leaves]
+        return slots * self.block_edges + numbers % held.leaves * self.sizes.entries(number)
 
     def used_of(self, number: int) -> int:
         """Blocks of a size that are in use."""

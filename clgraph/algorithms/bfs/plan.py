@@ -112,6 +112,7 @@ class BFS(SearchPlan):
         self.with_predecessors = bool(predecessors)
         self._streamed: Streamed | None = None
         self._asked_for = (config, memory)
+        self._built_for: tuple[Any, ...] = ()
         needs = "they are to stay in host memory" if memory == "stream" else ""
         if is_changing(graph):
             needs = needs or BFSConfig.needs_packed(config, directed=graph.directed)
@@ -199,7 +200,7 @@ class BFS(SearchPlan):
 
     def _built(self, table: Table) -> Stages:
         """Build the kernels; those of the rows before will do where they would be the same."""
-        held = getattr(self, "_stages", None)
+        held: Stages | None = getattr(self, "_stages", None)
         if held is not None and (self.config, table.rows) == self._built_for:
             held.table = table
             return held
@@ -394,11 +395,10 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
     differ from run to run. Pull stages of a directed graph need its transpose, which is built once
     and kept with the graph.
     """
-    if not is_changing(graph):
-        graph = as_graph(graph)
-    vertex_number(source, graph.n)
+    searched: Any = graph if is_changing(graph) else as_graph(graph)
+    vertex_number(source, searched.n)
     plan = BFS(
-        graph,
+        searched,
         predecessors=predecessors,
         config=config,
         device=device,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import clgraph.graph as cgg
@@ -19,10 +18,6 @@ from clgraph.graph import Graph
 DATA = Path(__file__).resolve().parent / "data"
 # A larger collection of the same form, used where it is present.
 SHARED = Path(os.environ.get("CLGRAPH_TEST_GRAPHS", DATA.parents[2] / "shared" / "data"))
-
-# First examples import libraries or build kernels, and machines are shared: no deadlines.
-settings.register_profile("clgraph", deadline=None)
-settings.load_profile("clgraph")
 
 Loader = Callable[[], Graph]
 

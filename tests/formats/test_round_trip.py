@@ -70,7 +70,9 @@ def test_shapes(tmp_path: Path, name: str, shape: str) -> None:
 
 @pytest.mark.parametrize("name", cgg.FORMATS)
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(graph=graphs.graphs(weighted=None))
 @example(graph=cgg.from_edges([0] * 5, [0] * 5, symmetrize=True))

@@ -3,7 +3,6 @@
 import gc
 from pathlib import Path
 
-import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SOURCES, check, expected, fresh_graph
 
@@ -11,6 +10,7 @@ import clgraph as cg
 from clgraph.device import Memory
 
 PAGE_BYTES = 4096
+TRIES = 5
 SLACK_BYTES = 1 << 20  # of the host's memory, which its allocator does not give back at once
 
 
@@ -68,16 +68,24 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
     assert place > 2
 
 
-def growth(turns, do):
-    """How much of the host's memory is in use after as many turns again."""
+def growth(turns, do, most):
+    """How much more of the host's memory is in use after as many turns again.
+
+    What is lost is lost each time. Allocators of several threads, and a system that makes pages
+    larger, take more at times as well: where it is more than `most`, the turns are done anew.
+    """
     for _ in range(turns):
         do()
-    gc.collect()
-    before = host_bytes()
-    for _ in range(turns):
-        do()
-    gc.collect()
-    return host_bytes() - before
+    for _ in range(TRIES):
+        gc.collect()
+        before = host_bytes()
+        for _ in range(turns):
+            do()
+        gc.collect()
+        grown = host_bytes() - before
+        if grown < most:
+            break
+    return grown
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -89,11 +97,12 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
     gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("plans") // 2
-    grown = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
+    most = SLACK_BYTES + 200 * half
+    grown = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]), most)
     record_property("plans", 2 * half)
     record_property("growth_bytes_of_a_plan", grown / half)
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 200 * half
+    assert grown < most
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
@@ -101,14 +110,14 @@ def test_runs_leave_nothing(name, pocl, effort, record_property):
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(fresh_graph(), pocl)
     algorithm.outcome(plan, SOURCES[0])
+    gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("runs") // 2
     if algorithm.run.__name__.startswith("called"):
         half = min(half, effort("plans") // 2)  # each makes its plans
-    grown = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
-    gc.collect()
+    most = SLACK_BYTES + 20 * half
+    grown = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]), most)
     record_property("runs", 2 * half)
     record_property("growth_bytes_of_a_run", grown / half)
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 20 * half
-    assert np.isfinite(grown)
+    assert grown < most

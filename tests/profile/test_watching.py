@@ -39,8 +39,10 @@ def is_twin(kernel):
 
 
 @pytest.fixture
-def no_room(monkeypatch):
+def no_room(monkeypatch, pocl):
     """No two work-groups of an instrumented kernel are resident together."""
+    if pocl.traits.compute_units == 1:
+        pytest.skip("one processor: no work-group waits for another, instrumented or not")
 
     def resident(device, kernel, group_size, local_bytes=0):
         own = resident_groups(device, kernel, group_size, local_bytes)
@@ -114,7 +116,7 @@ def test_a_launch_that_does_not_end_is_given_up_with_a_sentence(pocl, monkeypatc
         kernel.launch(1, 1, out, np.uint32(1))  # builds what is then launched
         monkeypatch.setattr(watching, "ANSWER_S", 0.05)
         with pytest.raises(KernelTimeoutError, match=r"spin on .* not ended within 0.05 s"):
-            kernel.launch(1, 1, out, np.uint32(2_000_000_000))
+            kernel.launch(1, 1, out, np.uint32(500_000_000))
     pocl.queue.finish()
     counting.release()
 

@@ -195,9 +195,11 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
     """An alarm stands for Ctrl-C, since it can come at a chosen time."""
     plan, run = PLANS[name](any_device)
     expected = run(plan)
-    start = time.perf_counter()
-    run(plan)
-    takes = time.perf_counter() - start
+    takes = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        run(plan)
+        takes = min(takes, time.perf_counter() - start)
     rng = np.random.default_rng(7)
 
     def interrupt(*_):
@@ -211,6 +213,7 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
                 signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
                 run(plan)
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                takes /= 2  # others used the machine when it was measured
             except KeyboardInterrupt:
                 interrupts += 1
             np.testing.assert_array_equal(run(plan), expected)

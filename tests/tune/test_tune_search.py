@@ -69,7 +69,7 @@ def searched(trials, seed=0, known=(), bench=None):
         Space(BRANCHES, legal),
         start=[],
         known=known,
-        limits=Limits(time.monotonic() + 60, trials),
+        limits=Limits(math.inf, trials),
         cost=cost,
         seed=seed,
     )
@@ -166,7 +166,7 @@ def test_progress_is_told_of_points():
         Space(BRANCHES, legal),
         start=[],
         known=(),
-        limits=Limits(time.monotonic() + 60, 5),
+        limits=Limits(math.inf, 5),
         cost=cost,
         progress=lambda *what: told.append(what),
     )

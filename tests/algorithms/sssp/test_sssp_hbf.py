@@ -36,11 +36,15 @@ def test_vertices_that_are_queued_as_often_as_they_fall(dtype, device):
     graph = leaning(dtype)
     config = relaxing(claims="none")
     plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
-    once = cg.SSSP(graph, config=relaxing(), device=device)
+    # Of one work-group, whose order is the same each time: several race, and who wins differs.
+    often, once = (
+        cg.SSSP(graph, config=relaxing(claims=claims, groups=1), device=device)
+        for claims in ("none", None)
+    )
     for source in (0, 5, [1, 300]):
         result = plan.run(source, verify=True)
         check_paths(graph, source, result)
-        assert result.stats.relaxations >= once.run(source).stats.relaxations
+        assert often.run(source).stats.relaxations > once.run(source).stats.relaxations
     # A clique in which everyone falls again and again in the second round.
     n = 400
     tails, heads = np.nonzero(~np.eye(n, dtype=bool))

@@ -200,17 +200,19 @@ def test_classes_change_work_and_not_results(directed, device):
     src = np.concatenate([tails, loops, leaves - shape.n])
     dst = np.concatenate([shape.indices, loops, leaves])
     grown = cg.from_edges(src, dst, n=shape.n + 310, symmetrize=not directed)
-    graph = weighted(grown, np.int32, 0, 50)
+    graph, alike = weighted(grown, np.int32, 0, 50), weighted(grown, np.int32, 3, 4)
     work = {}
-    # Skipped edges are counted as they are walked; what shrinks is how many vertices are queued.
+    # Skipped edges are counted as they are walked; what shrinks is how many vertices are queued: of
+    # weights that are alike once each, whoever comes first.
     for classes in ((), *((name,) for name in CLASSES), CLASSES):
         plan = cg.SSSP(graph, predecessors=True, config=h_bf(*classes), device=device)
         for source in (0, int(leaves[5]), graph.n - 1):
             result = plan.run(source, verify=True)
             check_paths(graph, source, result)
-        work[classes] = plan.run(0).stats.per_level["frontier"].sum()
-    assert work["leaf",] < work[()]
-    assert work[CLASSES] < work[()]
+        result = cg.sssp(alike, 0, config=h_bf(*classes), device=device)
+        work[classes] = result.stats.per_level["frontier"].sum()
+    assert work["leaf",] == work[CLASSES] < work[()] == result.reached
+    assert work["self",] == work["in-degree-1",] == work["source",] == work[()]
 
 
 def test_a_star_of_many_leaves(device):

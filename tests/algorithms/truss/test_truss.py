@@ -510,13 +510,16 @@ def skewed_and_even():
 @pytest.mark.parametrize("way", WAYS)
 def test_skewed_graphs_take_a_fixed_multiple_of_even_ones(way, pocl):
     """KT-21: time for each element that is looked at, whose number KT-13 bounds."""
-    spent = []
-    for graph in skewed_and_even():
-        plan = cg.Truss(graph, config=cg.TrussConfig(triangles=way), device=pocl)
-        plan.run()
-        stats = [plan.run().stats for _ in range(5)]
-        # Rounds cost something each however little they look at: several times the budget's figure.
-        work = stats[0].visited + 1000 * len(stats[0].rounds) + graph.m
-        spent.append(min(each.kernel_ms for each in stats) / work)
-    star, rmat, even = spent
+    config = cg.TrussConfig(triangles=way)
+    plans = [cg.Truss(graph, config=config, device=pocl) for graph in skewed_and_even()]
+    spent = [np.inf] * 3
+    for turn in range(100):  # in turn, until what others do beside it has spared a run of each
+        for place, plan in enumerate(plans):
+            stats = plan.run().stats
+            # Rounds cost something however little they look at: several times the budget's figure.
+            work = stats.visited + 1000 * len(stats.rounds) + plan.graph.m
+            spent[place] = min(spent[place], stats.kernel_ms / work)
+        star, rmat, even = spent
+        if turn >= 5 and max(star, rmat) < 20 * even:
+            break
     assert max(star, rmat) < 20 * even

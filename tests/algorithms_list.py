@@ -81,8 +81,8 @@ SIMPLE = cg.from_edges(
 
 def batch(source):
     """Edges that come and go, some of which the graph has."""
-    tails = np.arange(30) * 11 + source
-    return tails % MIXED_ONE_WAY.n, (tails * 7 + 1) % MIXED_ONE_WAY.n
+    sources = np.arange(30) * 11 + source
+    return sources % MIXED_ONE_WAY.n, (sources * 7 + 1) % MIXED_ONE_WAY.n
 
 
 def changed(graph, source):

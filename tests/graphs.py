@@ -116,8 +116,8 @@ def reference_distances(graph: Graph, source: int) -> np.ndarray:
         begins, counts = indptr[frontier], np.diff(indptr)[frontier]
         first = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(begins - first, counts)
-        heads = np.unique(indices[places])
-        frontier = heads[distances[heads] < 0]
+        targets = np.unique(indices[places])
+        frontier = targets[distances[targets] < 0]
         distances[frontier] = depth
     return distances
 
@@ -143,10 +143,10 @@ def _decoded(stored: dict[str, Any]) -> Graph:
     rows = np.repeat(np.arange(int(stored["n"])), degrees)
     running = np.concatenate([[0], np.cumsum(gaps)])
     before = running[np.cumsum(degrees) - degrees]
-    heads = rows + running[1:] - np.repeat(before, degrees)
+    targets = rows + running[1:] - np.repeat(before, degrees)
     weights = stored.get("weights")
     half = bool(stored["half"])
-    built = cgg.from_edges(rows, heads, weights, n=int(stored["n"]), symmetrize=half)
+    built = cgg.from_edges(rows, targets, weights, n=int(stored["n"]), symmetrize=half)
     if half or bool(stored["directed"]):
         return built
     return Graph(built.indptr, built.indices, built.weights, directed=False)

@@ -222,7 +222,7 @@ def _holds(folder: Path, entries: list[Registration]) -> bool:
 
 
 def _can_hold_files(folder: Path) -> bool:
-    """Try it: permissions do not tell of every file system."""
+    """Try it: permissions do not say all of every file system."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -120,7 +120,7 @@ class DynamicGraph(Changing):
             Sources and targets in any order. Of equal ones the first counts. Ids from n on add
             vertices; self-loops are edges like others.
         weights : array-like [count] or Allocation, optional
-            Of a weighted graph; a graph that began without edges and was not told of weights takes
+            Of a weighted graph; a graph that began without edges and was not given weights takes
             the type of the first ones.
         properties : mapping of str to array-like, optional
             What else edges have, by name.

@@ -52,7 +52,7 @@ class Shape:
     keys : int
         Of the batch, both directions of an edge counted.
     bits, place_bits : int
-        Of a head, and of a key's number.
+        Of a target, and of a key's number.
     span, boxes, stride : int
         Rows of a box, boxes, and the keys that one has room for.
     """

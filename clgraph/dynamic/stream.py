@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import GraphFormatError, InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,5 +220,5 @@ def replay(
         row = {name: ask() for name, ask in (track or {}).items()}
         totals.tracked_seconds += time.perf_counter() - began
         totals.tracked.append({"updates": totals.updates, "edges": graph.m, **row})
-        tell(progress, totals.updates, total, "replaying updates")
+        report_progress(progress, totals.updates, total, "replaying updates")
     return totals

@@ -88,7 +88,7 @@ class Updater:
         places = self.work.array("row_places", count, np.uint32)
         first = self.work.array("row_first", count + 1, np.uint32)
         given = (batch.keys, np.uint32(count), np.uint32(bits))
-        self.kernels.launch(log, "batch_heads", count, *given, mask, places)
+        self.kernels.launch(log, "batch_targets", count, *given, mask, places)
         total = self.compaction.enqueue(log, mask, count, (places, first))
         rows = int(total.read()[0])
         listed = self.work.array("row_list", rows, np.uint32)
@@ -156,7 +156,7 @@ class Updater:
         way : {STAY, JOIN, LEAVE}
             Which of the two.
         bits : int
-            Of a head in a key.
+            Of a target in a key.
         kept : Allocation, optional
             1 for each entry that stays, in the order of rows, and a 0; scanned here.
 
@@ -210,7 +210,7 @@ class Updater:
             args = (store.used, rows.first, sign, lengths)
             self._rows(steps["rows"], "rows_grow", rows.count, rows, *args)
         places = self.work.array("places", rows.count, self.offset)
-        self._rows(steps["rows"], "rows_told", rows.count, rows, store.pointer, places)
+        self._rows(steps["rows"], "rows_places", rows.count, rows, store.pointer, places)
         old = places.read(rows.count)
         new_lengths = lengths.read(rows.count)
         blocks, found, pools = self._new_blocks(steps, store, old, new_lengths)
@@ -336,7 +336,7 @@ class Updater:
         return blocks, pools
 
     def _new_pools(self, entries: int) -> tuple[Allocation, ...]:
-        kinds = [("heads", np.dtype(np.uint32)), *((one.name, one.dtype) for one in self.fields)]
+        kinds = [("targets", np.dtype(np.uint32)), *((one.name, one.dtype) for one in self.fields)]
         return tuple(self.memory.allocate(name, entries, dtype) for name, dtype in kinds)
 
     def _suits(self, array: Allocation | None, count: int, name: str, dtype: Any) -> Allocation:

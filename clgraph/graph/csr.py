@@ -35,7 +35,7 @@ def index_dtype(largest: int) -> type[np.int32] | type[np.int64]:
 
 
 def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
-    """CSR of an edge list, rows sorted by head, parallel edges in the order given.
+    """CSR of an edge list, rows sorted by target, parallel edges in the order given.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
 
     Notes
     -----
-    O(n + m): two bucket sorts, the first by head and the second by tail.
+    O(n + m): two bucket sorts, the first by target and the second by source.
     """
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
-    by_head = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
-    by_head.has_canonical_format = True  # otherwise tocsr adds parallel edges up
-    by_tail = by_head.tocsr().tocsc()
-    return by_tail.indptr, by_tail.indices, None if weights is None else by_tail.data
+    by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
+    by_target.has_canonical_format = True  # otherwise tocsr adds parallel edges up
+    by_source = by_target.tocsr().tocsc()
+    return by_source.indptr, by_source.indices, None if weights is None else by_source.data
 
 
 def transpose_csr(indptr: Array, indices: Array, weights: Array | None) -> CSR:
@@ -80,7 +80,7 @@ def sorted_rows(indptr: Array, indices: Array, weights: Array | None) -> CSR:
 
 
 def row_ids(indptr: Array, dtype: npt.DTypeLike | None = None) -> Array:
-    """Tail of every edge, in CSR order: array [m]."""
+    """Source of every edge, in CSR order: array [m]."""
     n = len(indptr) - 1
     return np.repeat(np.arange(n, dtype=dtype or index_dtype(n)), np.diff(indptr))
 

@@ -7,7 +7,7 @@
 // smaller one of its component, or to itself at the root.
 //
 // After Afforest: every vertex hooks itself to its least neighbour, then a few more of its edges are
-// taken; most of a graph is one tree by then. A sample of vertices tells which, and of that tree's
+// taken; most of a graph is one tree by then. A sample of vertices shows which, and of that tree's
 // vertices the other edges need not be looked at, since whoever else has one looks at it from the
 // other side. So they are skipped only where every edge is stored both ways.
 //

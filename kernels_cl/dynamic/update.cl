@@ -32,8 +32,8 @@ ${find.functions()}
 #define LEAST ${least}u     // entries of the smallest block
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
-#define HEAD(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
-#define TAIL(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
+#define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
 
 ${classes.functions()}
 ${box_of.functions()}
@@ -48,7 +48,7 @@ void update_rows(
     __global const uint *restrict dst,          // [count]
     const uint count,
     const uint n,
-    const uint bits,                            // of a head
+    const uint bits,                            // of a target
     const uint place_bits,                      // of a key's number in the batch
     const uint both,                            // whether each edge stands for both directions
     const uint joins,                           // 1: edges that are not there join; 0: those there leave
@@ -69,7 +69,7 @@ void update_rows(
     __global const ${kind} *restrict value${i}, // by edge of the batch
     __global ${kind} *field${i},                // in/out
 % endfor
-    __global uint *heads)                       // in/out
+    __global uint *indices)                       // in/out
 {
     ${lanes.setup()}\
     ${group.setup()}\
@@ -90,11 +90,11 @@ void update_rows(
                 continue;
             }
             for (uint way = 0u; way <= both; ++way) {
-                const uint tail = way ? v : u, head = way ? u : v, b = tail / span;
+                const uint source = way ? v : u, target = way ? u : v, b = source / span;
                 const uint at = atomic_inc(&filled[b]);
                 if (at < stride)
                     boxed[(ulong)b * stride + at] =
-                        ((ulong)(tail - b * span) << bits | head) << place_bits | (both ? 2u * item + way : item);
+                        ((ulong)(source - b * span) << bits | target) << place_bits | (both ? 2u * item + way : item);
                 else atomic_or(SPOT(parity, STATUS), CROWDED);
             }
         </%share:each_item>

@@ -50,7 +50,7 @@ typedef uint4 entry_t;
 </%def>
 
 <%def name="setup()">
-__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (not group.module.has_one_item(config)))}];
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.single_group_capacity * (not group.module.has_one_item(config)))}];
 __local uint group_count, group_base;
 __local edges_t group_edges;
 % if config.group_size > config.lanes:

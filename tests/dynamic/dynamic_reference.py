@@ -63,8 +63,8 @@ def check(graph, reference):
     """Contents, and what must hold between batches (DH-08, DH-13, DH-16)."""
     held = graph.to_graph()
     values = np.zeros(held.m) if held.weights is None else held.weights
-    tails = np.repeat(np.arange(held.n), held.degrees)
-    ends = zip(tails.tolist(), held.indices.tolist(), strict=True)
+    sources = np.repeat(np.arange(held.n), held.degrees)
+    ends = zip(sources.tolist(), held.indices.tolist(), strict=True)
     wanted = reference.arcs()
     if held.weights is None:
         wanted = dict.fromkeys(wanted, 0)

@@ -27,7 +27,7 @@ def test_dh11_a_graph_is_brought_in_few_pieces(pocl, monkeypatch):
     for block_edges in (16, 1 << 16):
         sent.clear()
         graph = cg.DynamicGraph(start, device=pocl, block_edges=block_edges)
-        assert sent == ["row_pointers", "row_lengths", "heads", "weights"]
+        assert sent == ["row_pointers", "row_lengths", "targets", "weights"]
         arrays = graph.memory_usage().block_arrays
         assert arrays > 100 if block_edges == 16 else arrays < 12
 

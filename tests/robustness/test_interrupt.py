@@ -75,7 +75,7 @@ print(json.dumps({
 @pytest.mark.optimised
 @pytest.mark.parametrize(
     "options",
-    [{}, {"launch_work": 1_000_000}, {"solo": False, "groups": 1}],
+    [{}, {"launch_work": 1_000_000}, {"single_group": False, "groups": 1}],
     ids=["default", "short-launches", "a-stage-per-level"],
 )
 def test_a_search_of_ten_million_levels(options):

@@ -180,9 +180,9 @@ def test_effects_foretell_products():
     seen = [points[place] for place in drawn[:90]]
     model = Effects([Observation(values, math.log(milliseconds(values))) for values in seen])
     rest = [points[place] for place in drawn[90:]]
-    foretold = np.array([model(values) for values in rest])
+    predicted = np.array([model(values) for values in rest])
     true = np.log([milliseconds(values) for values in rest])
-    assert np.corrcoef(foretold, true)[0, 1] > 0.9
+    assert np.corrcoef(predicted, true)[0, 1] > 0.9
 
 
 def test_effects_of_other_graphs_count_by_their_differences():

@@ -242,8 +242,8 @@ def most_chunks(config: Resolved, edges: int, groups: int) -> int:
     chunks = edges // config.chunks.step
     if config.exact:
         # Chunks are smaller than the most only where there are no more of them than can be taken at
-        # once, or after solo mode, which may only estimate the edges ahead.
-        few = max(groups * config.group_size, (config.limits.solo_edges or 0))
+        # once, or after single-group mode, which may only estimate the edges ahead.
+        few = max(groups * config.group_size, (config.limits.single_group_edges or 0))
         chunks = min(chunks, edges // config.chunks.units + few // config.chunks.step)
     return chunks
 

@@ -1,4 +1,4 @@
-"""Which vertices of a graph are hubs: those whose visit tells that a search is about to explode."""
+"""Which vertices of a graph are hubs: whose visit shows that a search is about to explode."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class ConnectedComponents(Plan):
 
 
 def hooking(log: SweepLog, n: int) -> dict[str, Any]:
-    """Tell of the one step that hooking is, whose rounds are its launches over `n` vertices."""
+    """Report the one step that hooking is, whose rounds are its launches over `n` vertices."""
     took = {"items": n, "milliseconds": log.kernel_ms}
     return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 

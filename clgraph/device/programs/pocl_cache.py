@@ -1,7 +1,7 @@
 """What PoCL keeps of programs: libraries that were cut off go, before they end the process.
 
 PoCL believes what it finds. A library that a full disk or a crash has cut off is mapped into memory
-and called, and the process ends with SIGBUS. A program's folder cannot be told from outside; but
+and called, and the process ends with SIGBUS. Which folder is a program's cannot be seen; but
 PoCL stamps it whenever it builds the program or finds it there.
 """
 
@@ -31,7 +31,7 @@ STAMP = "last_accessed"
 # Clocks of file systems go by ticks, and lag behind by one.
 TICK_S = 0.05
 NAME_BYTES = 200
-# Of a file in ELF for 64 bits: where its sections are told, how long a line is, how many there are.
+# Of a file in ELF for 64 bits: where its sections are listed, how long a line is, how many lines.
 HEADER_BYTES, PLACE, LENGTHS = 64, ("<Q", 40), ("<HH", 58)
 
 
@@ -105,9 +105,9 @@ def _folders(root: Path, key: str, since: float) -> list[Path]:
     with contextlib.suppress(OSError, ValueError, DamagedEntryError):
         name = hashlib.sha256(f"{root} {key}".encode("utf-8", "surrogateescape")).hexdigest()
         kept = cache_root() / "pocl" / name
-        told = root / read_private(kept, NAME_BYTES).decode("ascii")
-        if _is_stamped(told, since):
-            return [told]
+        named = root / read_private(kept, NAME_BYTES).decode("ascii")
+        if _is_stamped(named, since):
+            return [named]
     found = [folder for folder in _programs(root) if _is_stamped(folder, since)]
     if len(found) == 1 and kept is not None:
         with contextlib.suppress(OSError):

@@ -48,7 +48,7 @@ class BFS(Follower):
 
     Notes
     -----
-    Edges that join shorten ways: from their targets on distances fall, round by round, each a
+    Edges that join shorten ways: from their targets on edges are relaxed, round by round, each a
     look at all vertices. Edges that leave change nothing unless one led to a vertex one hop
     farther; then, or where a batch is large beside the graph, the search is done anew when somebody
     asks.
@@ -95,7 +95,7 @@ class BFS(Follower):
             raise VerificationError(f"vertex {v} was kept at {hops[v]} hops, but is at {fresh[v]}.")
 
     def advanced(self, steps: Steps, state: _Hops, change: Change) -> _Hops | None:
-        """Let distances fall, or keep them where no shortest way is lost."""
+        """Relax distances, or keep them where no shortest way is lost."""
         log, n = steps["distances"], change.after.n
         hops = self._memory.upload("hops", np.full(n, NO_WAY, np.uint32))
         event = copied(state.hops, hops, state.n)
@@ -104,16 +104,18 @@ class BFS(Follower):
         if not change.joins:
             self.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
             return None if flag.read()[0] else _Hops(hops, n)
-        fell, falls = (self._memory.upload("fell", np.zeros(n, np.uint8)) for _ in range(2))
-        args = (*change.keys, hops, fell, flag)
+        decreased, decreased_next = (
+            self._memory.upload("decreased", np.zeros(n, np.uint8)) for _ in range(2)
+        )
+        args = (*change.keys, hops, decreased, flag)
         self.launch(log, "follow_shorten", change.batch.count, *args)
         rows = (change.after.pointer, change.after.used, change.after.pools[0], np.uint32(n))
         for _ in range(n):
             if not flag.read()[0]:
                 break
             flag.clear()
-            self.launch(log, "follow_spread", n, *rows, hops, fell, falls, flag)
-            fell, falls = falls, fell
+            self.launch(log, "follow_spread", n, *rows, hops, decreased, decreased_next, flag)
+            decreased, decreased_next = decreased_next, decreased
         return _Hops(hops, n)
 
 
@@ -130,7 +132,7 @@ class ConnectedComponents(Follower):
     Notes
     -----
     Edges that join join components, by their labels, in host memory. Edges that leave may part one;
-    those that leave no other edge between the two components they would lie between cannot be told
+    those that leave no other edge between the two components they would lie between cannot be known
     from others, so components are found anew when somebody asks.
 
     Examples

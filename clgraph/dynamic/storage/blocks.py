@@ -191,7 +191,7 @@ class Blocks:
         held.trees.release_many(arrays, inside // self.sizes.entries(number))
 
     def add_blocks(self, number: int, count: int) -> NDArray[np.int64]:
-        """Make block arrays for so many blocks, and tell where all of theirs begin.
+        """Make block arrays for so many blocks, and report where all of theirs begin.
 
         Raises
         ------
@@ -204,7 +204,7 @@ class Blocks:
         return self._places(held, number, known * held.leaves, len(held.slots) * held.leaves)
 
     def free_places(self, number: int) -> NDArray[np.int64]:
-        """Tell where the free blocks of a size begin."""
+        """Report where the free blocks of a size begin."""
         held = self._classes.get(number)
         if held is None:
             return np.zeros(0, np.int64)

@@ -92,7 +92,7 @@ class Outcome:
 class FreeLists:
     """Which blocks of some block arrays are free, by lists on the device.
 
-    It tells what `Blocks` tells, and makes them of itself where somebody needs the trees of bits.
+    It says what `Blocks` says, and makes them of itself where somebody needs the trees of bits.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value that every edge has beside its head: name and type."""
+    """A value that every edge has beside its target: name and type."""
 
     name: str
     dtype: np.dtype[Any]
@@ -52,7 +52,7 @@ class Store:
     used : Allocation
         uint32, at least n: the length of a row.
     pools : tuple of Allocation
-        Heads as uint32, then the fields, all of the same number of entries.
+        Targets as uint32, then the fields, all of the same number of entries.
     blocks : Blocks or FreeLists
         Which blocks are in use.
     parallel : bool

@@ -153,9 +153,9 @@ def test_bytes_that_devices_send(device):
     """bfs-merrill 20: told for each level, doubled by a tree, fewer with culling before sending."""
     plain = sent(device)
     owner = np.arange(MIXED.n) % 3
-    tails = np.repeat(owner, MIXED.degrees)
+    edge_sources = np.repeat(owner, MIXED.degrees)
     depths = cg.bfs(MIXED, MIXED_SOURCES[1], device=device).distances
-    apart = (tails != owner[MIXED.indices]) & (np.repeat(depths, MIXED.degrees) >= 0)
+    apart = (edge_sources != owner[MIXED.indices]) & (np.repeat(depths, MIXED.degrees) >= 0)
     levels = np.repeat(depths, MIXED.degrees)[apart]
     np.testing.assert_array_equal(plain, 4 * np.bincount(levels, minlength=plain.size))
     np.testing.assert_array_equal(sent(device, predecessors=True), 2 * plain)

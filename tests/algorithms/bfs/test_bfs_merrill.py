@@ -132,13 +132,13 @@ def test_checklist_8_mask(device):
 
 def repeated_edges(copies, vertices):
     """A source with `copies` parallel edges to each of `vertices` others, next to one another."""
-    heads = np.repeat(np.arange(1, vertices + 1), copies)
-    return cg.from_edges(np.zeros_like(heads), heads, n=vertices + 1)
+    edge_targets = np.repeat(np.arange(1, vertices + 1), copies)
+    return cg.from_edges(np.zeros_like(edge_targets), edge_targets, n=vertices + 1)
 
 
 def queued(graph, device, **config):
     """What the first level put in a queue, by one work-group."""
-    result = searched(graph, 0, device, groups=1, visited="plain", solo=False, **config)
+    result = searched(graph, 0, device, groups=1, visited="plain", single_group=False, **config)
     return int(result._found.levels[1, 0])
 
 

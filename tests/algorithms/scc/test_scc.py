@@ -255,10 +255,10 @@ def test_condensation(name, any_device):
     dag = cg.condensation(graph, device=any_device, verify=True)
     labels = oracle(graph)
     np.testing.assert_array_equal(dag.membership, labels)
-    tails, heads, _ = graph.listed_edges()
+    sources, targets, _ = graph.listed_edges()
     if not graph.directed:
-        tails, heads = tails[:0], heads[:0]
-    pairs = {(labels[u], labels[v]) for u, v in zip(tails, heads, strict=True)}
+        sources, targets = sources[:0], targets[:0]
+    pairs = {(labels[u], labels[v]) for u, v in zip(sources, targets, strict=True)}
     pairs = {(a, b) for a, b in pairs if a != b}
     assert set(zip(*(end.tolist() for end in dag.listed_edges()[:2]), strict=True)) == pairs
     assert (dag.n, dag.m, dag.directed) == (len(set(labels.tolist())), len(pairs), True)

@@ -107,7 +107,7 @@ def test_every_combination(intel, graph, config):
 
 @pytest.mark.parametrize("width", [2, 4])
 def test_virtual_warps_on_emulated_lanes(width, intel):
-    """Scc checklist 11: several vertices to a lane group, as 8 lanes and more have them."""
+    """Scc checklist 11: several vertices to a SIMD group, as 8 lanes and more have them."""
     closures = {"fb_strategy": "Q_VW", "coloring_strategy": "Q_VW", "virtual_warp": width}
     config = {"trim": 1, "forward_backward": 2, "finish": "coloring", "schedule": "stepped"}
     for name in ("comb", "random"):

@@ -25,12 +25,12 @@ RELAXING = {"method": "bellman-ford", "kernels": "fused"}
 def codes(*wanted):
     """Class of each edge, by its ends."""
     found = classed_targets(GRAPH, Weights(GRAPH), wanted)
-    tails = np.repeat(np.arange(GRAPH.n), GRAPH.degrees)
+    edge_sources = np.repeat(np.arange(GRAPH.n), GRAPH.degrees)
     np.testing.assert_array_equal(found & (2**CLASS_SHIFT - 1), GRAPH.indices)
     names = {code: name for name, code in EDGE_CLASSES.items() if code}
     return {
         (int(u), int(v)): names[int(code)]
-        for u, v, code in zip(tails, GRAPH.indices, found >> CLASS_SHIFT, strict=True)
+        for u, v, code in zip(edge_sources, GRAPH.indices, found >> CLASS_SHIFT, strict=True)
         if code
     }
 
@@ -88,9 +88,11 @@ def test_each_class_is_in_the_kernel(device):
 @pytest.mark.parametrize("wanted", [("source",), tuple(EDGE_CLASSES)])
 def test_parallel_edges_keep_the_atomics_of_the_source(wanted, device):
     """Two edges from the source to a vertex would race without: of both the shorter one counts."""
-    heads = np.repeat(np.arange(1, 200), 5)
-    costs = np.random.default_rng(4).integers(1, 1000, heads.size).astype(np.int32)
-    fan = cg.from_edges(np.r_[np.zeros_like(heads), [1]], np.r_[heads, [200]], np.r_[costs, [1]])
+    edge_targets = np.repeat(np.arange(1, 200), 5)
+    costs = np.random.default_rng(4).integers(1, 1000, edge_targets.size).astype(np.int32)
+    fan = cg.from_edges(
+        np.r_[np.zeros_like(edge_targets), [1]], np.r_[edge_targets, [200]], np.r_[costs, [1]]
+    )
     assert has_parallel_edges(fan)
     config = sssp_config(edge_classes=wanted, **RELAXING)
     for graph in (fan, GRAPH):
@@ -121,10 +123,12 @@ def test_classes_are_not_relaxed(device):
     however work-groups are scheduled, and every count is exact.
     """
     rng = np.random.default_rng(5)
-    tails, heads = rng.integers(0, 200, (2, 900))
-    heads = np.r_[heads, np.arange(200, 300), np.arange(0, 100)]  # a hundred leaves, and loops
-    tails = np.r_[tails, rng.integers(0, 200, 100), np.arange(0, 100)]
-    graph = weighted(cg.from_edges(tails, heads, directed=True), np.int32, 3, 4)
+    edge_sources, edge_targets = rng.integers(0, 200, (2, 900))
+    edge_targets = np.r_[
+        edge_targets, np.arange(200, 300), np.arange(0, 100)
+    ]  # a hundred leaves, and loops
+    edge_sources = np.r_[edge_sources, rng.integers(0, 200, 100), np.arange(0, 100)]
+    graph = weighted(cg.from_edges(edge_sources, edge_targets, directed=True), np.int32, 3, 4)
     reached = np.isfinite(expected_lengths(graph, 0))
     sources, targets = np.repeat(np.arange(graph.n), graph.degrees), graph.indices
     looked_at = reached[sources]

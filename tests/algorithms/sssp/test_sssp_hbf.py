@@ -21,8 +21,8 @@ def leaning(dtype=np.int32):
     """Negative weights without a cycle of them: costs shifted by potentials."""
     rng = np.random.default_rng(3)
     potentials = rng.integers(-30, 30, LEANING.n)
-    tails = np.repeat(np.arange(LEANING.n), LEANING.degrees)
-    costs = rng.integers(0, 20, LEANING.m) + potentials[LEANING.indices] - potentials[tails]
+    sources = np.repeat(np.arange(LEANING.n), LEANING.degrees)
+    costs = rng.integers(0, 20, LEANING.m) + potentials[LEANING.indices] - potentials[sources]
     return cg.Graph(LEANING.indptr, LEANING.indices, costs.astype(dtype))
 
 
@@ -47,9 +47,9 @@ def test_vertices_that_are_queued_as_often_as_they_fall(dtype, device):
         assert often.run(source).stats.relaxations > once.run(source).stats.relaxations
     # A clique in which everyone falls again and again in the second round.
     n = 400
-    tails, heads = np.nonzero(~np.eye(n, dtype=bool))
-    costs = np.where(tails == 0, 1000 * (n - heads), 1).astype(np.int32)
-    clique = cg.from_edges(tails, heads, costs)
+    sources, targets = np.nonzero(~np.eye(n, dtype=bool))
+    costs = np.where(sources == 0, 1000 * (n - targets), 1).astype(np.int32)
+    clique = cg.from_edges(sources, targets, costs)
     small = cg.SSSP(clique, config=relaxing(claims="none", queue_percent=100), device=device)
     with pytest.raises(QueueOverflowError, match="queues of 100 percent can hold"):
         small.run(0)

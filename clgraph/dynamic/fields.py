@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["fields_of", "usual_block_array", "vertex_arrays"]
 
-LEAST_ARRAY, MOST_ARRAY, LARGE_ARRAY, LARGE_GRAPH = 2**8, 2**16, 2**21, 10**8
-ARRAYS_AIMED_AT = 64
+LEAST_ARRAY, MOST_ARRAY = 2**4, 2**16
+ARRAYS_AIMED_AT = 2**17
 FIELD_BYTES = (1, 2, 4, 8)
 
 
 def usual_block_array(m: int) -> int:
-    """Give the edges of a block array of a graph with `m` edges."""
-    if m >= LARGE_GRAPH:
-        return LARGE_ARRAY
+    """Give the edges of a block array of a graph with `m` edges.
+
+    Few, since what sizes leave of their last block array, and long rows of theirs, is lost.
+    """
     wanted = 1 << max(m // ARRAYS_AIMED_AT, 1).bit_length()
     return min(max(wanted, LEAST_ARRAY), MOST_ARRAY)
 

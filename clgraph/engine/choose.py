@@ -34,6 +34,7 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.blocks import BlockRows
     from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.config import TraversalConfig
 
@@ -55,6 +56,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     directed: bool = True,
     mechanics: Mechanics = USUAL,
     asked: TraversalConfig | None = None,
+    blocks: BlockRows | None = None,
 ) -> Resolved:
     """Complete a configuration for a graph of `m` edges and known out-degrees.
 
@@ -68,6 +70,8 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         What kernels need whatever is configured.
     asked : TraversalConfig, optional
         What the user wrote, before such rules; shown instead of `config`.
+    blocks : BlockRows, optional
+        Where rows are, if that is in blocks.
 
     Raises
     ------
@@ -89,6 +93,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         directed=directed,
         mechanics=mechanics,
         asked=asked,
+        blocks=blocks,
     )
     return Resolved(**decided)
 
@@ -118,10 +123,12 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     directed: bool,
     mechanics: Mechanics,
     asked: TraversalConfig | None = None,
+    blocks: BlockRows | None = None,
 ) -> dict[str, Any]:
     """Give every attribute of `Resolved`, for that or what has more."""
     lanes = traits.lanes
     scalar, emulated = lanes == 1, traits.emulated
+    wide_offsets = m >= 2**32 if blocks is None else blocks.wide
     group_size = group_size_of(config, traits)
     one_item = group_size == 1
     frontier = (config.frontier or VertexQueue()).resolved(traits, group_size)
@@ -144,7 +151,7 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     hub_degree, hub_bins, hub_bits = bins_of(hubs, traits, group_size, hub_degree, max_degree)
     _check_hub_batch(hubs.batch, group_size)
     entry = mechanics.entry or entry_of(
-        frontier, one_item=one_item, full=predecessors or m >= 2**32
+        frontier, one_item=one_item, full=predecessors or wide_offsets
     )
     membership = (schedule.membership if isinstance(schedule, Persistent) else None) or (
         "fixed" if traits.grid_barrier else "open"
@@ -217,7 +224,8 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         "buffer": mechanics.buffer
         or (ONE_ITEM_BUFFER if one_item else max(2 * lanes, ONE_LANE_BUFFER)),
         "word_bits": 64 if one_item else 32,
-        "wide_offsets": m >= 2**32,
+        "wide_offsets": wide_offsets,
+        "in_blocks": blocks is not None,
         "wide": wide if wide is not None else pick(mechanics.wide, usual_wide),
         "hub_degree": hub_degree,
         # Two edges of a hub a lane at a time, so an even number.

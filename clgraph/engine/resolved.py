@@ -92,6 +92,8 @@ class Resolved:
         What a stage costs, in edges, and after how many a launch pauses.
     counts : bool
         Whether events are counted.
+    in_blocks : bool
+        Whether rows are in blocks, as those of a graph that changes are.
     pull_tile : int
         Words of a bitmap that a work-item alone takes together.
     single_patience : int
@@ -135,6 +137,7 @@ class Resolved:
     stage_work: int
     launch_work: int
     counts: bool
+    in_blocks: bool = False
     pull_tile: int = 16
     single_patience: int = 1 << 15
     resident_levels: int = 1 << 12
@@ -148,8 +151,8 @@ class Resolved:
 
     @property
     def rows(self) -> str | None:
-        """Whether rows have offsets, or begin and end side by side."""
-        return self.frontier.rows
+        """Whether rows have offsets, begin and end side by side, or blocks, which no choice is."""
+        return "blocks" if self.in_blocks else self.frontier.rows
 
     @property
     def entry_words(self) -> int:

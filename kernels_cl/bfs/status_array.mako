@@ -18,6 +18,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="degrees" file="/balance/degree_classes.mako"/>
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
@@ -45,8 +46,8 @@
 #define LATEST_STATUS_OF(v_) (int)load_relaxed((volatile __global uint *)distances + (v_))
 #define VISIT(v_, level_) distances[v_] = (int)(level_)
 % endif
-#define OUT_DEGREE(v_) ((uint)(indptr[(v_) + 1] - indptr[v_]))
-#define IN_DEGREE(v_) ((uint)(in_indptr[(v_) + 1] - in_indptr[v_]))
+#define OUT_DEGREE(v_) ${rows.degree("v_")}
+#define IN_DEGREE(v_) ${rows.in_degree("v_")}
 </%def>
 
 <%def name="setup()">

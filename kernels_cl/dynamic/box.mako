@@ -12,10 +12,6 @@
 // A row that a batch changes.
 typedef struct { uint vertex, length, old_class, spot; offset_t old_place, new_place; } row_t;
 
-static inline uint class_of(const uint length) {
-    return length == 0u ? 0u : max(${least}u, length == 1u ? 0u : 32u - clz(length - 1u)) + 1u;
-}
-
 // How many of the keys [begin, end) are of targets below x.
 static inline uint targets_below(
     const __local ulong *keys, uint begin, const uint end, const uint x, const uint place_bits, const uint bits
@@ -98,10 +94,10 @@ for (uint tile = 0u; tile < count_rows; tile += GROUP_SIZE) {
         row.vertex = b * span + SOURCE(keys[begins[j]]);
         length = used[row.vertex];
         row.length = joins ? length + change : length - change;
-        row.old_class = class_of(length);
+        row.old_class = class_of(length, LEAST, block_bits);
         row.old_place = pointer[row.vertex];
         row.spot = row.old_class ? atomic_inc(&given_blocks[row.old_class]) : 0u;
-        const uint c = class_of(row.length);
+        const uint c = class_of(row.length, LEAST, block_bits);
         row.new_place = c ? atomic_inc(&wanted_blocks[c]) : 0u;
         mine[j] = row;
     }
@@ -131,7 +127,7 @@ if (lacking && lid == 0u) atomic_or(SPOT(parity, LACKING), 1u);
 arcs += lid == 0u ? kept : 0u;
 if (!lacking) {
     for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
-        const uint c = class_of(mine[j].length);
+        const uint c = class_of(mine[j].length, LEAST, block_bits);
         mine[j].spot += given_blocks[mine[j].old_class];
         const uint nth = wanted_blocks[c] + (uint)mine[j].new_place;
         mine[j].new_place = c ? free_blocks[lists[c] + load_relaxed(SPOT(parity, TOPS + c)) - 1u - nth] : NOWHERE;

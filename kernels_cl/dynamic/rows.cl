@@ -3,6 +3,7 @@
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="units" file="/rows/units.mako"/>\
 <%namespace name="find" file="/dynamic/find.mako"/>\
+<%namespace name="classes" file="/dynamic/classes.mako"/>\
 // Rows in blocks: their new lengths and places, and moving their entries there.
 //
 // The rows are all vertices, or those that a batch touches. What is read is never written: rows that
@@ -11,6 +12,7 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
+${classes.functions()}
 ${units.functions()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -90,13 +92,14 @@ __kernel KERNEL void rows_shrink(
 __kernel KERNEL void rows_classes(
     __global const uint *restrict lengths,      // [count]
     const uint count,
-    const uint least,                           // the least class
+    const uint least,                           // entries of the smallest block
+    const uint block_bits,                      // of those of a block array
     __global uint *restrict classes,            // [count] out
     __global uint *restrict vertices)           // [count] out
 {
     <%share:each_item count="count">
         const uint length = lengths[item];
-        classes[item] = length == 0u ? 0u : max(least, length == 1u ? 0u : 32u - clz(length - 1u)) + 1u;
+        classes[item] = class_of(length, least, block_bits);
         vertices[item] = item;
     </%share:each_item>
 }
@@ -107,19 +110,22 @@ __kernel KERNEL void rows_place(
     __global const uint *restrict vertices,     // [count] in that order
     const uint count,
     __global const uint *restrict totals,       // [CLASSES] vertices of each class
-    __global const offset_t *restrict bases,    // [CLASSES] where its first block is
+    __global const offset_t *restrict bases,    // [2, CLASSES] where its first block is; entries of each
     __global offset_t *restrict pointer)        // [n] out
 {
     __local uint starts[${CLASSES}];
+    for (uint c = (uint)get_local_id(0); c < ${CLASSES}u; c += ${config.group_size}u) starts[c] = totals[c];
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0)
         for (uint c = 0u, sum = 0u; c < ${CLASSES}u; ++c) {
+            const uint here = starts[c];
             starts[c] = sum;
-            sum += totals[c];
+            sum += here;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     <%share:each_item count="count">
         const uint c = classes[item];
-        pointer[vertices[item]] = c ? bases[c] + ((offset_t)(item - starts[c]) << (c - 1u)) : NOWHERE;
+        pointer[vertices[item]] = c ? bases[c] + (item - starts[c]) * bases[${CLASSES}u + c] : NOWHERE;
     </%share:each_item>
 }
 

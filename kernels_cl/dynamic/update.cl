@@ -5,6 +5,7 @@
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="sorting" file="/group/sort.mako"/>\
 <%namespace name="find" file="/dynamic/find.mako"/>\
+<%namespace name="classes" file="/dynamic/classes.mako"/>\
 <%namespace name="box_of" file="/dynamic/box.mako"/>\
 // A batch of edges in one launch: keys go to boxes by ranges of rows; a work-group sorts a box, looks its
 // edges up, takes blocks and writes the rows that change there; at last the graph refers to these.
@@ -28,11 +29,13 @@ ${find.functions()}
 #define ${name} ${value}u
 % endfor
 #define BOX ${box}u         // most keys of a box
+#define LEAST ${least}u     // entries of the smallest block
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
 #define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
 #define SOURCE(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
 
+${classes.functions()}
 ${box_of.functions()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
@@ -52,6 +55,7 @@ void update_rows(
     const uint span,                            // rows of a box
     const uint boxes,
     const uint stride,                          // keys that a box has room for
+    const uint block_bits,                      // of the entries of a block array
     __global uint *filled,                      // [boxes] in/out, 0 on entry
     __global ulong *boxed,                      // [boxes * stride] out
     __global uint2 *shares,                     // [boxes] out: where the rows of a box are listed, how many

@@ -32,7 +32,7 @@ ${rows.declarations()}
 typedef uint entry_t;
 #define ENTRY_VERTEX(entry_) (entry_)
 #define ENTRY_BEGIN(entry_) ${rows.begin("entry_")}
-#define ENTRY_DEGREE(entry_) ((uint)(${rows.past("entry_" if config.rows == "pairs" else "(entry_)")} - ${rows.begin("entry_")}))
+#define ENTRY_DEGREE(entry_) ${rows.degree("entry_")}
 #define MAKE_ENTRY(vertex_, begin_, degree_) (vertex_)
 % elif config.entry == "row":
 typedef uint2 entry_t;

@@ -15,6 +15,8 @@
 ## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
 ## Private       two words for each of BATCH + LONGEST_ROW + 4 edges
 
+<%namespace name="rows" file="/frontier/rows.mako"/>
+
 ## Edges that are copied together, of rows up to so many edges; and entries ahead whose row offsets,
 ## and whose rows, are asked for.
 <%! BATCH, LONGEST_ROW, OFFSETS_AHEAD, ROWS_AHEAD = 256, 64, 32, 16 %>
@@ -30,7 +32,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 {
     uint targets[${BATCH + LONGEST_ROW + 4}], origins[${BATCH + LONGEST_ROW + 4}];
     // Rows that begin here may be read up to a multiple of four without leaving the array.
-    const ulong copied_end = m < ${LONGEST_ROW + 4} ? 0 : m - ${LONGEST_ROW + 4};
+    const ulong copied_end = ${rows.entries()} < ${LONGEST_ROW + 4} ? 0 : ${rows.entries()} - ${LONGEST_ROW + 4};
     ulong by_one_group_for = 0;
     int going = 1;
     while (going) {
@@ -93,7 +95,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 <%def name="prefetch_rows()">
 const uint ahead = now.length - 1 - taken;
 prefetch_global(indptr + queue_from[taken + (ahead < ${OFFSETS_AHEAD}u ? ahead : ${OFFSETS_AHEAD}u)]);
-prefetch_global(indices + indptr[queue_from[taken + (ahead < ${ROWS_AHEAD}u ? ahead : ${ROWS_AHEAD}u)]]);
+prefetch_global(indices + ${rows.begin(f"queue_from[taken + (ahead < {ROWS_AHEAD}u ? ahead : {ROWS_AHEAD}u)]")});
 </%def>
 
 <%def name="append(visit)">

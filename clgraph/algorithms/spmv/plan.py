@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -190,7 +191,8 @@ class SpMV(StaysHere):
         """
         began = time.perf_counter()
         vector = np.asarray(x)
-        with self._lock:
+        unchanged = contextlib.nullcontext() if self.dynamic is None else self.dynamic.lock
+        with unchanged, self._lock:
             n = self.n
             if vector.shape != (n,) or vector.dtype.kind not in "biuf":
                 raise InvalidArgumentError(

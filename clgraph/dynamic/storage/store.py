@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
-from clgraph.dynamic.storage.blocks import CLASSES
+from clgraph.dynamic.storage.sizes import CLASSES
 from clgraph.engine.sweeps import Sweeper
 
 if TYPE_CHECKING:

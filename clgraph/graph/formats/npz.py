@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.csr import Array
-from clgraph.graph.formats.archive import packed
+from clgraph.graph.formats.archive import Archive, packed
 from clgraph.graph.formats.assemble import choose_weights
 from clgraph.graph.formats.files import Source
 from clgraph.graph.graph import Graph
@@ -69,7 +69,7 @@ def _arrays(source: Source) -> dict[str, Array]:
     """Arrays of the archive that mean something here, after a look at what they would take."""
     data = io.BytesIO(source.read_fully(source.possible_bytes + 1))
     try:
-        with zipfile.ZipFile(data) as archive:
+        with Archive(data) as archive:
             infos = {info.filename: info for info in archive.infolist()}
             names = [name for name in _ARRAYS if f"{name}.npy" in infos]
             total = sum(infos[f"{name}.npy"].file_size for name in names)

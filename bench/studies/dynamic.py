@@ -13,7 +13,6 @@ import argparse
 import json
 import statistics
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -269,14 +268,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-dynamic",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("dynamic", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "primitives": primitives(device, args.elements) if args.elements else {},

@@ -20,7 +20,6 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -359,14 +358,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-triangles",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("triangles", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "graphs_ready_s": {},

@@ -124,12 +124,12 @@ ${quoted("where")}
 #define ASIDE(x) (*search_set_aside = (x), ++*search_sets_aside)
 % endif
 % if hooks.get("visit"):
-static inline void search_visit(${parameters()}, ${EDGE}, ${found()}) {
+static inline __attribute__((always_inline)) void search_visit(${parameters()}, ${EDGE}, ${found()}) {
 ${quoted("visit")}
 }
 % endif
 % if hooks.get("again"):
-static inline void search_again(${parameters()}, const uint v, ${found()}) {
+static inline __attribute__((always_inline)) void search_again(${parameters()}, const uint v, ${found()}) {
 ${quoted("again")}
 }
 #undef ASIDE

@@ -44,6 +44,9 @@ SIZES, KS, LABELS = (4, 8, 16, 32, 64, 128, 254), (10, 100, 1000, 10_000), (32, 
 BAR_64_MS, BAR_1000_MS = 20.0, 1000.0
 SHARES = (0.0, 0.1, 0.2)
 ENERGY_S = 2.0
+BAR_QUERIES, QUICK_QUERIES = 1000, 20
+# Matches, those of a long run, and seeds.
+QUALITY, QUICK_QUALITY = (1000, 50_000, 10), (300, 1000, 3)
 PHASE_SIZES = (16, 254)  # of queries whose phases are metered, beside that of a bar
 
 
@@ -349,11 +352,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     device = clgraph.device(args.device)
     study = Study(device, read_networks(args.data), joules=not args.quick)
     started, began = datetime.now(UTC), time.perf_counter()
-    bars(study, queries=20 if args.quick else 1000)
+    bars(study, queries=QUICK_QUERIES if args.quick else BAR_QUERIES)
     scaling(study, quick=args.quick)
     cases = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
     for name, labels, size in cases[: 1 if args.quick else None]:
-        k, long_k, seeds = (300, 1000, 3) if args.quick else (1000, 50_000, 10)
+        k, long_k, seeds = QUICK_QUALITY if args.quick else QUALITY
         study.quality(name, labels, size, k, long_k, seeds)
     commit, _ = machine.commit_of_checkout()
     record = {

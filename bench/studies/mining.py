@@ -125,18 +125,25 @@ def on_the_device(device: cg.Device, plan: InvariantMiner, trace: Trace) -> Row:
         plan.run(trace)
     copies = [(begin, end) for _, begin, end in timeline.copies()]
     kernels = [(launch.start, launch.end) for launch in timeline.launches()]
+    origin = min(begin for begin, _ in copies + kernels)  # clocks count from long ago
     copied, mined, either = (
-        union_length(spans) / 1e6 for spans in (copies, kernels, copies + kernels)
+        union_length((begin - origin, end - origin) for begin, end in spans)
+        for spans in (copies, kernels, copies + kernels)
     )
     both = copied + mined - either
-    return {"copies_ms": copied, "kernels_ms": mined, "both_ms": both, "share": both / copied}
+    return {
+        "copies_ms": copied / 1e6,
+        "kernels_ms": mined / 1e6,
+        "both_ms": both / 1e6,
+        "share": both / copied,
+    }
 
 
 def pageable(device: cg.Device, trace: Trace, repeat: int) -> Row:
     """Time trace 4 of set I out of the memory that it is in."""
     plan = InvariantMiner("I", device=device)
     name = "pageable" if trace.numeric.pinned is None else "pinned"
-    row = {"case": name, "trace": 4, "set": "I", "variant": "auto"}
+    row: Row = {"case": name, "trace": 4, "set": "I", "variant": "auto"}
     row |= timed(plan, trace, repeat)
     row["device"] = on_the_device(device, plan, trace)
     show(row)

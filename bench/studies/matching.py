@@ -47,6 +47,7 @@ ENERGY_S = 2.0
 BAR_QUERIES, QUICK_QUERIES = 1000, 20
 # Matches, those of a long run, and seeds.
 QUALITY, QUICK_QUALITY = (1000, 50_000, 10), (300, 1000, 3)
+QUALITY_CASES = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
 PHASE_SIZES = (16, 254)  # of queries whose phases are metered, beside that of a bar
 
 
@@ -354,8 +355,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     started, began = datetime.now(UTC), time.perf_counter()
     bars(study, queries=QUICK_QUERIES if args.quick else BAR_QUERIES)
     scaling(study, quick=args.quick)
-    cases = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
-    for name, labels, size in cases[: 1 if args.quick else None]:
+    for name, labels, size in QUALITY_CASES[: 1 if args.quick else None]:
         k, long_k, seeds = QUICK_QUALITY if args.quick else QUALITY
         study.quality(name, labels, size, k, long_k, seeds)
     commit, _ = machine.commit_of_checkout()

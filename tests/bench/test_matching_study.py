@@ -38,7 +38,7 @@ def window(run, *, min_seconds, **_):
 @pytest.fixture
 def record(monkeypatch, any_device, tmp_path):
     """The whole study on small networks, with a meter of the test's own."""
-    graph = cg.generate.kron(8, 8, seed=3).symmetrized()
+    graph = cg.generate.kron(7, 4, seed=3).symmetrized()
     labels = np.random.default_rng(1).integers(0, 4, graph.n)
     networks = {"yeast": (graph, None), "human": (graph, None), "hprd": (graph, labels)}
     monkeypatch.setattr(matching, "read_networks", lambda _: networks)
@@ -48,6 +48,7 @@ def record(monkeypatch, any_device, tmp_path):
         monkeypatch.setattr(matching, name, value)
     monkeypatch.setattr(matching, "BAR_QUERIES", 3)
     monkeypatch.setattr(matching, "QUALITY", (20, 40, 2))
+    monkeypatch.setattr(matching, "QUALITY_CASES", (("hprd", 0, 4),))
     file = tmp_path / "matching.json"
     name = "{}:{}".format(*any_device.index)
     assert matching.main(["--data", str(Path()), "--device", name, "--output", str(file)]) == 0

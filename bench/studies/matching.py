@@ -44,6 +44,7 @@ SIZES, KS, LABELS = (4, 8, 16, 32, 64, 128, 254), (10, 100, 1000, 10_000), (32, 
 BAR_64_MS, BAR_1000_MS = 20.0, 1000.0
 SHARES = (0.0, 0.1, 0.2)
 ENERGY_S = 2.0
+MATCHES = 1000
 BAR_QUERIES, QUICK_QUERIES = 1000, 20
 # Matches, those of a long run, and seeds.
 QUALITY, QUICK_QUALITY = (1000, 50_000, 10), (300, 1000, 3)
@@ -131,11 +132,12 @@ class Study:
         labels: int,
         size: int,
         queries: int = 1,
-        k: int = 1000,
+        k: int | None = None,
         repeats: int = 7,
         phases: bool = False,
     ) -> dict[str, Any]:
         """Time a case, and meter it, or each of its phases; the first run is not counted."""
+        k = MATCHES if k is None else k
         plan, codes = self.plan(name, labels)
         cut = [planted_query(plan.target, size, seed=seed) for seed in range(queries)]
         graphs = [graph for graph, _ in cut]

@@ -36,7 +36,7 @@ def window(run, *, min_seconds, **_):
 
 
 @pytest.fixture
-def record(monkeypatch, any_device, tmp_path):
+def study(monkeypatch, any_device, tmp_path, capsys):
     """The whole study on small networks, with a meter of the test's own."""
     graph = cg.generate.kron(7, 4, seed=3).symmetrized()
     labels = np.random.default_rng(1).integers(0, 4, graph.n)
@@ -47,16 +47,18 @@ def record(monkeypatch, any_device, tmp_path):
     for name, value in (("SIZES", (4, 16)), ("KS", (10, 20)), ("LABELS", (32,))):
         monkeypatch.setattr(matching, name, value)
     monkeypatch.setattr(matching, "BAR_QUERIES", 3)
+    monkeypatch.setattr(matching, "MATCHES", 20)
     monkeypatch.setattr(matching, "QUALITY", (20, 40, 2))
     monkeypatch.setattr(matching, "QUALITY_CASES", (("hprd", 0, 4),))
     file = tmp_path / "matching.json"
     name = "{}:{}".format(*any_device.index)
     assert matching.main(["--data", str(Path()), "--device", name, "--output", str(file)]) == 0
-    return json.loads(file.read_text())
+    return json.loads(file.read_text()), capsys.readouterr().out
 
 
-def test_every_timed_case_has_joules_and_some_by_phase(record, capsys):
+def test_every_timed_case_has_joules_and_some_by_phase(study):
     """Checklist 28, and the joules of scaling by query size, target, labels and k."""
+    record, printed = study
     timed = [case for case in record["cases"] if "median_ms" in case]
     axes = {case["what"] for case in timed}
     assert axes >= {"bar-64", "bar-1000", "query size", "target", "labels", "k"}
@@ -73,12 +75,12 @@ def test_every_timed_case_has_joules_and_some_by_phase(record, capsys):
         assert case["joules_by_phase"] == dict.fromkeys(phases, 1.0)
         assert list(case["windows"]) == phases
         assert sum(case["joules_by_phase"].values()) == case["joules"]["per_run"]
-    printed = capsys.readouterr().out
     assert "probabilities 1.000" in printed
     assert "25%" in printed
 
 
-def test_altered_queries_are_compared_with_a_long_run(record):
+def test_altered_queries_are_compared_with_a_long_run(study):
+    record, _ = study
     quality = [case for case in record["cases"] if case["what"] == "quality"]
     assert {case["share"] for case in quality} == set(matching.SHARES)
     for case in quality:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 import numpy as np
 
 from clgraph.device import device as find_device
-from clgraph.engine.resident import ResidentGraph, resident
+from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BlockRows", "Changing", "Searched", "is_changing", "rows_of"]
+__all__ = ["BlockRows", "Changing", "Searched", "is_changing", "rows_of", "wide_places"]
 
 log = logging.getLogger("clgraph")
 
@@ -207,3 +207,10 @@ def rows_of(graph: Graph | BlockRows, device: Device, progress: Progress | None)
     if isinstance(graph, BlockRows):
         return ResidentGraph(graph.store.pointer, graph.store.pools[0])
     return resident(graph, device, progress)
+
+
+def wide_places(graph: Graph | BlockRows) -> bool:
+    """Report whether places of edges take 64 bits on a device."""
+    if isinstance(graph, BlockRows):
+        return graph.wide
+    return offsets_dtype(graph.m) == np.dtype(np.uint64)

@@ -1,7 +1,7 @@
 ## rows: where a vertex's edges begin and end.
 ##
 ## begin(v), past(v)        the first edge and the one behind the last, as expressions
-## degree(v)                how many they are
+## degree(v)                how many they are; at_least(v, bound) whether these are so many
 ## in_begin(v), in_past(v), in_degree(v)   the same of the transpose, which is never side by side
 ## In scope      indptr; in_indptr for the latter; row_lengths and entries where rows are in blocks
 ## Choice        config.rows: "csr" (n + 1 offsets, two overlapping reads a vertex), "pairs" (begin
@@ -52,6 +52,15 @@ row_lengths[${v}]\
 </%def>
 
 <%def name="in_degree(v)">${f"row_lengths[{v}]" if in_blocks(config) else f"((uint)(in_indptr[({v}) + 1] - in_indptr[{v}]))"}</%def>
+
+## Whether a vertex has so many edges.
+<%def name="at_least(v, bound)">\
+% if in_blocks(config):
+(row_lengths[${v}] >= ${bound})\
+% else:
+(${past(f"({v})")} - ${begin(v)} >= ${bound})\
+% endif
+</%def>
 
 ## How many entries `indices` has.
 <%def name="entries()">${"entries" if in_blocks(config) else "m"}</%def>

@@ -50,6 +50,10 @@ class Changing(Protocol):
         """Vertices."""
 
     @property
+    def weighted(self) -> bool:
+        """Whether edges have weights, which are the first of their fields then."""
+
+    @property
     def rows(self) -> Any:
         """Its `Store` as it is now: another one after every change."""
 
@@ -72,10 +76,13 @@ class BlockRows:
         Where they are; nobody may change the graph while kernels read it.
     directed : bool
         Whether edges may lack their reverses.
+    weighted : bool
+        Whether edges have weights.
     """
 
     store: Any
     directed: bool
+    weighted: bool = False
     labels = None
 
     @property
@@ -105,6 +112,11 @@ class BlockRows:
     def mean_degree(self) -> float:
         """Stored edges per vertex; 0 without vertices."""
         return self.m / self.n if self.n else 0.0
+
+    @property
+    def weights(self) -> Allocation | None:
+        """Weights of the entries of the pool, used or not; None where edges have none."""
+        return self.store.pools[1] if self.weighted else None
 
     @property
     def entries(self) -> int:
@@ -177,11 +189,18 @@ class Searched:
         with self._changing.lock:
             yield self._changing.rows is not self._seen
 
+    def pack(self, why: str) -> None:
+        """Have rows packed from now on, since blocks will not do."""
+        if not self._packs:
+            self._packs = True
+            log.info("rows of a dynamic graph are packed for this: %s", why)
+
     def now(self) -> Any:
         """Give the rows there are: a graph that does not change, or those in blocks."""
         if self._changing is None or self._packs:
             return self.as_graph()
-        return BlockRows(self._changing.rows, directed=self._changing.directed)
+        changing = self._changing
+        return BlockRows(changing.rows, directed=changing.directed, weighted=changing.weighted)
 
     def now_seen(self) -> None:
         """Note that the plan is ready for the rows that there are."""

@@ -1,6 +1,7 @@
 ## rows: where a vertex's edges begin and end.
 ##
 ## begin(v), past(v)        the first edge and the one behind the last, as expressions
+## first(v), behind(v)      the same, by the coherent path in any case; not side by side
 ## degree(v)                how many they are; at_least(v, bound) whether these are so many
 ## in_begin(v), in_past(v), in_degree(v)   the same of the transpose, which is never side by side
 ## In scope      indptr; in_indptr for the latter; row_lengths and entries where rows are in blocks
@@ -38,6 +39,11 @@ typedef ${"ulong2" if config.wide_offsets else "uint2"} row_t;
 <%def name="begin(v)">${f"indptr[{v}].x" if config.rows == "pairs" else first_of_block("indptr", v) if in_blocks(config) else offset(context, v)}</%def>
 
 <%def name="past(v)">${f"indptr[{v}].y" if config.rows == "pairs" else past_block("indptr", v) if in_blocks(config) else offset(context, f"{v} + 1")}</%def>
+
+## The same by the path that is coherent, whatever config.cache.
+<%def name="first(v)">${first_of_block("indptr", v) if in_blocks(config) else f"indptr[{v}]"}</%def>
+
+<%def name="behind(v)">${past_block("indptr", v) if in_blocks(config) else f"indptr[{v} + 1]"}</%def>
 
 <%def name="in_begin(v)">${first_of_block("in_indptr", v) if in_blocks(config) else f"in_indptr[{v}]"}</%def>
 

@@ -1,11 +1,16 @@
 """Searches from many sources, by weight, and triangles, in the blocks of a dynamic graph: DH-30, TC-13."""
 
+import logging
+
 import numpy as np
 import pytest
 
 import clgraph as cg
+from clgraph.algorithms.sssp.block_weights import BlockWeights
+from clgraph.algorithms.sssp.weights import Weights
 from clgraph.dynamic import contents
 from clgraph.engine.blocks import BlockRows
+from clgraph.errors import InvalidArgumentError
 
 HOPS = {
     "state": {"hops": cg.State("int32", fill=-1)},
@@ -64,7 +69,9 @@ def test_dh30_many_searches_follow_in_blocks(any_device, config, snippets, monke
         found = cg.MultiSearch(packed, device="pocl", **snippets).run(sources)
         return [found[name] for name in snippets["state"]]
 
-    in_turn(graph, lambda: [plan.run(sources)[name] for name in snippets["state"]], wanted, monkeypatch)
+    in_turn(
+        graph, lambda: [plan.run(sources)[name] for name in snippets["state"]], wanted, monkeypatch
+    )
     assert isinstance(plan.graph, BlockRows)
     plan.run(sources, verify=True)
 
@@ -97,3 +104,108 @@ def test_many_searches_in_places_of_64_bits(any_device, monkeypatch):
     assert plan.config.wide_offsets
     wanted = cg.bfs(graph.to_graph(), 5, device="pocl").distances
     np.testing.assert_array_equal(plan.run([5])["hops"][0], wanted)
+
+
+def weighted(scale, dtype=np.int32, directed=True):
+    start = cg.generate.rmat(scale, seed=2) if directed else cg.generate.kron(scale, seed=2)
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 20, start.m).astype(dtype)
+    if not directed:  # as heavy there as back
+        sources = np.repeat(np.arange(start.n), start.degrees)
+        weights = (1 + (sources + start.indices) % 19).astype(dtype)
+    return cg.Graph(start.indptr, start.indices, weights, directed=directed)
+
+
+def lengths(packed):
+    return [cg.sssp(packed, 3, device="pocl").distances]
+
+
+def test_dh30_searches_by_weight_follow_in_blocks(device, monkeypatch):
+    follow_by_weight(device, "auto", monkeypatch)
+
+
+METHODS = ("near-far", "asynchronous", "self-tuning", cg.SSSPConfig(method="bellman-ford"))
+
+
+@pytest.mark.parametrize("config", METHODS, ids=str)
+def test_dh30_every_method_in_blocks(any_device, config, monkeypatch):
+    follow_by_weight(any_device, config, monkeypatch)
+
+
+def follow_by_weight(device, config, monkeypatch):
+    """Search by weight, change the graph and search again, without packing a row."""
+    graph = cg.DynamicGraph(weighted(7), device=device, block_edges=64)
+    search = cg.SSSP(graph, predecessors=True, config=config)
+    in_turn(graph, lambda: [search.run(3).distances], lengths, monkeypatch, weighted=True)
+    assert isinstance(search.graph, BlockRows)
+    assert search.config.rows == "blocks"
+    found = search.run([3, 9], verify=True)
+    assert found.distances[9] == 0
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "f4", "f8"])
+def test_every_type_of_weights_in_blocks(any_device, dtype, monkeypatch):
+    graph = cg.DynamicGraph(weighted(6, dtype, directed=False), device=any_device)
+    wanted = lengths(graph.to_graph())[0]
+    with monkeypatch.context() as patch:
+        unpacked(patch)
+        found = cg.sssp(graph, 3)
+    np.testing.assert_array_equal(found.distances, wanted)
+    assert found.distances.dtype == np.dtype(dtype)
+
+
+def test_what_is_known_of_weights_in_blocks(any_device):
+    rng = np.random.default_rng(7)
+    graph = cg.DynamicGraph(weighted(8, "f4"), device=any_device)
+    for _ in range(2):
+        there = Weights(graph.to_graph())
+        found = BlockWeights(BlockRows(graph.rows, directed=True, weighted=True), any_device)
+        assert (found.least, found.largest, found.keys) == (there.least, there.largest, there.keys)
+        assert found.mean == pytest.approx(there.mean, rel=1e-5)
+        assert found.finite
+        graph.insert_edges(*rng.integers(0, graph.n, (2, 50)), rng.random(50) * 1e4)
+    graph.insert_edges([0], [1], [-3.0])
+    graph.update_values([0], [1], [-3.0])
+    assert BlockWeights(BlockRows(graph.rows, directed=True, weighted=True), any_device).negative
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ("delta-stepping", "orders edges by weight"),
+        (cg.SSSPConfig(method=cg.method.BellmanFord(edge_classes=("self",))), "edge_classes"),
+    ],
+)
+def test_searches_by_weight_that_need_packed_rows(pocl, config, why, caplog):
+    graph = cg.DynamicGraph(weighted(6), device=pocl)
+    with caplog.at_level(logging.INFO, "clgraph"):
+        search = cg.SSSP(graph, config=config)
+    assert why in caplog.text
+    rng = np.random.default_rng(3)
+    for turn in range(2):
+        np.testing.assert_array_equal(search.run(3).distances, lengths(graph.to_graph())[0])
+        change(graph, turn, rng, weighted=True)
+
+
+def test_weights_that_become_negative(pocl, caplog):
+    graph = cg.DynamicGraph(n=6, weights="i4", device=pocl)
+    graph.insert_edges(range(5), range(1, 6), [1] * 5)
+    search = cg.SSSP(graph)
+    assert search.run(0).distances.tolist() == [0, 1, 2, 3, 4, 5]
+    graph.insert_edges([0], [4], [-2])
+    with caplog.at_level(logging.INFO, "clgraph"):
+        assert search.run(0).distances.tolist() == [0, 1, 2, 3, -2, -1]
+    assert "negative" in caplog.text
+    graph.insert_edges([5], [4], [-2])
+    with pytest.raises(cg.NegativeCycleError):
+        search.run(0)
+    with pytest.raises(InvalidArgumentError, match="no weights"):
+        cg.SSSP(cg.DynamicGraph(cg.generate.path(4), device=pocl))
+
+
+def test_sums_beyond_the_type_in_blocks(pocl):
+    graph = cg.DynamicGraph(n=4, weights="i4", device=pocl)
+    graph.insert_edges([0, 1, 2], [1, 2, 3], [2**30] * 3)
+    with pytest.raises(OverflowError, match="longer than"):
+        cg.sssp(graph, 0)
+    assert cg.sssp(graph, 0, max_distance=2**30).distances.tolist()[:2] == [0, 2**30]

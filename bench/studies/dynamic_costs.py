@@ -4,8 +4,8 @@
 graphs small enough for a CPU. Joules are of inserting a million edges and deleting them again, by
 the meter of the device, for the graphs of `dynamic`. What follows is timed after batches of each
 decade into and out of the undirected Kronecker graph: in milliseconds of host wall clock, the batch
-with what follows it, and what follows alone; beside it the same found anew. Every answer is compared
-with that, and the study ends where they differ.
+with what follows it, and what follows alone; beside it the same found anew. Every answer is
+compared with that, and the study ends where they differ.
 """
 
 from __future__ import annotations
@@ -63,24 +63,21 @@ def joules(graph: Graph, draw: Any, device: Device, updates: int) -> dict[str, A
 
 
 def followers(dynamic: DynamicGraph) -> dict[str, tuple[Follower, Callable[[], Any]]]:
-    """Make what follows a graph, one at a time, with what gives its answer."""
-    made: dict[str, tuple[Follower, Callable[[], Any]]] = {}
-
-    def add(name: str, one: Any, answer: Callable[[], Any]) -> None:
-        made[name] = (one, answer)
-        one.close()
-
+    """Make what follows a graph, each idle as yet, with what gives its answer."""
     counter = clgraph.dynamic.TriangleCounter
-    total = counter(dynamic, per_vertex=False)
-    add("triangles", total, lambda: total.count)
-    each = counter(dynamic)
-    add("triangles of vertices", each, lambda: each.per_vertex.tobytes())
+    total, each = counter(dynamic, per_vertex=False), counter(dynamic)
     sums = counter(dynamic, per_vertex=False, method="inclusion-exclusion")
-    add("triangles by inclusion-exclusion", sums, lambda: sums.count)
     search = clgraph.dynamic.BFS(dynamic, int(np.argmax(dynamic.degrees)))
-    add("distances", search, lambda: search.distances.tobytes())
     parts = clgraph.dynamic.ConnectedComponents(dynamic)
-    add("components", parts, lambda: parts.labels.tobytes())
+    made: dict[str, tuple[Follower, Callable[[], Any]]] = {
+        "triangles": (total, lambda: total.count),
+        "triangles of vertices": (each, lambda: hash(each.per_vertex.tobytes())),
+        "triangles by inclusion-exclusion": (sums, lambda: sums.count),
+        "distances": (search, lambda: hash(search.distances.tobytes())),
+        "components": (parts, lambda: hash(parts.labels.tobytes())),
+    }
+    for one, _ in made.values():
+        one.close()
     return made
 
 

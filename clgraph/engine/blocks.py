@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BlockRows", "Changing", "Searched", "is_changing", "rows_of", "wide_places"]
+__all__ = [
+    "BlockRows",
+    "Changing",
+    "Searched",
+    "is_changing",
+    "rows_in_blocks",
+    "rows_of",
+    "wide_places",
+]
 
 log = logging.getLogger("clgraph")
 
@@ -43,6 +51,7 @@ class Changing(Protocol):
 
     device: Device
     directed: bool
+    sorted: bool
     lock: Any
 
     @property
@@ -78,11 +87,14 @@ class BlockRows:
         Whether edges may lack their reverses.
     weighted : bool
         Whether edges have weights.
+    kept : dict
+        What plans keep with these rows, as with a graph.
     """
 
     store: Any
     directed: bool
     weighted: bool = False
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     labels = None
 
     @property
@@ -226,6 +238,11 @@ def rows_of(graph: Graph | BlockRows, device: Device, progress: Progress | None)
     if isinstance(graph, BlockRows):
         return ResidentGraph(graph.store.pointer, graph.store.pools[0])
     return resident(graph, device, progress)
+
+
+def rows_in_blocks(graph: Graph | BlockRows) -> BlockRows | None:
+    """Give the same where its rows are in blocks, else None."""
+    return graph if isinstance(graph, BlockRows) else None
 
 
 def wide_places(graph: Graph | BlockRows) -> bool:

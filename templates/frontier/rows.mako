@@ -2,6 +2,8 @@
 ##
 ## begin(v), past(v)        the first edge and the one behind the last, as expressions
 ## first(v), behind(v)      the same, by the coherent path in any case; not side by side
+## stored(begin, v)         where a row is stored, if `begin` edges are before it: in blocks pointer[v],
+##                          where indptr has sums of lengths beside it
 ## degree(v)                how many they are; at_least(v, bound) whether these are so many
 ## in_begin(v), in_past(v), in_degree(v)   the same of the transpose, which is never side by side
 ## In scope      indptr; in_indptr for the latter; row_lengths and entries where rows are in blocks
@@ -40,10 +42,12 @@ typedef ${"ulong2" if config.wide_offsets else "uint2"} row_t;
 
 <%def name="past(v)">${f"indptr[{v}].y" if config.rows == "pairs" else past_block("indptr", v) if in_blocks(config) else offset(context, f"{v} + 1")}</%def>
 
+<%def name="stored(begin, v)">${f"pointer[{v}]" if in_blocks(config) else begin}</%def>
+
 ## The same by the path that is coherent, whatever config.cache.
 <%def name="first(v)">${first_of_block("indptr", v) if in_blocks(config) else f"indptr[{v}]"}</%def>
 
-<%def name="behind(v)">${past_block("indptr", v) if in_blocks(config) else f"indptr[{v} + 1]"}</%def>
+<%def name="behind(v, one='1')">${past_block("indptr", v) if in_blocks(config) else f"indptr[{v} + {one}]"}</%def>
 
 <%def name="in_begin(v)">${first_of_block("in_indptr", v) if in_blocks(config) else f"in_indptr[{v}]"}</%def>
 

@@ -1,4 +1,4 @@
-"""Searches from many sources, by weight, and triangles, in the blocks of a dynamic graph: DH-30, TC-13."""
+"""Searches from many sources and by weight, and triangles, in blocks: DH-30, TC-13."""
 
 import logging
 
@@ -10,7 +10,7 @@ from clgraph.algorithms.sssp.block_weights import BlockWeights
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.dynamic import contents
 from clgraph.engine.blocks import BlockRows
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
 
 HOPS = {
     "state": {"hops": cg.State("int32", fill=-1)},
@@ -46,7 +46,7 @@ def change(graph, turn, rng, weighted=False):
 
 
 def in_turn(graph, run, wanted, monkeypatch, weighted=False):
-    """Compare what a plan finds in blocks with what is found in packed rows, as the graph changes."""
+    """Compare what a plan finds in blocks, as the graph changes, with what is in packed rows."""
     rng = np.random.default_rng(1)
     for turn in range(3):
         expected = wanted(graph.to_graph())
@@ -76,7 +76,7 @@ def test_dh30_many_searches_follow_in_blocks(any_device, config, snippets, monke
     plan.run(sources, verify=True)
 
 
-def test_many_searches_pack_where_edges_have_numbers(pocl, caplog):
+def test_many_searches_pack_where_edges_have_numbers(pocl):
     graph = cg.DynamicGraph(cg.generate.rmat(6, seed=2), device=pocl)
     weights = np.arange(graph.m, dtype=np.int32)
     plan = cg.MultiSearch(
@@ -209,3 +209,69 @@ def test_sums_beyond_the_type_in_blocks(pocl):
     with pytest.raises(OverflowError, match="longer than"):
         cg.sssp(graph, 0)
     assert cg.sssp(graph, 0, max_distance=2**30).distances.tolist()[:2] == [0, 2**30]
+
+
+def triangles_of(packed):
+    found = cg.Triangles(packed, device="pocl", config=cg.TrianglesConfig(intersect="search"))
+    listed = found.run("list").values
+    return [found.run().count, found.run("vertex").values, listed[np.lexsort(listed.T[::-1])]]
+
+
+def count_in_turn(device, config, monkeypatch, start):
+    """Count in blocks, change the graph and count again, without packing a row."""
+    graph = cg.DynamicGraph(start, device=device, block_edges=64)
+    keep = graph.insert_edges
+
+    def without_loops(src, dst):
+        return keep(src[src != dst], dst[src != dst])
+
+    monkeypatch.setattr(graph, "insert_edges", without_loops, raising=False)
+    plan = cg.Triangles(graph, config=config)
+
+    def found():
+        listed = plan.run("list").values
+        assert plan.run("vertex").count == len(listed)
+        return [plan.run().count, plan.run("vertex").values, listed[np.lexsort(listed.T[::-1])]]
+
+    in_turn(graph, found, triangles_of, monkeypatch)
+    assert isinstance(plan.graph, BlockRows)
+    plan.run("vertex", verify=True)
+    packed = graph.to_graph()
+    wanted = cg.triangles(packed, "edge", device="pocl")
+    np.testing.assert_array_equal(plan.run("edge").values, wanted)
+
+
+def test_tc13_triangles_follow_in_blocks(device, monkeypatch):
+    count_in_turn(device, "auto", monkeypatch, cg.generate.kron(7, seed=3))
+
+
+@pytest.mark.parametrize("order", ["id", "degree"])
+@pytest.mark.parametrize("way", ["merge", "path", "search", "bitmap"])
+def test_tc13_every_way_to_count_in_blocks(any_device, way, order, monkeypatch):
+    config = cg.TrianglesConfig(intersect=way, order=order)
+    count_in_turn(any_device, config, monkeypatch, cg.generate.kron(7, seed=3))
+
+
+def test_tc13_triangles_of_flat_graphs_in_blocks(any_device, monkeypatch):
+    around = np.tile(np.arange(200), 3)
+    ring = cg.from_edges(around, (around + np.repeat([1, 2, 3], 200)) % 200, directed=False)
+    count_in_turn(any_device, "auto", monkeypatch, ring)
+
+
+def test_what_is_no_graph_of_triangles_is_refused_in_blocks(pocl):
+    graph = cg.DynamicGraph(cg.generate.complete(5), device=pocl)
+    plan = cg.Triangles(graph)
+    assert plan.run().count == 10
+    graph.insert_edges([2], [2])
+    with pytest.raises(InvalidGraphError, match="1 self-loops"):
+        plan.run()
+    graph.delete_edges([2, 0], [2, 1])
+    assert plan.run().count == 7
+    with pytest.raises(InvalidGraphError, match="undirected"):
+        cg.triangle_count(cg.DynamicGraph(cg.generate.rmat(4, seed=1), device=pocl))
+    empty = cg.DynamicGraph(n=3, directed=False, device=pocl)
+    assert cg.triangle_count(empty) == 0
+    for given in ({"sorted": False}, {}):
+        loose = cg.DynamicGraph(cg.generate.complete(6), device=pocl, **given)
+        assert cg.triangle_count(loose) == 20
+        assert cg.triangle_count(loose, clean=True) == 20

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from clgraph.device.hardware.measured import EVEN_SHARE, ROW_ROUNDS, SCATTER
-from clgraph.engine.blocks import BlockRows, wide_places
+from clgraph.engine.blocks import rows_in_blocks, wide_places
 from clgraph.engine.strategies.balance import (
     Balancer,
     ItemThread,
@@ -206,7 +206,7 @@ def resolve_search(
         scan_batch=1 if emulated else 2,
         wide_offsets=wide_places(graph),
         cache=config.cache or "default",
-        rows="blocks" if isinstance(graph, BlockRows) else "csr",
+        rows="blocks" if rows_in_blocks(graph) else "csr",
     )
 
 

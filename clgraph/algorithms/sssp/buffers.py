@@ -18,8 +18,8 @@ from clgraph.algorithms.sssp.classes import (
 from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
+from clgraph.engine.blocks import rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import check_hubs
 
@@ -162,8 +162,9 @@ def _declare_graph(
     edges: Callable[[], _Edges],
 ) -> None:
     table.held("offset_t", "indptr", lambda: rows_of(graph, device, progress).indptr, "[n + 1]")
-    if isinstance(graph, BlockRows):
-        lengths = graph.store.used
+    rows: Any = graph
+    if config.in_blocks:
+        lengths = rows.store.used
         table.held("uint", "row_lengths", lambda: lengths, "[n]; indptr has [n] then")
     if config.method.edge_classes or config.method.name == "delta-stepping":
         table.upload(
@@ -175,8 +176,8 @@ def _declare_graph(
         )
     else:
         table.held("uint", "indices", lambda: rows_of(graph, device, progress).indices, "[m]")
-    if isinstance(graph, BlockRows):
-        weights_there = graph.weights
+    if config.in_blocks:
+        weights_there = rows.weights
         table.held("edge_t", "edges", lambda: weights_there, "[entries] weights")
     else:
         table.upload(

@@ -159,7 +159,7 @@ class SSSP(SearchPlan):
 
     def _weighed(self) -> Weights:
         """Look at the weights; where they are not for searches in blocks, pack the rows."""
-        rows = self.graph
+        rows: Any = self.graph
         if isinstance(rows, BlockRows):
             weights = BlockWeights(rows, self.device)
             if weights.finite and not weights.negative:
@@ -172,10 +172,11 @@ class SSSP(SearchPlan):
         """Build the kernels; those of the rows before will do where they would be the same."""
         decided, keys = self.config, self._weights.keys
         held: Stages | None = getattr(self, "_stages", None)
-        if held is not None and (decided, keys, table.rows) == self._built_for:
+        now = (decided, keys, table.rows)
+        if held is not None and now == self._built_for:
             held.table = table
             return held
-        self._built_for = (decided, keys, table.rows)
+        self._built_for: tuple[Any, ...] = now
         parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         return Stages(
             self.device,

@@ -14,7 +14,6 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
 __all__ = ["OPENCL_TYPES", "Keys", "Weights"]
@@ -75,7 +74,7 @@ class Weights:
                 "the graph has no weights; use bfs for distances in hops, or give it some: "
                 "Graph(g.indptr, g.indices, weights)."
             )
-        self._graph: Graph | BlockRows = graph
+        self._graph: Any = graph
         self.values = graph.weights
         self.dtype = self.values.dtype
         if self.dtype.name not in OPENCL_TYPES:

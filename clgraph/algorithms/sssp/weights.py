@@ -144,8 +144,8 @@ class Weights:
     def _may_overflow(self) -> bool:
         # Of n edges: beyond a path of n - 1 one more is looked at, and its sum must not wrap.
         if self.real:
-            return float(self.largest) * self._graph.n >= float(np.finfo(self.dtype).max)
-        return int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max
+            return bool(float(self.largest) * self._graph.n >= float(np.finfo(self.dtype).max))
+        return bool(int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max)
 
     def key(self, length: Any) -> int:
         """Give a length that is not NaN, in the type of the weights, as its key."""

@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
-from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,6 +94,7 @@ class TriangleCounter(Follower):
         self.method = method
         self.look_ups = 0
         self._memory = Memory(graph.device)
+        self._anew: Triangles | None = None
         super().__init__(graph, verify=verify)
 
     @property
@@ -140,9 +141,14 @@ class TriangleCounter(Follower):
 
     def found(self) -> _Counts:
         """Count anew."""
-        graph = self.graph.to_graph()
+        graph = self.graph
         per: Literal["vertex", "total"] = "vertex" if self._per_vertex else "total"
-        result = Triangles(graph, device=self.graph.device, clean=True).run(per)
+        try:
+            self._anew = self._anew or Triangles(graph)
+            result = self._anew.run(per)
+        except InvalidGraphError:  # self-loops, of which there are none in packed rows
+            self._anew = None
+            result = Triangles(graph.to_graph(), device=graph.device, clean=True).run(per)
         vertices = None
         if result.values is not None and self._per_vertex:
             vertices = self._memory.upload("triangles", result.values.astype(np.uint64))

@@ -94,7 +94,6 @@ class TriangleCounter(Follower):
         self.method = method
         self.look_ups = 0
         self._memory = Memory(graph.device)
-        self._anew: Triangles | None = None
         super().__init__(graph, verify=verify)
 
     @property
@@ -144,10 +143,8 @@ class TriangleCounter(Follower):
         graph = self.graph
         per: Literal["vertex", "total"] = "vertex" if self._per_vertex else "total"
         try:
-            self._anew = self._anew or Triangles(graph)
-            result = self._anew.run(per)
+            result = Triangles(graph).run(per)
         except InvalidGraphError:  # self-loops, of which there are none in packed rows
-            self._anew = None
             result = Triangles(graph.to_graph(), device=graph.device, clean=True).run(per)
         vertices = None
         if result.values is not None and self._per_vertex:

@@ -178,7 +178,9 @@ class TriangleCounter(Follower):
         tally = self._memory.upload("tally", np.zeros(4, np.uint64))
         fields: tuple[Any, ...] = ()
         if self._per_vertex:
-            fields = (self._memory.upload("changes", np.zeros(n, np.uint64)),)
+            fields = (self._memory.allocate("changes", n, np.uint64),)
+            event = fields[0].clear()
+            log.add(event, event)
         items = change.batch.count * self.graph.device.traits.lanes
         args = (store.pointer, store.used, store.pools[0], np.uint32(apart), tally, *fields)
         params = {"per_vertex": self._per_vertex}

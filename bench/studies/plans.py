@@ -194,7 +194,16 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
         return changing.insert_edges(*ends)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
-        return [*searches, cg.ConnectedComponents(changing)]
+        weighted = cg.DynamicGraph(graph, weights="f4", device=device)
+        hops = {"hops": cg.State("int32", fill=-1)}
+        visit = "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }"
+        return [
+            *searches,
+            cg.ConnectedComponents(changing),
+            cg.SSSP(weighted, predecessors=True),
+            cg.MultiSearch(changing, state=hops, visit=visit),
+            *((cg.Triangles(changing).run("vertex"),) if not graph.directed else ()),
+        ]
     if what == "supports":
         supports = cg.dynamic.EdgeSupports(changing)
         for name in ("supports_count", "batch_pack"):

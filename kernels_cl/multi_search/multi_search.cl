@@ -4,6 +4,7 @@
 <%namespace name="adding" file="/memory/adding.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="entries" file="/frontier/queue.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="queue" file="/search/queue.mako"/>
 <%namespace name="aside" file="/search/aside.mako"/>
@@ -37,6 +38,7 @@ ${snippets.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void multi_search(
     __global const offset_t *restrict indptr,       // [n + 1]
+${rows.lengths()}\
     __global const uint *restrict indices,          // [m]
     __global const uint *restrict edge_sources,            // [m] where all edges are read, else one element
     __global const uint *restrict sources,          // [searches]

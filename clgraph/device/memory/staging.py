@@ -70,7 +70,7 @@ class Staging:
         for _ in range(SLOTS_PER_THREAD * max(self.threads, 1)):
             self._free.put((None, None))
         self._jobs: SimpleQueue[object] = SimpleQueue()
-        self._started = 0
+        self._starting, self._started = threading.Lock(), 0
         # What the queue is given when this is gone is no piece.
         self._end = weakref.ref(self, self._jobs.put)
 
@@ -91,13 +91,15 @@ class Staging:
     def carry_out(self, piece: Piece) -> None:
         """Have a thread send a piece, or do it here where there are none."""
         if not self.threads:
-            piece.carry_out()
+            piece.carry_out_here()
+            piece.result()
             return
-        while self._started < self.threads:
-            threading.Thread(
-                target=_serve, args=(self._jobs, self._end), name=THREAD, daemon=True
-            ).start()
-            self._started += 1
+        with self._starting:
+            while self._started < self.threads:
+                threading.Thread(
+                    target=_serve, args=(self._jobs, self._end), name=THREAD, daemon=True
+                ).start()
+                self._started += 1
         self._jobs.put(piece)
 
     def write(
@@ -165,43 +167,53 @@ class Piece:
         Fills a slot and enqueues its copy; gives the event of that.
     """
 
-    __slots__ = ("_done", "_event", "_failure", "_send", "dropped")
+    __slots__ = ("_claim", "_done", "_event", "_failure", "_send")
 
     def __init__(self, send: Callable[[], cl.Event]) -> None:
-        self.dropped = False
         self._send: Callable[[], cl.Event] | None = send
         self._event: cl.Event | None = None
         self._failure: BaseException | None = None
         # Lighter than a future: the threads of the staging share one interpreter.
-        self._done = threading.Lock()
+        self._claim, self._done = threading.Lock(), threading.Lock()
         self._done.acquire()
 
     def carry_out(self) -> None:
         """Send it, unless it was dropped."""
+        if self._claim.acquire(blocking=False):
+            self.carry_out_here()
+
+    def carry_out_here(self) -> None:
+        """Send it in the thread that may also drop it."""
         try:
-            if self._send is not None and not self.dropped:
+            if self._send is not None:
                 self._event = self._send()
         except BaseException as failure:
-            self._failure = failure
+            self._failure = failure  # raised again where somebody waits for it
         finally:
             self._send = None
             self._done.release()
 
-    def settled(self) -> cl.Event | None:
-        """Wait until no thread is at work on it; give the event of its copy, if there is one."""
+    def drop(self) -> cl.Event | None:
+        """Have it not sent, or else wait until it is; give the event of its copy, if any."""
+        if self._claim.acquire(blocking=False):
+            self._send = None
+        else:
+            self._wait()
+        return self._event
+
+    def _wait(self) -> None:
         # Not every system interrupts a lock that is waited for without a limit.
         while not self._done.acquire(timeout=LONGEST_DEAFNESS_S):
             pass
         self._done.release()
-        return self._event
 
     def result(self) -> cl.Event:
         """Wait until it is sent; give the event of its copy, or raise what failed."""
-        event = self.settled()
+        self._wait()
         if self._failure is not None:
             raise self._failure
-        assert event is not None  # noqa: S101 (who waits for a piece has not dropped it)
-        return event
+        assert self._event is not None  # noqa: S101 (who waits for a piece has not dropped it)
+        return self._event
 
 
 class Pieces:
@@ -265,9 +277,8 @@ class Pieces:
     def end(self) -> None:
         """Drop what was not begun, and wait for the rest, which reads memory of the caller's."""
         try:
-            for piece in self._sent:
-                piece.dropped = True
-            events = [piece.settled() for piece in self._sent]
+            # The last first, or threads would begin what is about to be dropped.
+            events = [piece.drop() for piece in reversed(self._sent)]
             finish_copy(*(event for event in events if event is not None))
         finally:
             self._sent.clear()

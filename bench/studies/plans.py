@@ -22,6 +22,7 @@ from clgraph.algorithms.communities.level import Levels
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.triangles.config import Merge
@@ -72,6 +73,11 @@ def _multi_search(graph: Graph, preset: str, device: Device) -> object:
     state = {"distances": cg.State(np.int32, fill=-1)}
     snippets = library_snippets("distances")
     return cg.MultiSearch(graph, state=state, **snippets, config=preset, device=device)
+
+
+def _lengths(graph: Graph, kind: str, device: Device) -> object:
+    searcher = WeightedSearcher(_weighted_as(graph, kind), device, "multi-search")
+    return searcher.distances(np.array([0]))
 
 
 def _totals(graph: Graph, method: str, device: Device) -> object:
@@ -296,6 +302,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, _, device: cg.ConnectedComponents(graph, device=device),
     ),
     Algorithm("multi-search", cg.MultiSearchConfig.presets(), _multi_search, ("kron", "arrows")),
+    Algorithm("lengths", ("uint32", "float64"), _lengths, ("kron", "arrows")),
     Algorithm(
         "all-pairs",
         ("multi-search", "bit-parallel", "single"),

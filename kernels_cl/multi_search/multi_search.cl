@@ -6,6 +6,7 @@
 <%namespace name="entries" file="/frontier/queue.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="queue" file="/search/queue.mako"/>
+<%namespace name="aside" file="/search/aside.mako"/>
 <%namespace name="levels" file="/search/levels.mako"/>
 <%namespace name="back" file="/search/back.mako"/>
 <%namespace name="all_edges" file="/search/all_edges.mako"/>
@@ -51,6 +52,9 @@ void multi_search(
     __global uint *all_offsets,                     // [groups, 2 n + 4] where levels are kept
     __global uint *all_visited,                     // [groups, words] where marks are used
     __global uint *all_stamps,                      // [groups, n] where all edges are read
+% if hooks.get("again"):
+    __global uint *all_aside,                       // [groups, 2, capacity]
+% endif
 % for state in states:
     __global ${state.ctype} *all_${state.known_as},     // [searches or groups, size], or [size]
     const ulong size_${state.name},
@@ -67,6 +71,9 @@ void multi_search(
     % if config.queued:
     __global uint *const queues = all_queues + group_index * capacity * ${1 if config.keep_levels else 2}u;
     ${queue.setup("queues")}
+    % if hooks.get("again"):
+    ${aside.setup("(all_aside + group_index * capacity * 2u)")}
+    % endif
     % else:
     __global uint *const stamps = all_stamps + group_index * n;
     ${all_edges.setup()}

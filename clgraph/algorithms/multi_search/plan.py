@@ -10,7 +10,13 @@ import numpy as np
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
 from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
-from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
+from clgraph.algorithms.multi_search.state import (
+    Given,
+    State,
+    as_sources,
+    check_name,
+    check_snippets,
+)
 from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
@@ -24,13 +30,17 @@ from clgraph.graph.arguments import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]
+__all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats"]
+
+# Levels for each vertex, where some are set aside: in turns that give it back it is in one level at
+# least, one gives none of the rest, and the first may have been left behind.
+TURNS = 4
 
 
 class MultiSearch(Plan):
@@ -57,6 +67,11 @@ class MultiSearch(Plan):
         Run by one work-item for each edge ``e`` from ``u``, in the frontier at distance ``level``,
         to ``v``. ``ENQ(v)`` puts a vertex into the next frontier; visit it once: ``FIRST(v)`` is
         true for exactly one caller per search, and never for its source.
+    exhausted, again : str, optional
+        What becomes of vertices that `visit` has put aside by ``ASIDE(v)``: when the frontier is
+        empty, the group runs `exhausted`, and then one work-item for each of them `again`, where
+        ``ENQ(v)`` puts it into the next frontier, ``ASIDE(v)`` leaves it aside, and nothing forgets
+        it. Such a turn counts as a level.
     back, back_vertex : str, optional
         A sweep from the last level to the first: `back` may ``SUM(x)`` at every edge out of ``u``,
         then `back_vertex` has the total in ``sum``. They keep the levels.
@@ -134,6 +149,8 @@ class MultiSearch(Plan):
         where: str | None = None,
         visit: str | None = None,
         post: str | None = None,
+        exhausted: str | None = None,
+        again: str | None = None,
         back: str | None = None,
         back_vertex: str | None = None,
         finalize: str | None = None,
@@ -157,6 +174,8 @@ class MultiSearch(Plan):
                 "where": where,
                 "visit": visit,
                 "post": post,
+                "exhausted": exhausted,
+                "again": again,
                 "back": back,
                 "back_vertex": back_vertex,
                 "finalize": finalize,
@@ -172,6 +191,12 @@ class MultiSearch(Plan):
             self.graph,
             keep_levels=bool(keep_levels) or "back_vertex" in self._hooks,
         )
+        self._sets_aside = "again" in self._hooks
+        if self._sets_aside and (self.config.keep_levels or not self.config.queued):
+            raise InvalidArgumentError(
+                "again needs a frontier and keeps no levels; leave keep_levels, back and "
+                "method='all-edges' out."
+            )
         self._visited = any("FIRST" in text or "SEEN" in text for text in self._hooks.values())
         self._compile()
         with self._counted():
@@ -246,6 +271,7 @@ class MultiSearch(Plan):
             keep_levels=self.config.keep_levels,
             visited=self._visited,
             stamps=not self.config.queued,
+            aside_entries=2 * self._capacity if self._sets_aside else 0,
         )
 
     @asking
@@ -305,8 +331,8 @@ class MultiSearch(Plan):
                 group_size=self.config.group_size,
                 most_groups=self._groups,
             )
-            n = self.graph.n
-            no_limit = self._max_levels is None
+            most = min(self.graph.n * (TURNS if self._sets_aside else 1), 2**32 - 1)
+            levels = most if self._max_levels is None else self._max_levels
             batch.run(
                 self._graph_args,
                 self._given_now(arguments or {}),
@@ -314,10 +340,10 @@ class MultiSearch(Plan):
                 limits=(
                     np.uint32(min(self.config.threshold, 2**32 - 1)),
                     np.uint32(self._capacity),
-                    np.uint32(n if self._max_levels is None else min(self._max_levels, n)),
+                    np.uint32(min(levels, most)),
                 ),
                 capacity=self._capacity,
-                must_end=no_limit or (self._max_levels or 0) > n,
+                must_end=most if self._max_levels is None or levels > most else None,
             )
         stats = MultiSearchStats(
             searches=int(chosen.size),
@@ -381,25 +407,3 @@ def _by_name(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidArgumentError(
             f"{what} is a {type(given).__name__}; pass a dict by the names that snippets use."
         ) from None
-
-
-def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
-    """Give vertex numbers as int64 [k], or say which of them is none."""
-    try:
-        given = np.asarray(sources)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
-        ) from None
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise InvalidArgumentError(
-            f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "
-            f"{given.shape} was given."
-        )
-    bad = np.flatnonzero((given < 0) | (given >= n)) if given.size else given
-    if bad.size:
-        raise InvalidArgumentError(
-            f"{name}[{bad[0]}]={given[bad[0]]} is not a vertex of this graph; it has {n} vertices, "
-            "numbered from 0."
-        )
-    return given.astype(np.int64)

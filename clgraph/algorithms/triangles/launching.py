@@ -63,7 +63,7 @@ class Counting:
 
     @property
     def probes(self) -> int | None:
-        """Elements that a run looks up in tables of bits, where it does."""
+        """Elements that a run looks up in tables of bits, where it does and is to count them."""
         return None
 
     @property

@@ -30,6 +30,7 @@ BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 17  # not less than the ranks that are packed
+LONG_ROW = 64  # edges of rows that a work-group is better for than a SIMD group
 TINY_ROW = 8  # edges of rows that as many lanes sort
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
@@ -151,6 +152,8 @@ class Orientation(StoredRows):
         [n], and uint16.
     vertices : Allocation
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
+    long_rows : int
+        Ranks before this one may have rows of more than `LONG_ROW`.
     ready : bool
         Whether the arrays have been filled.
     fills : int
@@ -165,6 +168,9 @@ class Orientation(StoredRows):
         n = graph.n
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
+        self.long_rows = n
+        if self.renamed:
+            self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)

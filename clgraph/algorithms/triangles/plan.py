@@ -144,10 +144,12 @@ class Triangles(Plan):
         """
         self._check(per, max_triangles)
         log, preparation = SweepLog(named=True), SweepLog(named=True)
-        count, values, work = 0, _nothing(per, self.graph), Work()
+        count, values, work = 0, None, Work()
         with self._turn() as turn:
             if self.simple.m:
                 count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
+            elif per != "total":
+                values = _nothing(per, self.graph)
         if self.simple.m:
             with self._lock:  # but not for the clock: probes are counted on the host
                 work = self._counting.work
@@ -347,10 +349,7 @@ class Triangles(Plan):
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
 
 
-def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:
-    return {
-        "total": None,
-        "vertex": np.zeros(graph.n, np.int64),
-        "edge": np.zeros(graph.m, np.uint32),
-        "list": np.zeros((0, 3), np.int64),
-    }[per]
+def _nothing(per: str, graph: Graph) -> NDArray[Any]:
+    if per == "list":
+        return np.zeros((0, 3), np.int64)
+    return np.zeros(graph.n, np.int64) if per == "vertex" else np.zeros(graph.m, np.uint32)

@@ -75,6 +75,20 @@ class Counting:
         """Put what was counted by rank in the order of the vertices."""
         return of_rank
 
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
+        raise NotImplementedError
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
+        raise NotImplementedError
+
+    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
+        """Count all triangles, filling `out` as ``per`` says."""
+        self.enqueue(log, per, out)
+        log.wait()
+        return self.total(per)
+
     def launch(
         self,
         log: SweepLog,

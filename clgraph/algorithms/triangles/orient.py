@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Orientation", "StoredRows", "faults"]
+__all__ = ["BUCKETS", "HeldRows", "Orientation", "StoredRows", "faults"]
 
 BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
@@ -81,12 +81,22 @@ def _program(device: Device, config: Resolved, takes: Mapping[str, Table]) -> Pr
     return load(device, "triangles/orient.cl", takes=arguments, **_parameters(config))
 
 
+class HeldRows(NamedTuple):
+    """An undirected graph that is on a device alone; its rows need not be sorted."""
+
+    n: int
+    m: int
+    max_degree: int  # or more
+    indptr: Allocation
+    indices: Allocation
+
+
 class StoredRows:
     """A graph's rows on one device, as they are stored: nothing is prepared.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or HeldRows
         Undirected, without self-loops and parallel edges.
     device : Device
         Where.
@@ -103,8 +113,8 @@ class StoredRows:
         True.
     """
 
-    def __init__(self, graph: Graph, device: Device, progress: Progress | None) -> None:
-        held = resident(graph, device, progress)
+    def __init__(self, graph: Graph | HeldRows, device: Device, progress: Progress | None) -> None:
+        held = graph if isinstance(graph, HeldRows) else resident(graph, device, progress)
         self.n, self.m, self.max_degree = graph.n, graph.m, graph.max_degree
         self.indptr, self.indices = held.indptr, held.indices
         self.ready = True
@@ -132,8 +142,8 @@ class Orientation(StoredRows):
 
     Parameters
     ----------
-    graph : Graph
-        Undirected, without self-loops and parallel edges.
+    graph : Graph or HeldRows
+        Undirected, without self-loops and parallel edges; sorted rows, if its own are walked.
     config : Resolved
         Order, group size and lanes.
     device : Device
@@ -161,7 +171,11 @@ class Orientation(StoredRows):
     """
 
     def __init__(
-        self, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+        self,
+        graph: Graph | HeldRows,
+        config: Resolved,
+        device: Device,
+        progress: Progress | None,
     ) -> None:
         super().__init__(graph, device, progress)
         memory = Memory(device)
@@ -169,7 +183,7 @@ class Orientation(StoredRows):
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
         self.long_rows = n
-        if self.renamed:
+        if self.renamed and not isinstance(graph, HeldRows):
             self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
@@ -260,9 +274,15 @@ class Orientation(StoredRows):
 
     @classmethod
     def of(
-        cls, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+        cls,
+        graph: Graph | HeldRows,
+        config: Resolved,
+        device: Device,
+        progress: Progress | None,
     ) -> Orientation:
         """Give the one that the graph keeps for this device and order, or a new one."""
+        if isinstance(graph, HeldRows):
+            return cls(graph, config, device, progress)
         kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
         key = (device, config.order)
         if key not in kept:

@@ -102,14 +102,26 @@ class OwnerCounting(TurnedCounting):
         self.declare_results(table, per)
         return table
 
-    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
-        """Count all triangles, filling `out` as ``per`` says."""
-        return self.run_owners(log, per, out, 0, self.turned.n)
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
+        self._enqueue_owners(log, per, out, 0, self.turned.n)
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
+        del per  # each triangle was met once, at its middle
+        return int(self.partial.read().sum())
 
     def run_owners(
         self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
+        self._enqueue_owners(log, per, out, first, end)
+        log.wait()
+        return self.total(per)
+
+    def _enqueue_owners(
+        self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
+    ) -> None:
         cleared = self._next.clear()
         log.add(cleared, cleared, name="clear")
         counter = 0
@@ -135,8 +147,6 @@ class OwnerCounting(TurnedCounting):
                     size=options.get("group_size"),
                 )
                 counter += 1
-        log.wait()
-        return int(self.partial.read().sum())
 
     def _phases(
         self, per: str, first: int, end: int

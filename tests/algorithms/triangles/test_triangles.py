@@ -457,7 +457,7 @@ def test_bitmap_probes_are_those_of_its_orientation(any_device):
 
 
 @pytest.mark.parametrize("config", ["auto", "bitmap"])
-def test_a_total_makes_no_arrays_on_the_host(config, pocl, monkeypatch):
+def test_a_total_makes_no_arrays_on_the_host(config, pocl):
     """What was not asked for, counts of vertices and edges or of probes, costs a run nothing."""
     graph = cg.generate.mesh(300, 300, seed=3)
     plan = cg.Triangles(graph, config=config, device=pocl)

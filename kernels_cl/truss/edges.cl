@@ -153,7 +153,7 @@ __kernel KERNEL void edges_keep(
     </%self:each_edge>
 }
 
-// Both places of edges with value 0, where a larger graph stores them.
+// Both places of edges with one value, where a larger graph stores them.
 __kernel KERNEL void edges_mark(
     __global const offset_t *restrict begins,   // [n]
     __global const uint *restrict outs,         // [n]
@@ -162,13 +162,14 @@ __kernel KERNEL void edges_mark(
     __global const uint *restrict rows,         // [m]
     __global const uint *restrict vertices,     // [n] by rank
     __global const uint *restrict values,       // [edges]
+    const uint wanted,
     __global const uint *restrict whole_indptr, // [n + 1]
     __global const uint *restrict whole_indices,    // ascending in each row
     __global uint *marks)                       // out, by place in whole_indices: 1, or as it was
 {
     ${lanes.setup()}
     <%self:each_edge>
-        if (values[number] == 0u) {
+        if (values[number] == wanted) {
             const uint a = VERTEX(u), b = VERTEX(rows[row + k]);
             const uint of_a = whole_indptr[a], of_b = whole_indptr[b];
             marks[of_a + lower_bound(whole_indices + of_a, whole_indptr[a + 1u] - of_a, b)] = 1u;

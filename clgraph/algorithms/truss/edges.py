@@ -72,9 +72,8 @@ class Edges:
         self._device, self._memory = device, memory
         traits = device.traits
         # Rows that are not sorted yet have to be.
-        order = "degree" if isinstance(graph, HeldRows) else None
         config = resolve(
-            TrianglesConfig(order=order),
+            TrianglesConfig(order="degree" if isinstance(graph, HeldRows) else None),
             traits,
             m=graph.m,
             max_degree=graph.max_degree,
@@ -203,8 +202,8 @@ class Edges:
         log.wait()
         return buckets.read()
 
-    def supported(self, log: SweepLog, least: int) -> int:
-        """Count stored edges of so many triangles at least, twice each edge, and wait."""
+    def tally(self, log: SweepLog, least: int) -> None:
+        """Enqueue what counts the edges of so many triangles at least, row by row."""
         vertices = self.graph.n + 1
         degrees, begins = (self._array(f"kept_{each}", vertices) for each in ("degrees", "begins"))
         if self._keeping is None:
@@ -214,11 +213,14 @@ class Edges:
         wanted = (self._turned.rows, self._turned.vertices, self.supports, np.uint32(least))
         self._sweeper.launch(log, self._kernels["tally"], *self._rows, *wanted, degrees)
         self._keeping.enqueue(log, degrees, begins)
+
+    def tallied(self, log: SweepLog) -> int:
+        """Wait for what `tally` counted: stored edges, twice each edge."""
         log.wait()
-        return int(self._keeping.total.read()[0])
+        return 0 if self._keeping is None else int(self._keeping.total.read()[0])
 
     def keep(self, log: SweepLog, least: int, rows: HeldRows) -> None:
-        """Enqueue what fills the graph of the edges that were counted as `supported`."""
+        """Enqueue what fills the graph of the edges that `tally` counted."""
         cursors, begins = (self._arrays[f"kept_{each}"] for each in ("degrees", "begins"))
         for target in (cursors, rows.indptr):
             copy(log, self._device, begins, target)
@@ -226,11 +228,14 @@ class Edges:
         arrays = (cursors, rows.indices)
         self._sweeper.launch(log, self._kernels["keep"], *self._rows, *wanted, *arrays)
 
-    def mark(self, log: SweepLog, values: Allocation, whole: Graph, marks: Allocation) -> None:
-        """Enqueue setting marks at both places of edges with value 0, where a graph stores them."""
+    def mark(
+        self, log: SweepLog, values: Allocation, wanted: int, whole: Graph, marks: Allocation
+    ) -> None:
+        """Enqueue setting marks at both places of edges with a value, where a graph stores them."""
         held = resident(whole, self._device)
         turned = self._turned
-        where = (turned.rows, turned.vertices, values, held.indptr, held.indices)
+        rows = (turned.rows, turned.vertices, values, np.uint32(wanted))
+        where = (*rows, held.indptr, held.indices)
         self._sweeper.launch(log, self._kernels["mark"], *self._rows, *where, marks)
 
     def lists(self, log: SweepLog) -> Incidence:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.algorithms.truss.narrowing import SHARES, Narrowing, Supports
-from clgraph.algorithms.truss.peeling import Peeled, Peeling
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
 from clgraph.engine.sweeps import SweepLog
 
@@ -54,7 +54,8 @@ class Greatest:
     """The search for the greatest truss of a graph whose edges' triangles are counted.
 
     A k is guessed from the supports; the graph that holds the trusses from there on is made on the
-    device, its triangles listed, and k bisected for in it. Where that graph has no such truss the
+    device, its triangles listed, and it is peeled level by level from that k on, or k bisected for
+    in it where the configuration says so. Where that graph has no such truss the
     guess is lowered, so the result is exact whatever the guess.
 
     Parameters
@@ -108,7 +109,7 @@ class Greatest:
             if k == LEAST_K or supports.kept(k) > edges_most:
                 continue
             parts["narrow"] = SweepLog()
-            edges, bound = self._narrowing.run(parts["narrow"], k, self.most)
+            edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most)
             log.add_all(parts["narrow"])
             if edges is not None:
                 if not edges.may_list():
@@ -142,18 +143,36 @@ class Greatest:
                 self._config, self._device, self._memory, edges.count, incidence, ABOVE - 1
             )
         peeling.incidence, self._peeling = incidence, peeling
-        k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, progress)
-        if k == bounds[0]:
+        tried: list[tuple[int, Peeled]] = []
+        low, numbers = bounds[0], 0
+        if self._config.search == "bisection":
+            # Who is left has got no number.
+            k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, progress)
+            peeled = [one for _, one in tried]
+        else:
+            peeled = [
+                peeling.run(
+                    log,
+                    lambda: peeling.begin(log, edges.supports),
+                    left=peeling.items,
+                    levels=(low + 1 - ABOVE, NO_LEVEL),
+                    progress=progress,
+                )
+            ]
+            k = numbers = peeled[0].level + ABOVE - 1
+        if k == low:
             return None
         marks = self._memory.allocate("greatest_truss", simple.m, np.uint32)
         event = marks.clear()
         log.add(event, event)
-        edges.mark(log, peeling.numbers, simple, marks)
+        edges.mark(log, peeling.numbers, numbers, simple, marks)
+        if numbers:
+            left = int(np.count_nonzero(peeling.numbers.read() == k))
         return Found(
             k,
             left,
             lambda: marks.read() != 0,
-            [one for _, one in tried],
+            peeled,
             [(each, one.left > 0) for each, one in tried],
             incidence.kind,
         )

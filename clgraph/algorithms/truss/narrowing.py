@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["SHARES", "Narrowing", "Supports"]
 
 # The least support of each bucket: exact below 2,048, then 128 to an octave.
-_OCTAVES = np.arange(BUCKETS - 2048)
-LEAST = np.concatenate([np.arange(2048), (128 + _OCTAVES % 128) << (_OCTAVES // 128 + 4)])
+EXACT = 2048
+_OCTAVES = np.arange(BUCKETS - EXACT)
+LEAST = np.concatenate([np.arange(EXACT), (128 + _OCTAVES % 128) << (_OCTAVES // 128 + 4)])
 # Of the edges, that a smaller graph may have; each is tried where that before holds nothing.
 SHARES = (1 / 8, 1 / 4, 1 / 2)
-STEADY = 0.9  # of the edges of a smaller graph; where more stay, another count is not
+STEADY = 0.9  # of the edges of a smaller graph; where more stay it is not made smaller still
+FEW_TRIANGLES = 1 << 22  # are listed in the time of another count
 
 
 class Supports:
@@ -74,15 +76,17 @@ class Narrowing:
     def __init__(self, whole: Edges, device: Device, memory: Memory) -> None:
         self._whole = whole
         self._device, self._memory = device, memory
-        self._smaller: list[Edges] = []
+        self._smaller: list[tuple[HeldRows, Edges]] = []
 
-    def run(self, log: SweepLog, k: int, most: int) -> tuple[Edges | None, int]:
+    def run(self, log: SweepLog, supports: Supports, k: int, most: int) -> tuple[Edges | None, int]:
         """Narrow the graph to what may be in trusses from a k on.
 
         Parameters
         ----------
         log : SweepLog
             Where launches are noted.
+        supports : Supports
+            Of the whole graph.
         k, most : int
             The least that is wanted; no truss is of more than the other.
 
@@ -93,11 +97,13 @@ class Narrowing:
         """
         edges = self._whole
         for level in count():
-            m = edges.supported(log, k - 2)
+            edges.tally(log, k - 2)
+            # Where buckets are exact they tell what to allocate without a wait.
+            m = 2 * supports.kept(k) if k - 2 < EXACT else edges.tallied(log)
             if m < k * (k - 1):
                 return None, most
-            smaller = self._held(level, m)
-            edges.keep(log, k - 2, smaller.graph)
+            rows, smaller = self._held(level, m)
+            edges.keep(log, k - 2, rows)
             edges = smaller
             edges.fill(log, anew=True)
             supports = Supports(edges.histogram(log))
@@ -105,13 +111,14 @@ class Narrowing:
             most = supports.bound(most)
             if most < k:
                 return None, most
-            if supports.kept(k) >= STEADY * edges.count:
+            steady = supports.kept(k) >= STEADY * edges.count
+            if steady or edges.triangles <= FEW_TRIANGLES:
                 break
         return edges, most
 
-    def _held(self, level: int, m: int) -> Edges:
+    def _held(self, level: int, m: int) -> tuple[HeldRows, Edges]:
         """Give what counts so many stored edges: what did before, if they were as many."""
-        if level >= len(self._smaller) or self._smaller[level].graph.m != m:
+        if level >= len(self._smaller) or self._smaller[level][0].m != m:
             del self._smaller[level:]
             n, max_degree = self._whole.graph.n, self._whole.graph.max_degree
             rows = HeldRows(
@@ -121,5 +128,5 @@ class Narrowing:
                 self._memory.allocate("kept_pointers", n + 1, np.uint32),
                 self._memory.allocate("kept_neighbours", m, np.uint32),
             )
-            self._smaller.append(Edges(rows, self._device, self._memory))
+            self._smaller.append((rows, Edges(rows, self._device, self._memory)))
         return self._smaller[level]

@@ -92,7 +92,7 @@ def bisected(
 
     peeling.begin(log, supports)
     save()
-    probes = []
+    probes: list[tuple[int, Peeled]] = []
     (low, most), left = bounds, peeling.items
     high = min(int(most_k(left)), most) + 1
     while high - low > 1:

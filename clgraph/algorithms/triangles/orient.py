@@ -183,7 +183,9 @@ class Orientation(StoredRows):
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
         self.long_rows = n
-        if self.renamed and not isinstance(graph, HeldRows):
+        if self.renamed and isinstance(graph, HeldRows):
+            self.long_rows = min(n, graph.m // (LONG_ROW + 1))
+        elif self.renamed:
             self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)

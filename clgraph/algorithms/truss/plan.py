@@ -291,8 +291,11 @@ class Truss(StaysHere):
         peeling = self._listed(log, parts)
         if peeling is None:
             left = edges.count if k is None or k == LEAST_K else 0
-            known = np.full(simple.m, LEAST_K if left else 0, np.uint32)
-            read = partial(np.asarray, known if k is None and not greatest else known > 0)
+            read: Callable[[], NDArray[Any]]
+            if k is None and not greatest:
+                read = partial(np.full, simple.m, LEAST_K, np.uint32)
+            else:
+                read = partial(np.full, simple.m, bool(left))
             return Found(LEAST_K if k is None else None, left, self._stored(read))
         if k is None and not (greatest and self._bisects()):
             return self._all(log, peeling, greatest=greatest, told=told)

@@ -274,6 +274,7 @@ class Resolved:
     lanes: int
     wide_offsets: bool
     max_degree: int
+    rows: str = "csr"
 
     @property
     def renamed(self) -> bool:
@@ -302,7 +303,13 @@ class Resolved:
 
 
 def resolve(
-    config: TrianglesConfig, traits: DeviceTraits, *, m: int, max_degree: int, group_size: int
+    config: TrianglesConfig,
+    traits: DeviceTraits,
+    *,
+    m: int,
+    max_degree: int,
+    group_size: int,
+    rows: str = "csr",
 ) -> Resolved:
     """Fill what is open, from the graph and the device.
 
@@ -316,6 +323,8 @@ def resolve(
         Stored edges, and the greatest degree.
     group_size : int
         Work-items in a work-group where none are asked for.
+    rows : {"csr", "blocks"}
+        How they lie in memory.
 
     Returns
     -------
@@ -342,7 +351,7 @@ def resolve(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )
     shape = (size, traits.lanes, m >= 2**32, max_degree)
-    return Resolved(chosen, order, config.cover, config.counters, *shape)
+    return Resolved(chosen, order, config.cover, config.counters, *shape, rows)
 
 
 def _order(config: TrianglesConfig, max_degree: int) -> Order:

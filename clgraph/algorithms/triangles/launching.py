@@ -28,7 +28,7 @@ __all__ = ["Counting", "Step", "TurnedCounting"]
 CPU_LAUNCH_EDGES = 1 << 21  # a launch of a CPU's, after which Ctrl-C is answered
 GROUPS_PER_UNIT = 8  # where the number of resident work-items is unknown
 MOST_GROUPS_PER_UNIT = 32
-SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "cover", "counts", "way")
+SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "cover", "counts", "way", "rows")
 
 
 class Step(NamedTuple):

@@ -68,12 +68,11 @@ class RowCounting(Counting):
     def declare(self, name: str, per: str) -> Table:
         """Declare what a kernel takes."""
         table, rows = Table(), self.rows
-        table.held("offset_t", "indptr", lambda: rows.indptr, "[n + 1]")
-        table.held("uint", "indices", lambda: rows.indices, "[m] ascending in each row")
+        rows.declare_stored(table)
         table.given("uint", "first", "rows from `first` to `end`")
         table.given("uint", "end")
         if name != "triangles_rows" or per == "edge" or self._width > 1:
-            table.number("offset_t", "m", offsets_dtype(rows.m).type(rows.m))
+            table.number("offset_t", "m", offsets_dtype(rows.m).type(rows.entries))
         table.given("uint", "anew", "whether partial sums begin here")
         note = "[SIMD groups] in/out: what is added up"
         table.held("ulong", "partial", lambda: self.partial, note, "write")

@@ -16,7 +16,7 @@ from clgraph.device import load
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
-from clgraph.primitives.launches import Run
+from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Edges", "Scan"]
+__all__ = ["Edges"]
 
 KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark")
 
@@ -98,9 +98,8 @@ class Edges:
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
         self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
-        self._numbering = Scan(device, memory, graph.n)
-        self._listing: Scan | None = None
-        self._keeping: Scan | None = None
+        self._scan = Scan(device, np.uint32)
+        self._tallied: Allocation | None = None
         self.triangles = 0
         self._arrays: dict[str, Allocation] = {}
         self._pending, self._begun = False, -1  # whether a fill is to be finished, and which
@@ -158,7 +157,7 @@ class Edges:
         if anew or not turned.ready:
             turned.ready = False
             turned.fill(log)
-        self._numbering.enqueue(log, turned.outs, self._firsts)
+        self._scan.enqueue(log, turned.outs, self.graph.n, self._firsts)
         for array in (self._placed, self.supports):
             event = array.clear()
             log.add(event, event)
@@ -206,18 +205,16 @@ class Edges:
         """Enqueue what counts the edges of so many triangles at least, row by row."""
         vertices = self.graph.n + 1
         degrees, begins = (self._array(f"kept_{each}", vertices) for each in ("degrees", "begins"))
-        if self._keeping is None:
-            self._keeping = Scan(self._device, self._memory, vertices)
         event = degrees.clear()
         log.add(event, event)
         wanted = (self._turned.rows, self._turned.vertices, self.supports, np.uint32(least))
         self._sweeper.launch(log, self._kernels["tally"], *self._rows, *wanted, degrees)
-        self._keeping.enqueue(log, degrees, begins)
+        self._tallied = self._scan.enqueue(log, degrees, vertices, begins)
 
     def tallied(self, log: SweepLog) -> int:
         """Wait for what `tally` counted: stored edges, twice each edge."""
         log.wait()
-        return 0 if self._keeping is None else int(self._keeping.total.read()[0])
+        return 0 if self._tallied is None else int(self._tallied.read()[0])
 
     def keep(self, log: SweepLog, least: int, rows: HeldRows) -> None:
         """Enqueue what fills the graph of the edges that `tally` counted."""
@@ -245,9 +242,7 @@ class Edges:
         """
         total = 3 * self.triangles
         begins = self._array("list_begins", self.count + 1)
-        if self._listing is None:
-            self._listing = Scan(self._device, self._memory, self.count + 1)
-        self._listing.enqueue(log, self.supports, begins)
+        self._scan.enqueue(log, self.supports, self.count + 1, begins)
         sides = self._array("triangle_sides", 2 * max(total, 1))
         if total:
             cursors = self._array("list_cursors", self.count + 1)
@@ -282,37 +277,3 @@ class Edges:
         chosen = (np.uint32(values is None), values or self.supports, self._placed)
         self._sweeper.launch(log, self._kernels["scatter"], *self._rows, *chosen)
         self._turned.spread(log, self._placed, target)
-
-
-class Scan:
-    """Exclusive sums of the first `n` elements of arrays, which nobody waits for.
-
-    Attributes
-    ----------
-    total : Allocation
-        uint32 [1]: the sum of all.
-    """
-
-    def __init__(self, device: Device, memory: Memory, n: int) -> None:
-        self._run = run = Run(device, n)
-        program = run.load("primitives/scan.cl", "uint")
-        self._kernels = [program.kernel(f"scan_{step}") for step in ("fold", "totals", "apply")]
-        self._totals = memory.allocate("scan_totals", run.groups, np.uint32)
-        self.total = memory.allocate("scan_total", 1, np.uint32)
-        self._bounds = (run.index(n), run.index(run.chunk))
-
-    def enqueue(self, log: SweepLog, values: Allocation, scanned: Allocation) -> None:
-        """Enqueue the sums of an array."""
-        run, bounds, totals = self._run, self._bounds, self._totals
-        for kernel, groups, arguments in zip(
-            self._kernels,
-            (run.groups, 1, run.groups),
-            (
-                (values, *bounds, totals),
-                (totals, np.uint32(run.groups), self.total),
-                (values, *bounds, totals, scanned),
-            ),
-            strict=True,
-        ):
-            event = kernel.launch(groups * run.group_size, run.group_size, *arguments)
-            log.add(event, event)

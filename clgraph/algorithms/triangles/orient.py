@@ -205,10 +205,11 @@ class Orientation(StoredRows):
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
         self.long_rows = n
-        if self.renamed and isinstance(graph, (BlockRows, HeldRows)):
-            self.long_rows = min(n, graph.m // (LONG_ROW + 1))
-        elif self.renamed:
-            self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
+        if self.renamed:
+            if isinstance(graph, Graph):
+                self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
+            else:
+                self.long_rows = min(n, graph.m // (LONG_ROW + 1))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)

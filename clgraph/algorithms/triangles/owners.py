@@ -26,7 +26,7 @@ __all__ = ["OwnerCounting"]
 TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
 # Lanes that walk one row side by side; those of tables of bits; those of counts of vertices.
 STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
-CHUNK = 32  # owners that a SIMD group claims at a time
+CHUNK = 16  # owners that a SIMD group claims at a time
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
 # Of owners from packed rows, not fewer than ranks that may be bits; owners before so many are

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.algorithms.truss.narrowing import SHARES, Narrowing, Supports
+from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing, Supports
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
 from clgraph.engine.sweeps import SweepLog
@@ -99,10 +99,12 @@ class Greatest:
         simple: Graph,
         progress: Progress | None,
     ) -> Found | None:
-        """Search; None where a smaller graph would not be much smaller, or its lists do not fit."""
+        """Search; None where a smaller graph would not pay, or its lists do not fit."""
         whole = self._edges
         supports = Supports(whole.histogram(log))
         self.most = supports.bound(simple.max_degree + 1)
+        if supports.triangles <= FEW_TRIANGLES:
+            return None
         for share in SHARES:
             edges_most = share * whole.count
             k = min(supports.least(edges_most), self.most)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device, Memory
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["SHARES", "Narrowing", "Supports"]
+__all__ = ["FEW_TRIANGLES", "SHARES", "Narrowing", "Supports"]
 
 # The least support of each bucket: exact below 2,048, then 128 to an octave.
 EXACT = 2048
@@ -36,9 +36,15 @@ class Supports:
     ----------
     buckets : array
         Edges of each bucket; of support 0 none.
+
+    Attributes
+    ----------
+    triangles : int
+        Not more than there are, nor much fewer.
     """
 
     def __init__(self, buckets: NDArray[np.uint32]) -> None:
+        self.triangles = int(buckets.astype(np.int64) @ LEAST) // 3
         self._at_least = np.cumsum(buckets[::-1], dtype=np.int64)[::-1]
 
     def kept(self, k: int) -> int:

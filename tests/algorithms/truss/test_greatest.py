@@ -39,6 +39,7 @@ def test_the_greatest_truss_whatever_is_guessed(shares, search, device, monkeypa
     """KT-04: guesses that are too high, too low, and none; a second run is as the first."""
     monkeypatch.setattr(greatest, "SHARES", shares)
     monkeypatch.setattr(narrowing, "FEW_TRIANGLES", 100)
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
     narrowed = []
     for name, make in GRAPHS.items():
         given = cg.Truss(make(), device=device, clean=True).simple
@@ -55,10 +56,17 @@ def test_the_greatest_truss_whatever_is_guessed(shares, search, device, monkeypa
     assert ("clique" in narrowed) == bool(shares)
 
 
-def test_a_smaller_graph_has_fewer_triangles_to_list(pocl):
-    """Of a clique in a large sparse graph its triangles are listed, and few others."""
+def test_a_smaller_graph_has_fewer_triangles_to_list(pocl, monkeypatch):
+    """Of a clique in a large sparse graph its triangles are listed, and few others.
+
+    Where there are few in all, listing them takes no longer than making a smaller graph.
+    """
     graph = sparse_and_clique(2000, 30_000, 30, 2)
     plan = cg.Truss(graph, device=pocl)
+    whole = plan.run(greatest=True)
+    assert (whole.max_k, whole.stats.triangles) == (30, cg.triangle_count(graph, device=pocl))
+    assert "narrow" not in whole.stats.parts
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", whole.stats.triangles - 1)
     found = plan.run(greatest=True)
     assert found.max_k == 30
     bisecting = cg.Truss(graph, config=cg.TrussConfig(search="bisection"), device=pocl)
@@ -80,6 +88,7 @@ def test_bounds_by_supports():
         kept = (values[None] >= ks[:, None] - 2).sum(axis=1)
         fits = ks[kept >= ks * (ks - 1) // 2].max(initial=2)
         assert supports.bound(2**31) == fits
+        assert values.sum() // 3 * 0.9 <= supports.triangles <= values.sum() // 3
         assert supports.bound(2) == 2
         np.testing.assert_array_equal([supports.kept(k) for k in ks.tolist()], kept)
         for edges in (0, 10, 2500, 5000):

@@ -233,12 +233,12 @@ def fresh_graph():
 
 
 def tiny_graph():
-    """A triangle, a tail and a vertex alone: calls take as long as they must, to repeat them often.
+    """A triangle and a tail: calls take as long as they must, to repeat them often.
 
     What a call does for each plan, run, launch or array it does for this graph as for a large one.
     """
-    src, dst = np.array([0, 1, 2, 2, 3, 3]), np.array([1, 2, 0, 3, 4, 4])
-    return cg.from_edges(src, dst, np.arange(1, 7, dtype=np.int32), n=6)
+    src, dst = np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3])
+    return cg.from_edges(src, dst, np.arange(1, 5, dtype=np.int32), n=4)
 
 
 @cache

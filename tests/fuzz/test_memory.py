@@ -150,7 +150,8 @@ def test_runs_leave_nothing(name, pocl, effort, ends, record_property):
     gc.collect()
     record_property("runs", 2 * half)
     record_property("growth_bytes", int(added.sum()))
-    assert pocl.ledger.used_bytes == used
+    # What follows changes of a graph gives memory back when that shrinks.
+    assert pocl.ledger.used_bytes <= used
     assert stays(added, half), added
 
 

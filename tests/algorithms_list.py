@@ -153,7 +153,9 @@ ALGORITHMS = {
         lambda r: r.mask,
     ),
     "pagerank": Algorithm(plan(cg.PageRank), whole, lambda r: r.ranks),
-    "hits": Algorithm(call(cg.hits, weights=False, tol=1e-3), called_whole, lambda r: r.authorities),
+    "hits": Algorithm(
+        call(cg.hits, weights=False, tol=1e-3), called_whole, lambda r: r.authorities
+    ),
     "spanning-forest": Algorithm(plan(cg.SpanningForest), whole, lambda r: r.edges),
     "independent-set": Algorithm(
         lambda graph, device: cg.IndependentSet(graph.symmetrized(), device=device),

@@ -28,6 +28,9 @@ def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device
     (overlap,) = (case for case in cases if case["case"] == "overlap")
     for name in ("copy", "kernel", "in_turn", "overlapping"):
         assert min(overlap[f"{name}_ms"]) > 0
+    in_turn, overlapping = (overlap["device"][name] for name in ("in_turn", "overlapping"))
+    assert in_turn["both_ms"] == 0 < in_turn["copies_ms"]
+    assert overlapping["copies_ms"] >= overlapping["both_ms"] >= 0
     assert [case["length"] for case in cases if case["case"] == "random"] == [3000, 6000] * 2
     printed = capsys.readouterr().out
     assert "GB/s" in printed

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Pieces", "Staging"]
 
 SLOT_BYTES = 8 << 20  # of 4 MiB an H200 host fills 19 GB/s with 8 threads, of 8 MiB 29
+LEAST_PIECE_BYTES = 1 << 20  # a thread takes as long to begin one as to fill half of it
 # Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
 MOST_THREADS = 8
@@ -65,6 +66,11 @@ class Staging:
         self._free: SimpleQueue[tuple[Pinned | None, cl.Event | None]] = SimpleQueue()
         for _ in range(SLOTS_PER_THREAD * max(self.threads, 1)):
             self._free.put((None, None))
+
+    def piece_bytes(self, size_bytes: int) -> int:
+        """Give how long pieces of so many bytes are at most, so that all threads have some."""
+        share = -(-size_bytes // max(self.threads, 1))
+        return min(max(share, LEAST_PIECE_BYTES), self.slot_bytes)
 
     @contextlib.contextmanager
     def pieces(self, queue: cl.CommandQueue) -> Iterator[Pieces]:

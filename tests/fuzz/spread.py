@@ -8,6 +8,7 @@ add up. When the time is over, or at Ctrl-C, all end and what they tried is kept
 """
 
 import argparse
+import itertools
 import os
 import queue
 import signal
@@ -35,7 +36,8 @@ def main(arguments=None):
         seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
         jobs = [[*asked.tests, "--seed", str(seed)] for seed in seeds]
     else:
-        options = asked.tests[asked.tests.index(first_option(asked.tests)) :]
+        options = itertools.dropwhile(lambda word: not word.startswith("-"), asked.tests)
+        options = list(options)
         jobs = [[name, *options] for name in ordered(collected(asked.tests), asked.first)]
     cores = sorted(os.sched_getaffinity(0))
     width = max(len(cores) // asked.processes, 1)
@@ -61,10 +63,6 @@ def parsed(arguments):
     add("--ledger", type=Path, required=True, help="the record to add to")
     add("tests", nargs="+", help="tests, then options for pytest")
     return parser.parse_args(arguments)
-
-
-def first_option(tests):
-    return next((word for word in tests if word.startswith("-")), None)
 
 
 def collected(tests):

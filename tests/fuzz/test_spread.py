@@ -93,17 +93,8 @@ def test_seeds_get_a_process_each(tmp_path):
     """All tests in each, with a seed that follows the one before."""
     file = tmp_path / "ledger.json"
     chosen = ["-k", "test_mutated_files and csv", "--inputs", "7"]
-    arguments = [
-        "--seeds",
-        "2",
-        "--first-seed",
-        "50",
-        "--ledger",
-        str(file),
-        "--",
-        COUNTED,
-        *chosen,
-    ]
+    seeds = ["--seeds", "2", "--first-seed", "50"]
+    arguments = [*seeds, "--ledger", str(file), "--", COUNTED, *chosen]
     assert spread.main(arguments) == 0
     assert [found["asked"]["seed"] for found in ledger.load(file)] == [50, 51]
     assert ledger.sums(ledger.load(file))["test_mutated_files"]["sum"] == 14

@@ -4,7 +4,8 @@
 graphs small enough for a CPU. First the contents of smaller graphs are compared with what NumPy
 finds of the same batches; if they differ, nothing is timed. Batches are on the device, edges that
 the graph has not, with the check for duplicates; each is inserted and then deleted. Primitives are
-given as shares of the bandwidth of a copy, by bytes that a pass must move.
+given as shares of the bandwidth of a copy, by bytes that a pass must move. ``--plot rates.svg``
+draws rates by size of the batch, of this run or, with ``--record RECORD.json``, of an earlier one.
 """
 
 from __future__ import annotations
@@ -266,7 +267,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--plot", type=Path, help="picture of rates by size of the batch")
+    parser.add_argument("--record", type=Path, help="record to draw, instead of a run")
     args = parser.parse_args(argv)
+    if args.record is not None:
+        draw_rates(json.loads(args.record.read_text("utf-8")), args.plot)
+        return 0
     device = clgraph.device(args.device)
     record: dict[str, Any] = machine.head_of("dynamic", device) | {
         "scale": args.scale,
@@ -297,7 +303,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print_tables(record)
+    if args.plot is not None:
+        draw_rates(record, args.plot)
     return 0
+
+
+def draw_rates(record: dict[str, Any], path: Path) -> None:
+    """Draw million edges a second by edges of a batch, in and out, with the bars beside them."""
+    import matplotlib as mpl  # noqa: PLC0415 - optional
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    for name, figures in record["graphs"].items():
+        found = sorted((t["edges"], t) for key, t in figures.items() if key.endswith(" auto"))
+        color = None
+        for way, style in (("insert", "o-"), ("delete", "o:")):
+            rates = [times["edges"] / times[f"{way}_ms"] / 1e3 for _, times in found]
+            sizes = [edges for edges, _ in found]
+            (line,) = axes.loglog(sizes, rates, style, color=color, label=f"{name}, {way}")
+            color = line.get_color()
+        bars = BARS[name]
+        axes.loglog([10**d for d in bars], list(bars.values()), "_", color=color, markersize=16)
+    axes.set(xlabel="edges of a batch", ylabel="million edges a second", title=record["device"])
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
 
 
 def print_tables(record: dict[str, Any]) -> None:

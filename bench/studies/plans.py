@@ -22,6 +22,7 @@ from clgraph.algorithms.communities.level import Levels
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.triangles.config import Merge
@@ -72,6 +73,11 @@ def _multi_search(graph: Graph, preset: str, device: Device) -> object:
     state = {"distances": cg.State(np.int32, fill=-1)}
     snippets = library_snippets("distances")
     return cg.MultiSearch(graph, state=state, **snippets, config=preset, device=device)
+
+
+def _lengths(graph: Graph, kind: str, device: Device) -> object:
+    searcher = WeightedSearcher(_weighted_as(graph, kind), device, "multi-search")
+    return searcher.distances(np.array([0]))
 
 
 def _totals(graph: Graph, method: str, device: Device) -> object:
@@ -188,7 +194,16 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
         return changing.insert_edges(*ends)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
-        return [*searches, cg.ConnectedComponents(changing)]
+        weighted = cg.DynamicGraph(graph, weights="f4", device=device)
+        hops = {"hops": cg.State("int32", fill=-1)}
+        visit = "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }"
+        return [
+            *searches,
+            cg.ConnectedComponents(changing),
+            cg.SSSP(weighted, predecessors=True),
+            cg.MultiSearch(changing, state=hops, visit=visit),
+            *((cg.Triangles(changing).run("vertex"),) if not graph.directed else ()),
+        ]
     if what == "supports":
         supports = cg.dynamic.EdgeSupports(changing)
         for name in ("supports_count", "batch_pack"):
@@ -296,6 +311,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, _, device: cg.ConnectedComponents(graph, device=device),
     ),
     Algorithm("multi-search", cg.MultiSearchConfig.presets(), _multi_search, ("kron", "arrows")),
+    Algorithm("lengths", ("uint32", "float64"), _lengths, ("kron", "arrows")),
     Algorithm(
         "all-pairs",
         ("multi-search", "bit-parallel", "single"),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
+from clgraph.algorithms.multi_search.plan import MultiSearch
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.cluster.devices import checked_devices
 from clgraph.device.staying import StaysHere
 from clgraph.errors import InvalidArgumentError

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from bench.report import docs
 from bench.studies import mining
 
 
@@ -35,3 +36,23 @@ def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device
     printed = capsys.readouterr().out
     assert "GB/s" in printed
     assert "energy" in printed or "skipped" in str(cases)
+
+
+def test_the_recorded_runs_meet_the_bars():
+    """Issue: kernels on an H200, with and without a hundredfold length, and PoCL on two cores."""
+    cases = json.loads((docs.RESULTS / "h200-20261123-mining.json").read_text("utf-8"))["cases"]
+    auto = [case for case in cases if case.get("variant") == "auto"]
+    published = {(c["set"], c["trace"]): c for c in auto if c["case"] == "published"}
+    assert set(published) == {(name, trace) for name in mining.SETS for trace in (1, 2, 3, 4)}
+    for (name, _), case in published.items():
+        assert case["kernel_ms_median"] <= {"I": 2.0, "II": 150.0}[name]
+    for name in mining.SETS:
+        random = {c["length"]: c for c in auto if (c["case"], c["set"]) == ("random", name)}
+        longest = random[mining.LONG]["kernel_ms_median"]
+        assert longest < 2 * random[mining.SHORT]["kernel_ms_median"]
+    (energy,) = (case for case in cases if case["case"] == "energy")
+    assert energy["joules_per_run"] > 0
+    record = docs.RESULTS / "pocl-20261123-mining-reference.json"
+    ratios = {c["set"]: c["ratio"] for c in json.loads(record.read_text("utf-8"))["cases"]}
+    assert set(ratios) == set(mining.SETS)
+    assert min(ratios.values()) >= 20

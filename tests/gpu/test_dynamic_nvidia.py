@@ -65,3 +65,53 @@ def test_a_batch_that_is_all_one_row(gpu):
     assert graph.insert_edges(0 * targets + 1, targets, regime="rows").new == n - 1
     assert graph.delete_edges(targets, 0 * targets, regime="rows").gone == n - 1
     assert graph.m == 2 * (n - 2) + 1
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_algorithms_read_blocks(gpu, directed, monkeypatch):
+    """What is found in blocks, before and after batches, is what is found in packed rows."""
+    make = cg.generate.rmat if directed else cg.generate.kron
+    start = make(14, seed=3)
+    sources = np.repeat(np.arange(start.n), start.degrees)
+    weights = (1 + (sources + start.indices) % 97).astype(np.int32)  # as heavy there as back
+    start = cg.Graph(start.indptr, start.indices, weights, directed=directed)
+    graph = cg.DynamicGraph(start, device=gpu)
+    hops = {
+        "state": {"hops": cg.State("int32", fill=-1)},
+        "init": "if (lid == 0) hops[src] = 0;",
+        "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+    }
+
+    def plans(of):
+        triangles = (
+            []
+            if directed
+            else [
+                cg.Triangles(of, device=gpu, config=config)
+                for config in ("auto", cg.TrianglesConfig(order="id"))
+            ]
+        )
+        return (
+            [cg.BFS(of, device=gpu), cg.MultiSearch(of, device=gpu, **hops)],
+            [cg.SSSP(of, device=gpu, config=name) for name in ("auto", "near-far", "self-tuning")],
+            triangles,
+        )
+
+    def answers(made):
+        (search, several), by_weight, triangles = made
+        found = [search.run(5).distances, several.run([5, 9, 77])["hops"]]
+        found += [one.run(5).distances for one in by_weight]
+        found += [one.run("vertex").values for one in triangles]
+        return found + [one.run().count for one in triangles]
+
+    here = plans(graph)
+    rng = np.random.default_rng(4)
+    for _ in range(2):
+        wanted = answers(plans(graph.to_graph()))
+        with monkeypatch.context() as patch:
+            patch.setattr(cg.DynamicGraph, "to_graph", None)
+            for one, other in zip(answers(here), wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
+        u, v = rng.integers(0, graph.n, (2, 20_000))
+        graph.insert_edges(u[u != v], v[u != v], (1 + (u + v)[u != v] % 97).astype(np.int32))
+        graph.delete_edges(*rng.integers(0, graph.n, (2, 20_000)))

@@ -1,9 +1,12 @@
 """Mining invariants on a real NVIDIA card: equal to the reference, streamed and pinned."""
 
+import gc
+
 import numpy as np
 import pytest
 from traces import broken_at_the_end
 
+from bench.studies import mining
 from clgraph.algorithms.invariants import (
     InvariantMiner,
     MiningConfig,
@@ -95,3 +98,26 @@ def test_a_trace_four_times_the_device_memory(gpu, monkeypatch):
             result = plan.run(given)
         assert result.text() == expected
         assert not result.stats.kept
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("kind", ["pageable", "pinned"])
+def test_copies_run_beside_kernels_unless_they_are_to_go_in_turn(kind, limited, gpu, monkeypatch):
+    """Checklist 20: by the clock of the device, more than half of the time that copies take."""
+    trace = published_trace(mining.OVERLAP_TRACE, 4_000_000)
+    trace = trace.chosen(trace.numeric.names[: mining.OVERLAP_ROWS])
+    size = 4 * mining.OVERLAP_ROWS * trace.length
+    trace = trace.pinned(gpu) if kind == "pinned" else trace
+    if limited:
+        gc.collect()
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(gpu.ledger.used_bytes + 3 * size // 4))
+    shares = {}
+    for ahead in (0, 2):
+        config = MiningConfig(chunk_bytes=size // mining.OVERLAP_PARTS, ahead=ahead)
+        plan = InvariantMiner(
+            mining.OVERLAP_TEMPLATES[True], inference=False, config=config, device=gpu
+        )
+        assert plan.run(trace).stats.kept != limited
+        shares[ahead] = mining.on_the_device(gpu, plan, trace)["share"]
+    assert shares[0] == 0
+    assert shares[2] > 0.5, shares

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
+from clgraph.algorithms.invariants.trace import WORD_BITS
 from clgraph.device import Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
@@ -17,20 +18,19 @@ from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.config import MiningConfig
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory.staging import Pieces, Staging
+    from clgraph.device.memory.staging import Piece, Pieces, Staging
 
 __all__ = ["Chunk", "Chunks"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
-FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
+FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
 
@@ -62,6 +62,9 @@ class Chunk:
         64.
     number : int
         Which part of the traces it is.
+    copy_ahead : callable
+        To be called when a kernel that reads the rows has been launched: enqueues copies of later
+        parts, which run beside it.
     """
 
     buffer: Any
@@ -69,6 +72,7 @@ class Chunk:
     first: int
     elements: int
     number: int
+    copy_ahead: Callable[[], object] = bool
 
 
 @dataclass(slots=True)
@@ -78,7 +82,7 @@ class Sent:
     buffer: Allocation
     rows: NDArray[np.bool_]
     events: list[cl.Event] = field(default_factory=list)
-    staged: list[Future[cl.Event]] = field(default_factory=list)
+    staged: list[Piece] = field(default_factory=list)
 
 
 class Chunks:
@@ -110,7 +114,9 @@ class Chunks:
     -----
     Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
     Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
-    rows by the thread that mines, out of others by threads that stage them. Where the device
+    rows by the thread that mines, out of others by threads that stage them. The last of those ahead
+    is enqueued behind the launch that mines a part, so that there is a copy to run beside every
+    kernel however short copies are beside what the host does between. Where the device
     computes on the host's own memory and a trace is prepared for it, nothing is copied at all.
     """
 
@@ -156,11 +162,12 @@ class Chunks:
 
     def _cut(self) -> list[Span]:
         spans: list[Span] = []
+        first = FIRST_INSTANTS // (1 if self.kind == NUMERIC else WORD_BITS)
         for number, trace in enumerate(self.traces):
             begin, length = 0, trace.elements(self.kind)
             while begin < length:
                 short = not spans and not self.in_place
-                size = min(self._chunk, FIRST_ELEMENTS) if short else self._chunk
+                size = min(self._chunk, first) if short else self._chunk
                 spans.append(Span(number, begin, min(begin + size, length)))
                 begin += size
         return spans
@@ -207,17 +214,23 @@ class Chunks:
         pieces: Pieces | None,
     ) -> Iterator[Chunk]:
         coming: dict[int, Sent] = {}
+
+        def send(first: int, last: int) -> None:
+            for other in range(first, min(last + 1, len(self._spans))):
+                if other not in coming:
+                    coming[other] = self._send(other, needed(), queue, pieces)
+
         try:
             for number, span in enumerate(self._spans):
-                rows = needed()
                 # Nothing is sent ahead of the first look: it may be the last.
-                ahead = number + (self._ahead if number else 0)
-                for other in range(number, min(ahead + 1, len(self._spans))):
-                    if other not in coming:
-                        coming[other] = self._send(other, rows, queue, pieces)
+                send(number, number + (max(self._ahead - 1, 0) if number else 0))
+                if number and number + self._ahead < len(self._spans):
+                    # Behind a launch, making room would wait for it.
+                    self._target(number + self._ahead, self._spans[number + self._ahead])
                 self._arrive(number, coming[number], pieces)
                 buffer = coming.pop(number).buffer
-                yield Chunk(buffer, span.padded, 0, span.padded, number)
+                ahead = partial(send, number + 1, number + self._ahead)
+                yield Chunk(buffer, span.padded, 0, span.padded, number, ahead)
         finally:
             for number, sent in coming.items():
                 finish_copy(*sent.events)
@@ -261,36 +274,33 @@ class Chunks:
 
     def _stage(
         self, span: Span, variables: NDArray[np.intp], pieces: Pieces, buffer: Allocation
-    ) -> Iterator[Future[cl.Event]]:
-        """Send rows in pieces of about the same length.
+    ) -> Iterator[Piece]:
+        """Send rows in pieces of several whole ones that are neighbours, or of a part of one.
 
-        Rows of neighbouring variables are neighbours in the buffer too, so a piece may end in
-        another row than it begins in: a piece costs the interpreter a tenth of a millisecond.
+        Either is one copy for the interpreter, which all threads share.
         """
         if not len(variables):
             return
-        most = self._staging.piece_bytes(ELEMENT_BYTES * len(variables) * span.padded)
+        row_bytes = ELEMENT_BYTES * span.padded
+        most = self._staging.piece_bytes(row_bytes * len(variables))
+        parts = -(-row_bytes // most)
+        length = -(-span.padded // (parts * MULTIPLE)) * MULTIPLE
+        together = max(most // row_bytes, 1)
         for run in np.split(variables, np.flatnonzero(np.diff(variables) > 1) + 1):
-            begin, end = int(run[0]) * span.padded, int(run[-1] + 1) * span.padded
-            count = -(-ELEMENT_BYTES * (end - begin) // most)
-            length = -(-(end - begin) // (count * MULTIPLE)) * MULTIPLE
-            for first in range(begin, end, length):
-                size = ELEMENT_BYTES * min(length, end - first)
-                fill = partial(self._fill, span, first)
-                yield pieces.send(fill, size, buffer.buffer, ELEMENT_BYTES * first)
+            for rows in np.array_split(run, -(-len(run) // together)):
+                for begin in range(0, span.padded, length):
+                    shape = len(rows), min(length, span.padded - begin)
+                    fill = partial(self._fill, span, int(rows[0]), begin, shape)
+                    offset = ELEMENT_BYTES * (int(rows[0]) * span.padded + begin)
+                    size = ELEMENT_BYTES * shape[0] * shape[1]
+                    yield pieces.send(fill, size, buffer.buffer, offset)
 
-    def _fill(self, span: Span, first: int, words: NDArray[np.uint8]) -> None:
-        """Write elements of a part, counted from `first` through all of its rows."""
-        out = words.view(self._dtype)
-        done = 0
-        while done < len(out):
-            variable, place = divmod(first + done, span.padded)
-            count = min(span.padded - place, len(out) - done)
-            begin = span.begin + place
-            end = min(begin + count, span.end)
-            part = out[done : done + count]
-            self.traces[span.trace].stage(self.kind, variable, begin, end, part)
-            done += count
+    def _fill(
+        self, span: Span, first: int, begin: int, shape: tuple[int, int], words: NDArray[np.uint8]
+    ) -> None:
+        """Write elements of a part, from `begin` on, of some rows."""
+        out = words.view(self._dtype).reshape(shape)
+        self.traces[span.trace].stage(self.kind, first, span.begin + begin, out)
 
     def _target(self, number: int, span: Span) -> Allocation:
         name = f"rows of {self.variables} {self.kind} variables"

@@ -221,7 +221,8 @@ SINGLE_SIZE = Constant(
 )
 WEIGHTED_SINGLE_SIZE = Constant(
     "the same of searches by weight",
-    "44b1749: a group's and single ones take 0.08 and 0.56 ms at 4,380, 3.62 and 3.69 at 345,000",
+    "4b93a1b: a group's and single ones take 0.79 and 1.95 ms at 75,000, 1.85 and 2.38 at 345,000,"
+    " 8.5 and 6.8 at 916,000",
     neutral=0,
     cpu=350_000,
 )

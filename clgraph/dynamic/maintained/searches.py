@@ -105,8 +105,11 @@ class BFS(Follower):
             self.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
             return None if flag.read()[0] else _Hops(hops, n)
         decreased, decreased_next = (
-            self._memory.upload("decreased", np.zeros(n, np.uint8)) for _ in range(2)
+            self._memory.allocate("decreased", n, np.uint8) for _ in range(2)
         )
+        for array in (decreased, decreased_next):
+            event = array.clear()
+            log.add(event, event)
         args = (*change.keys, hops, decreased, flag)
         self.launch(log, "follow_shorten", change.batch.count, *args)
         rows = (change.after.pointer, change.after.used, change.after.pools[0], np.uint32(n))

@@ -499,3 +499,26 @@ def test_booleans_do_not_wait_for_copies_of_numbers(any_device, monkeypatch):
     assert plan.run(trace).text() == expected
     assert opened == ["Booleans"]
     assert ("look", "boolean", 1) in steps
+
+
+@pytest.mark.parametrize("kind", ["staged", "pinned"])
+def test_interrupted_among_booleans_with_copies_of_numbers_under_way(kind, any_device, monkeypatch):
+    """Nothing is left behind, and the plan works on."""
+    trace = generate_trace(4, 4, 400_000, mode="interval")
+    trace = trace.pinned(any_device) if kind == "pinned" else trace
+    plan = InvariantMiner("II", config=MiningConfig(chunk_bytes=1 << 18), device=any_device)
+    expected = plan.run(trace).text()
+    steps, _ = _with_steps_noted(monkeypatch)
+    gc.collect()
+    held = any_device.ledger.used_bytes
+
+    def stop(_done, _total, what):
+        if "boolean" in what:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plan.run(trace, progress=stop)
+    assert ("send", "numeric", 2) in steps
+    assert ("there", "numeric", 1) not in steps
+    assert any_device.ledger.used_bytes == held
+    assert plan.run(trace).text() == expected

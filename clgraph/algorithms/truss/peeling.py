@@ -236,6 +236,8 @@ class Peeling:
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
         self._control, self._history = table["control"], table["history"]
+        self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
+        self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
 
     @staticmethod
     def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
@@ -282,6 +284,7 @@ class Peeling:
         quorum: int = 0,
         resumed: bool = False,
         progress: Progress | None = None,
+        then: Callable[[], object] | None = None,
     ) -> Peeled:
         """Remove items, level by level.
 
@@ -303,17 +306,14 @@ class Peeling:
             that run removed.
         progress : callable or True, optional
             Called with how many items have gone, between launches.
+        then : callable, optional
+            Enqueues what follows, before the host reads what the run has noted.
         """
 
         def prepare() -> None:
             restore()
-            control = np.zeros(CONTROL_WORDS, np.uint32)
-            control[CONTROL["LEFT_ITEMS"]] = left
-            control[CONTROL["LISTED"]] = self.items
-            control[CONTROL["LEAST"]] = 2**32 - 1
-            total = np.array([self.incidence.total], np.uint64).view(np.uint32)
-            control[CONTROL["LEFT_EDGES"] :][:2] = total
-            self._control.write(control)
+            self._begin_control(left)
+            copy(log, self.device, self._initial, self._control)
 
         def between() -> None:
             now = int(self._control.read(1)[0])
@@ -333,6 +333,8 @@ class Peeling:
             restart=prepare,
         )
         log.add(*outcome.events, outcome.launches)
+        if then:
+            then()
         control = self._control.read()
         stages = int(control[CONTROL["ROUNDS"]])
         visited = int(control[CONTROL["VISITED"] :][:2].view(np.uint64)[0])
@@ -345,6 +347,20 @@ class Peeling:
             lost=max(stages - HISTORY_CAPACITY, 0),
             mode=outcome.mode,
         )
+
+    def _begin_control(self, left: int) -> None:
+        """Bring to the device what deciders begin with; writing waits, so that is kept there."""
+        if self._known == (left, self.incidence.total):
+            return
+        self._known = None
+        control = np.zeros(CONTROL_WORDS, np.uint32)
+        control[CONTROL["LEFT_ITEMS"]] = left
+        control[CONTROL["LISTED"]] = self.items
+        control[CONTROL["LEAST"]] = 2**32 - 1
+        total = np.array([self.incidence.total], np.uint64).view(np.uint32)
+        control[CONTROL["LEFT_EDGES"] :][:2] = total
+        self._initial.write(control)
+        self._known = (left, self.incidence.total)
 
     def _rounds(self, stages: int) -> NDArray[Any]:
         """Read what the kernel noted of its rounds."""

@@ -26,7 +26,8 @@ from clgraph.device import Memory
 from clgraph.dynamic.storage.store import copied
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.sorting import EdgeSorter, Wishes
-from clgraph.primitives.stages import Compaction, RadixSort, Scan, digit_passes
+from clgraph.primitives.radix import RadixSort, digit_passes
+from clgraph.primitives.stages import Compaction, Scan
 
 from ..runner import machine
 

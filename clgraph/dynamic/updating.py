@@ -15,7 +15,8 @@ from clgraph.dynamic.storage.freelists import FreeLists
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
 from clgraph.engine.workspace import Workspace
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,8 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.graph.csr import index_dtype
 from clgraph.graph.graph import Graph
 from clgraph.primitives.launches import TYPES
-from clgraph.primitives.stages import Compaction, RadixSort
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device

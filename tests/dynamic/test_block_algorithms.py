@@ -4,8 +4,10 @@ import logging
 
 import numpy as np
 import pytest
+import scipy.sparse.csgraph
 
 import clgraph as cg
+from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.sssp.block_weights import BlockWeights
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.dynamic import contents
@@ -275,3 +277,68 @@ def test_what_is_no_graph_of_triangles_is_refused_in_blocks(pocl):
         loose = cg.DynamicGraph(cg.generate.complete(6), device=pocl, **given)
         assert cg.triangle_count(loose) == 20
         assert cg.triangle_count(loose, clean=True) == 20
+
+
+# Near and far with lengths of edges by where they lead, which need no numbers of edges.
+LENGTH = "(1 + (u * 31 + v * 17) % 50)"
+
+
+def by_turns(numbered):
+    """What `MultiSearch` needs for lengths, of edges by their numbers or by their ends."""
+    least = cg.State("int32", size=1, per="group", fill=2**31 - 1)
+    snippets = library_snippets("lengths")
+    arguments = {"delta": np.int32(20), "unreached": np.int32(2**31 - 1)}
+    if numbered:
+        arguments["weights"] = np.zeros(1, np.int32)
+    else:
+        snippets = {hook: text.replace("weights[e]", LENGTH) for hook, text in snippets.items()}
+    return {
+        "state": {
+            "lengths": cg.State("int32", fill=2**31 - 1),
+            "queued": cg.State("uint32", per="group"),
+            "high": least,
+            "low": least,
+            "least": least,
+        },
+        "arguments": arguments,
+        **snippets,
+    }
+
+
+def by_ends(packed):
+    """Give the graph with those lengths."""
+    sources = np.repeat(np.arange(packed.n), packed.degrees)
+    weights = 1 + (sources * 31 + packed.indices.astype(np.int64) * 17) % 50
+    return cg.Graph(packed.indptr, packed.indices, weights.astype(np.int32), directed=True)
+
+
+def lengths_of(packed, sources):
+    found = scipy.sparse.csgraph.dijkstra(by_ends(packed).to_scipy(), indices=sources)
+    return np.where(np.isinf(found), 2**31 - 1, found)
+
+
+@pytest.mark.parametrize("config", ["auto", "hybrid", "warp-based"])
+def test_searches_that_set_aside_follow_in_blocks(any_device, config, monkeypatch):
+    graph = cg.DynamicGraph(cg.generate.rmat(7, seed=2), device=any_device, block_edges=64)
+    plan = cg.MultiSearch(graph, config=config, **by_turns(numbered=False))
+    sources = [3, 0, 77]
+    in_turn(
+        graph,
+        lambda: [plan.run(sources)["lengths"]],
+        lambda packed: [lengths_of(packed, sources)],
+        monkeypatch,
+    )
+    assert isinstance(plan.graph, BlockRows)
+    plan.run(sources, verify=True)
+
+
+def test_searches_that_set_aside_follow_where_edges_have_numbers(any_device):
+    """Weights are another array after every change, which `run` is given."""
+    graph = cg.DynamicGraph(cg.generate.rmat(7, seed=2), device=any_device, block_edges=64)
+    plan = cg.MultiSearch(graph, **by_turns(numbered=True))
+    rng = np.random.default_rng(1)
+    for turn in range(3):
+        packed = graph.to_graph()
+        found = plan.run([3, 0], arguments={"weights": by_ends(packed).weights})["lengths"]
+        np.testing.assert_array_equal(found, lengths_of(packed, [3, 0]))
+        change(graph, turn, rng)

@@ -6,7 +6,7 @@ import pytest
 import clgraph as cg
 from clgraph.device import Memory
 from clgraph.engine.sweeps import SweepLog
-from clgraph.primitives.stages import RadixSort
+from clgraph.primitives.radix import RadixSort
 
 pytestmark = pytest.mark.gpu
 

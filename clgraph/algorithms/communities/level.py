@@ -11,7 +11,8 @@ import numpy as np
 from clgraph.device import Memory, load
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

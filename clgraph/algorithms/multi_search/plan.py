@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
+from clgraph.algorithms.multi_search.declared import KERNEL, Declared
 from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
-from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
-from clgraph.algorithms.multi_search.state import (
-    Given,
-    State,
-    as_sources,
-    check_name,
-    check_snippets,
-)
+from clgraph.algorithms.multi_search.run import Batch, Scratch
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
-from clgraph.device.rendering.sources import render
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -32,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from clgraph.algorithms.multi_search.state import State
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
@@ -42,9 +35,6 @@ __all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats"]
 # Levels for each vertex, where some are set aside: in turns that give it back it is in one level at
 # least, one gives none of the rest, and the first may have been left behind.
 TURNS = 4
-
-# Names by which snippets see where edges are stored.
-_PLACES = re.compile(r"\b(e|indptr|indices)\b")
 
 
 class MultiSearch(Plan):
@@ -167,12 +157,9 @@ class MultiSearch(Plan):
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._states = _by_name("state", state)
-        self._arguments = [
-            Given(name, value) for name, value in _by_name("arguments", arguments or {}).items()
-        ]
-        self._check_names()
-        self._hooks = check_snippets(
+        self._declared = Declared(
+            state,
+            arguments or {},
             {
                 "init": init,
                 "prior": prior,
@@ -184,15 +171,13 @@ class MultiSearch(Plan):
                 "back": back,
                 "back_vertex": back_vertex,
                 "finalize": finalize,
-            }
+            },
+            keep_levels=keep_levels,
         )
         self._max_levels = None if max_levels is None else whole("max_levels", max_levels, 0)
         self._most_queued = None if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
         self._wanted = MultiSearchConfig.of(config)
-        self._keeps_levels = bool(keep_levels) or "back_vertex" in self._hooks
-        self._sets_aside = "again" in self._hooks
-        self._visited = any("FIRST" in text or "SEEN" in text for text in self._hooks.values())
-        self._searched = Searched(graph, device, self._needs_packed())
+        self._searched = Searched(graph, device, self._declared.needs_packed(self._wanted.method))
         with self._searched.still():
             super().__init__(self._searched.now(), self._searched.device)
             self._prepare(progress)
@@ -203,9 +188,9 @@ class MultiSearch(Plan):
         self._capacity = n if self._most_queued is None else self._most_queued
         built_for = getattr(self, "config", None)
         self.config = resolve_search(
-            self._wanted, self.device.traits, self.graph, keep_levels=self._keeps_levels
+            self._wanted, self.device.traits, self.graph, keep_levels=self._declared.keeps_levels
         )
-        if self._sets_aside and (self.config.keep_levels or not self.config.queued):
+        if self._declared.sets_aside and (self.config.keep_levels or not self.config.queued):
             raise InvalidArgumentError(
                 "again needs a frontier and keeps no levels; leave keep_levels, back and "
                 "method='all-edges' out."
@@ -224,53 +209,10 @@ class MultiSearch(Plan):
         self.graph = self._searched.now()
         self._prepare(None)
 
-    def _needs_packed(self) -> str:
-        """Say what packed rows are needed for; "" where rows in blocks will do."""
-        if self._wanted.method == "all-edges":
-            return "method='all-edges' reads the edges one after the other"
-        if any(_PLACES.search(text) for text in self._hooks.values()):
-            return "snippets say where edges are stored"
-        if any(isinstance(state, State) and state.size == "m" for state in self._states.values()):
-            return "a state has an element for each edge"
-        return ""
-
-    def _check_names(self) -> None:
-        names = [*self._states, *(given.name for given in self._arguments)]
-        for name in names:
-            check_name(name)
-        if len(set(names)) < len(names):
-            raise InvalidArgumentError("an argument has the name of a state; rename one of them.")
-        for name, state in self._states.items():
-            if not isinstance(state, State):
-                raise InvalidArgumentError(
-                    f"state {name!r} is a {type(state).__name__}; pass a clgraph.State."
-                )
-
     def _compile(self) -> None:
-        config, traits = self.config, self.device.traits
-        uses_double = any(np.dtype(s.dtype) == np.float64 for s in self._states.values())
-        if uses_double and not traits.fp64:
-            raise InvalidArgumentError(
-                f"{self.device.name} has no double precision; declare float32 arrays."
-            )
-        source = render(
-            "multi_search/multi_search.cl",
-            {
-                "traits": traits,
-                "config": config,
-                "hooks": self._hooks,
-                "states": [state.named(name) for name, state in self._states.items()],
-                "arguments": self._arguments,
-                "problem": SimpleNamespace(
-                    visited=self._visited,
-                    decreased=any("DECREASE" in text for text in self._hooks.values()),
-                    keep_levels=config.keep_levels,
-                    sum_type="double" if traits.fp64 else "float",
-                ),
-                "status_words": STATUS_WORDS,
-            },
-        )
-        program = build(self.device, source, label="multi_search/multi_search.cl")
+        config = self.config
+        source = self._declared.source(config, self.device)
+        program = build(self.device, source, label=KERNEL)
         self.source_hash = program.source_hash
         self._source = program.source
         self._kernel = program.kernel("multi_search")
@@ -293,19 +235,19 @@ class MultiSearch(Plan):
         self._graph_args = (out.indptr, *lengths, out.indices, edge_sources_there)
         self._given: list[Allocation | np.generic] = [
             memory.upload(given.name, given.value) if given.is_array else given.value
-            for given in self._arguments
+            for given in self._declared.arguments
         ]
         self._scratch = Scratch(
             memory,
-            self._states,
+            self._declared.states,
             graph,
             queue_entries=self._capacity * (1 if self.config.keep_levels else 2)
             if self.config.queued
             else 0,
             keep_levels=self.config.keep_levels,
-            visited=self._visited,
+            visited=self._declared.visited,
             stamps=not self.config.queued,
-            aside_entries=2 * self._capacity if self._sets_aside else 0,
+            aside_entries=2 * self._capacity if self._declared.sets_aside else 0,
         )
 
     @asking
@@ -368,7 +310,7 @@ class MultiSearch(Plan):
                     group_size=self.config.group_size,
                     most_groups=self._groups,
                 )
-                most = min(self.graph.n * (TURNS if self._sets_aside else 1), 2**32 - 1)
+                most = min(self.graph.n * (TURNS if self._declared.sets_aside else 1), 2**32 - 1)
                 levels = most if self._max_levels is None else self._max_levels
                 batch.run(
                     self._graph_args,
@@ -417,30 +359,6 @@ class MultiSearch(Plan):
     def _given_now(self, arguments: Mapping[str, Any]) -> list[Allocation | np.generic]:
         """Give the kernel's last arguments, those of a run in place of the plan's."""
         given = list(self._given)
-        places = {known.name: place for place, known in enumerate(self._arguments)}
-        for name, value in _by_name("arguments", arguments).items():
-            if name not in places:
-                raise InvalidArgumentError(
-                    f"the plan has no argument {name!r}; give it one when it is made."
-                )
-            known, now = self._arguments[places[name]], Given(name, value)
-            if (known.is_array, known.ctype) != (now.is_array, now.ctype):
-                kinds = [
-                    f"{'an array' if x.is_array else 'a number'} of {x.ctype}" for x in (known, now)
-                ]
-                raise InvalidArgumentError(
-                    f"argument {name!r} is {kinds[0]} in the plan; {kinds[1]} was given."
-                )
-            given[places[name]] = (
-                self._memory.upload(name, now.value) if now.is_array else now.value
-            )
+        for place, now in self._declared.instead(arguments):
+            given[place] = self._memory.upload(now.name, now.value) if now.is_array else now.value
         return given
-
-
-def _by_name(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return dict(given)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(
-            f"{what} is a {type(given).__name__}; pass a dict by the names that snippets use."
-        ) from None

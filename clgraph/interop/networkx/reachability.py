@@ -31,14 +31,14 @@ def acyclic(graph: NetworkxGraph) -> bool:
     return not graph.loops and Searches.of(graph).strong_components().count == graph.n
 
 
-def generations(graph: NetworkxGraph) -> Iterator[NDArray[np.int64]]:
+def generations(graph: NetworkxGraph) -> Iterator[list[int]]:
     """Vertices all of whose predecessors came before, round by round, as networkx finds them."""
     # Lists, since there may be as many rounds as vertices; with wide ones arrays are no faster.
     waits_for = np.bincount(graph.edge_targets, minlength=graph.n).tolist()
     starts, edge_targets = graph.starts.tolist(), graph.edge_targets.tolist()
     ready = [vertex for vertex, count in enumerate(waits_for) if not count]
     while ready:
-        yield np.array(ready, np.int64)
+        yield ready
         free = []  # in the order in which the last edge into each is looked at
         for source in ready:
             for target in edge_targets[starts[source] : starts[source + 1]]:
@@ -112,8 +112,8 @@ class Reachability:
             raise nx.NetworkXError(NO_ORDER)
         done = 0
         for ready in generations(G):
-            done += ready.size
-            yield [G.names[v] for v in ready.tolist()]
+            done += len(ready)
+            yield [G.names[v] for v in ready]
         if done < G.n:
             raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

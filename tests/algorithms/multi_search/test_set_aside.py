@@ -7,6 +7,7 @@ from graphs import SHAPES
 from searches import MIXED, MIXED_SOURCES, SEARCH_RUNTIMES, expected_distances
 
 import clgraph as cg
+from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
@@ -162,3 +163,77 @@ def test_an_array_of_the_kernels_name(device):
         device=device,
     )
     assert plan.run([0])["aside"][0].tolist() == [7] + [1] * (SHAPES["path"].n - 1)
+
+
+def by_near_and_far(graph, delta, device):
+    """Search from 0, noting by vertex how often it is set aside, stays there, and comes back."""
+    notes = (
+        ("visit", "ASIDE(v);", "{ ADD(set_aside, v, 1); ASIDE(v); }"),
+        ("again", "ASIDE(v);", "ADD(stayed, v, 1); ASIDE(v);"),
+        ("again", "ENQ(v);", "ADD(back_near, v, 1); ENQ(v);"),
+    )
+    snippets = library_snippets("lengths")
+    for hook, old, new in notes:
+        assert snippets[hook].count(old) == 1
+        snippets[hook] = snippets[hook].replace(old, new)
+    most = np.int32(2**31 - 1)
+    bound = cg.State("int32", size=1, per="group", fill=most)
+    plan = cg.MultiSearch(
+        graph,
+        state={
+            "lengths": cg.State("int32", fill=most),
+            "queued": cg.State("uint32", per="group"),
+            **dict.fromkeys(("high", "low", "least"), bound),
+            **dict.fromkeys(("set_aside", "stayed", "back_near"), cg.State("int32")),
+        },
+        arguments={"weights": graph.weights, "delta": np.int32(delta), "unreached": most},
+        **snippets,
+        device=device,
+    )
+    found = plan.run([0])
+    return [found[name][0] for name in ("lengths", "set_aside", "stayed", "back_near")]
+
+
+def test_a_bound_rises_by_delta_from_the_least_that_is_aside(device):
+    """Along a path of edges of 10, with 25 beyond the first: 30, then 60, 90 and so on."""
+    path = SHAPES["path"]
+    weights = np.full(path.n - 1, 10, np.int32)
+    graph = cg.from_edges(np.arange(path.n - 1), np.arange(1, path.n), weights)
+    lengths, set_aside, stayed, back_near = by_near_and_far(graph, 25, device)
+    np.testing.assert_array_equal(lengths, 10 * np.arange(path.n))
+    every_third = (np.arange(path.n) % 3 == 0) & (np.arange(path.n) > 0)
+    np.testing.assert_array_equal(set_aside, every_third)
+    assert not stayed.any()
+    np.testing.assert_array_equal(back_near, every_third)
+
+
+def test_what_was_reached_by_a_shorter_way_does_not_come_back(device):
+    """Vertex 4 is 900 away at first; the bound before is beyond its 4 when it is asked about."""
+    sources, targets = [0, 0, 1, 2, 3, 0, 5], [4, 1, 2, 3, 4, 5, 6]
+    graph = cg.from_edges(sources, targets, np.array([900, 1, 1, 1, 1, 30, 3], np.int32))
+    lengths, set_aside, stayed, back_near = by_near_and_far(graph, 20, device)
+    assert lengths.tolist() == [0, 1, 2, 3, 4, 30, 33]
+    assert set_aside.tolist() == [0, 0, 0, 0, 1, 1, 0]
+    assert not stayed.any()
+    assert back_near.tolist() == [0, 0, 0, 0, 0, 1, 0]
+
+
+def test_a_vertex_stays_aside_until_the_least_that_stays_is_near(device):
+    """Vertex 3 comes nearer while it is aside, where it is once all the same."""
+    sources, targets = [0, 0, 0, 0, 4], [1, 2, 3, 4, 3]
+    graph = cg.from_edges(sources, targets, np.array([30, 100, 200, 5, 190], np.int32))
+    lengths, set_aside, stayed, back_near = by_near_and_far(graph, 20, device)
+    assert lengths.tolist() == [0, 30, 100, 195, 5]
+    assert set_aside.tolist() == back_near.tolist() == [0, 1, 1, 1, 0]
+    assert stayed.tolist() == [0, 0, 1, 2, 0]
+
+
+def test_what_a_search_that_was_cut_short_left_aside_is_not_the_next_ones(device):
+    """One work-group searches from both, and ends the first with a vertex set aside."""
+    apart = cg.from_edges([0, 2, 3], [1, 3, 4], n=5)
+    config = cg.MultiSearchConfig(groups=1)
+    plan = cg.MultiSearch(apart, **BY_TURNS, max_levels=1, config=config, device=device)
+    found = plan.run([0, 2])
+    assert found["hops"].tolist() == [[0, 1, -1, -1, -1], [-1, -1, 0, 1, -1]]
+    plan = cg.MultiSearch(apart, **BY_TURNS, max_levels=2, config=config, device=device)
+    assert plan.run([0, 2])["asked"].tolist() == [[0, 1, 0, 0, 0], [0, 0, 0, 1, 0]]

@@ -289,7 +289,7 @@ def _from_source(
 ) -> tuple[cl.Program, CachedBinary]:
     try:
         handle = _compiled(device, source, options)
-    except KernelBuildError as error:
+    except _RefusedError as error:
         asked = what_was_asked()
         raise build_error(device, label, asked, source, _sha256(source), str(error)) from error
     built = cl.Program(handle)
@@ -322,8 +322,12 @@ def try_building(device: Device, source: str) -> None:
     """
     try:
         _compiled(device, source, _options(device))
-    except KernelBuildError as error:
+    except _RefusedError as error:
         raise KernelBuildError(first_error(str(error))) from error
+
+
+class _RefusedError(Exception):
+    """A compiler refuses a source; whatever else keeps it from being built is another error."""
 
 
 def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._Program:
@@ -331,7 +335,7 @@ def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._
 
     Raises
     ------
-    KernelBuildError
+    _RefusedError
         If the compiler refuses it; the text is all that it says.
     """
     short = with_short_list(device.platform, source)
@@ -348,7 +352,7 @@ def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._
     try:
         _compile(device, handle, options)
     except cl.Error as error:
-        raise KernelBuildError(_build_log(device, handle) or str(error)) from error
+        raise _RefusedError(_build_log(device, handle) or str(error)) from error
     return handle
 
 

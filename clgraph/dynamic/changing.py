@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from clgraph.dynamic.batches import ANY, Edges, key_bits
 from clgraph.dynamic.contents import Contents
 from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
-from clgraph.dynamic.regime import REGIMES, costs_of
+from clgraph.dynamic.regime import REGIMES, Costs, costs_of
 from clgraph.dynamic.result import UpdateResult
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
@@ -26,6 +27,10 @@ MOST_NARROW = 2**32 - 2**20
 
 class Changing(Contents):
     """What a `DynamicGraph` does with a batch, once that has been checked."""
+
+    @cached_property
+    def _costs(self) -> Costs:
+        return costs_of(self.device)
 
     def _changed(
         self, edges: Edges, values: dict[str, Any], want: int, way: int, regime: str
@@ -84,8 +89,7 @@ class Changing(Contents):
                 chosen = regime
                 if regime == "auto":
                     mean = store.m / max(store.n, 1)
-                    costs = costs_of(self.device)
-                    chosen = costs.faster(batch.count, store.m, mean)
+                    chosen = self._costs.faster(batch.count, store.m, mean)
                 made = replace(store, parallel=store.parallel or want == ANY)
                 made, spare = self._made(steps, (made, spare), batch, way, chosen)
                 change = Change(batch, way == JOIN, key_bits(store.n), store, made)
@@ -112,7 +116,7 @@ class Changing(Contents):
         if regime == "rows":
             return True
         too_many = count >= held.updater.in_place.too_many_from
-        return not too_many and costs_of(self.device).in_place(count, store.m, store.n)
+        return not too_many and self._costs.in_place(count, store.m, store.n)
 
     def _placed(
         self, steps: Steps, edges: Edges, values: dict[str, Any], way: int
@@ -224,17 +228,7 @@ class Changing(Contents):
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    times, launches = {}, 0
-    for name, log in steps.logs.items():
-        if log.launches:
-            times[name] = log.kernel_ms
-            launches += log.launches
     # The result is nobody else's yet, and replace() takes longer than a launch.
-    for name, value in (
-        ("kernel_ms", sum(times.values())),
-        ("launches", launches),
-        ("steps", times),
-        ("total_ms", 1e3 * (time.perf_counter() - began)),
-    ):
-        object.__setattr__(result, name, value)
+    object.__setattr__(result, "logs", steps)
+    object.__setattr__(result, "total_ms", 1e3 * (time.perf_counter() - began))
     return result

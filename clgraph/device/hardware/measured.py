@@ -300,6 +300,13 @@ UPDATE_COSTS = Constant(
     cpu=(300.0, 0.3, 2000.0, 0.6, 2000.0, 0.02),
 )
 
+JOINED_COMPONENTS_ANEW = Constant(
+    "whether components are found anew after a batch that joins some, not joined in host memory",
+    "h200-20261123-dynamic-costs.json, 84d406a: 3.5 ms, and 10 to 12 ms joined",
+    neutral=True,
+    cpu=False,
+)
+
 TABLE: dict[str, Constant[Any]] = {
     name: value for name, value in list(globals().items()) if isinstance(value, Constant)
 }

@@ -75,7 +75,7 @@ def test_a_batch_takes_no_memory_and_copies_its_counts_only(any_device, monkeypa
         copies.append(mirror.words.nbytes)
         refresh(mirror)
 
-    def refused(*args, **options):
+    def refused(*_args, **_options):
         raise AssertionError("memory was taken, or read without pinned memory")
 
     monkeypatch.setattr(Mirror, "refresh", counted)

@@ -192,6 +192,15 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
     changing = cg.DynamicGraph(graph, device=device)
     if what == "insert":
         return changing.insert_edges(*ends)
+    if what == "records":  # of properties, from host memory and from the device
+        kinds = {"a": "f4", "b": "u4", "c": "u2", "d": "i1", "e": "u1", "f": "f4"}
+        recorded = cg.DynamicGraph(graph, properties=kinds, device=device)
+        values = {name: np.ones(64, kind) for name, kind in kinds.items()}
+        recorded.insert_edges(*ends, properties=values)
+        values["a"] = Memory(device).upload("a", values["a"])
+        for regime in ("rows", "rewrite"):
+            recorded.insert_edges(*ends, properties=values, regime=regime)
+        return recorded.update_values(*ends, properties=values)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
         weighted = cg.DynamicGraph(graph, weights="f4", device=device)
@@ -380,7 +389,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
     Algorithm(
         "dynamic",
-        ("edges", "insert", "rows", "distances", "supports", "trusses"),
+        ("edges", "insert", "records", "rows", "distances", "supports", "trusses"),
         _changing,
         ("kron",),
     ),

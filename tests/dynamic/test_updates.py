@@ -176,17 +176,16 @@ def test_dh23_properties_follow_their_edges(any_device, count, ordered):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "bytes_each"),
+    ("kinds", "bytes_each", "allocator"),
     [
-        ({"a": "f4", "b": "i4", "c": "u4", "d": "f4"}, [16]),
-        ({"a": "u1", "b": "f4", "c": "i2", "d": "u1"}, [8]),
-        ({"a": "u1", "b": "i1"}, [2]),
-        ({"a": "u2", "b": "f8", "c": "u4", "d": "u2"}, [16]),
-        ({"a": "f4", "b": "f8"}, [4, 8]),
-        ({"a": "f4"}, [4]),
+        ({"a": "f4", "b": "i4", "c": "u4", "d": "f4"}, [16], "device"),
+        ({"a": "u1", "b": "f4", "c": "i2", "d": "u1"}, [8], "host"),
+        ({"a": "u1", "b": "i1"}, [2], "device"),
+        ({"a": "u2", "b": "f8", "c": "u4", "d": "u2"}, [16], "host"),
+        ({"a": "f4", "b": "f8"}, [4, 8], "device"),
+        ({"a": "f4"}, [4], "device"),
     ],
 )
-@pytest.mark.parametrize("allocator", ["device", "host"])
 def test_dh25_records_hold_what_arrays_do(any_device, kinds, bytes_each, allocator):
     """Records where 2 to 16 bytes are one load, arrays otherwise; equal contents and bytes."""
     graphs = [

@@ -169,6 +169,14 @@ def time_code(code: Code, graph: Graph, count: int) -> float:
     return spent_ms
 
 
+def probes_of(plan: Triangles) -> int | None:
+    """Report the elements that are looked up in bitmaps; None where the plan has none."""
+    if not isinstance(plan.config.intersect, Bitmap):
+        return None
+    config = TrianglesConfig(intersect=plan.config.intersect, order="degree", counters=True)
+    return Triangles(plan.simple, config=config, device=plan.device).run().stats.probes
+
+
 def measure(
     graph: Graph,
     device: Device,
@@ -186,7 +194,7 @@ def measure(
         "m": plan.simple.m,
         "count": plan.run().count,
         "config": str(plan.config),
-        "probes": plan.run().stats.probes,
+        "probes": probes_of(plan),
         "wrong": wrong,
         "variants": {},
     }

@@ -135,6 +135,32 @@ def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):
     assert (target.read().reshape(4, -1) == np.arange(4)[:, None]).all()
 
 
+def test_a_piece_sent_here_does_not_wait_for_threads(any_device):
+    """Its copy is there while the only thread still fills a piece that was sent before."""
+    queue = any_device.beside().queue
+    target = Memory(any_device).allocate("target", 3 * SLOT, np.uint8)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(part):
+        begun.set()
+        assert go_on.wait(60)
+        part[:] = 1
+
+    with Staging(any_device, SLOT, threads=1).pieces(queue) as pieces:
+        slow = pieces.send(slowly, SLOT, target.buffer, 0)
+        assert begun.wait(60)
+        for number in (1, 2):  # the second fills the slot out of which the first was copied
+            quick = pieces.send(
+                lambda part: part.fill(2), SLOT, target.buffer, number * SLOT, here=True
+            )
+            pieces.finish(quick)
+        assert (target.read()[SLOT:] == 2).all()
+        assert slow._event is None
+        go_on.set()
+        pieces.finish(slow)
+    assert (target.read()[:SLOT] == 1).all()
+
+
 def test_the_interpreter_is_shared_while_pieces_are_on_their_way(any_device):
     queue = any_device.beside().queue
     target = Memory(any_device).allocate("target", 2 * SLOT, np.uint8)

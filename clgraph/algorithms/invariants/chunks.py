@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
+from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC, Kind
 from clgraph.algorithms.invariants.trace import WORD_BITS
 from clgraph.device import Memory
 from clgraph.device.lazy import cl
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.staging import Piece, Pieces, Staging
 
-__all__ = ["Chunk", "Chunks"]
+__all__ = ["Chunk", "Chunks", "fit_together"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
+SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,16 @@ class Sent:
     staged: list[Piece] = field(default_factory=list)
 
 
+def fit_together(device: Device, traces: Sequence[Trace]) -> bool:
+    """Whether the device has room for the rows of both kinds at a time."""
+    total = sum(_bytes(traces, kind) for kind in KINDS)
+    return total <= KEPT_SHARE * Memory(device).free_bytes
+
+
+def _bytes(traces: Sequence[Trace], kind: Kind) -> int:
+    return sum(t.elements(kind) * t.count(kind) for t in traces) * ELEMENT_BYTES
+
+
 class Chunks:
     """The rows of one kind of some traces, as often as one asks for them.
 
@@ -109,6 +120,8 @@ class Chunks:
         So far.
     in_place : bool
         Whether the device reads the traces where they are, so that nothing is copied.
+    meanwhile : callable
+        Called in each pass before it first waits for copies that were enqueued ahead.
 
     Notes
     -----
@@ -133,12 +146,12 @@ class Chunks:
         self.kind = kind
         self.variables = traces[0].count(kind)
         self.copied_bytes = 0
+        self.meanwhile: Callable[[], object] = bool
         self._staging = staging
         self._memory = Memory(device)
         self._dtype = np.dtype(np.float32 if kind == NUMERIC else np.uint32)
-        total = sum(t.elements(kind) for t in traces) * self.variables * ELEMENT_BYTES
         free = self._memory.free_bytes
-        self.kept = total <= KEPT_SHARE * free
+        self.kept = _bytes(traces, kind) <= KEPT_SHARE * free
         self._ahead = config.ahead
         self._slot_count = config.ahead + 1
         limit = free if self.kept else free // (2 * self._slot_count)
@@ -216,7 +229,10 @@ class Chunks:
         coming: dict[int, Sent] = {}
 
         def send(first: int, last: int) -> None:
-            for other in range(first, min(last + 1, len(self._spans))):
+            numbers = range(first, min(last + 1, len(self._spans)))
+            for other in numbers:  # making room would wait for copies that are under way
+                self._target(other, self._spans[other])
+            for other in numbers:
                 if other not in coming:
                     coming[other] = self._send(other, needed(), queue, pieces)
 
@@ -227,6 +243,8 @@ class Chunks:
                 if number and number + self._ahead < len(self._spans):
                     # Behind a launch, making room would wait for it.
                     self._target(number + self._ahead, self._spans[number + self._ahead])
+                if number == 1 and self._ahead:
+                    self.meanwhile()
                 self._arrive(number, coming[number], pieces)
                 buffer = coming.pop(number).buffer
                 ahead = partial(send, number + 1, number + self._ahead)
@@ -282,6 +300,7 @@ class Chunks:
         if not len(variables):
             return
         row_bytes = ELEMENT_BYTES * span.padded
+        small = row_bytes * len(variables) <= SMALL_BYTES
         most = self._staging.piece_bytes(row_bytes * len(variables))
         parts = -(-row_bytes // most)
         length = -(-span.padded // (parts * MULTIPLE)) * MULTIPLE
@@ -293,7 +312,7 @@ class Chunks:
                     fill = partial(self._fill, span, int(rows[0]), begin, shape)
                     offset = ELEMENT_BYTES * (int(rows[0]) * span.padded + begin)
                     size = ELEMENT_BYTES * shape[0] * shape[1]
-                    yield pieces.send(fill, size, buffer.buffer, offset)
+                    yield pieces.send(fill, size, buffer.buffer, offset, here=small)
 
     def _fill(
         self, span: Span, first: int, begin: int, shape: tuple[int, int], words: NDArray[np.uint8]
@@ -315,6 +334,12 @@ class Chunks:
                 self._memory.allocate(name, self.variables * self._chunk, self._dtype)
             )
         return self._slots[number % self._slot_count]
+
+    def make_room(self) -> None:
+        """Make room for the parts that are first needed: beside copies, making it would wait."""
+        if not self.in_place:
+            for number, span in enumerate(self._spans[: self._slot_count]):
+                self._target(number, span)
 
     def close(self) -> None:
         """Free the device memory."""

@@ -196,8 +196,8 @@ class TrianglesConfig(Presets):
         Whether only edges between two vertices of a vertex cover are intersected, by whole rows;
         for totals and counts of vertices, by number.
     counters : bool
-        Whether kernels count the steps of each work-item (``stats.longest``), which costs time;
-        for ways other than bitmaps.
+        Whether the steps of each work-item are counted (``stats.longest``), or with bitmaps what is
+        looked up (``stats.probes``), which costs time.
     group_size : int, optional
         Work-items in a work-group.
     origin : str, optional
@@ -247,8 +247,10 @@ class TrianglesConfig(Presets):
                 "Merge(by='row') takes rows as the graph stores them; leave out cover and "
                 "order='degree'."
             )
-        if self.counters and (by_row or isinstance(self.intersect, Bitmap)):
-            raise InvalidArgumentError("counters=True is for edges: merge, path and search.")
+        if self.counters and by_row:
+            raise InvalidArgumentError(
+                "counters=True is for edges and bitmaps; leave it out with Merge(by='row')."
+            )
 
     def __repr__(self) -> str:
         """Give the call that makes it, without what is default."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph import Graph
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
-    from clgraph.graph import Graph
 
-__all__ = ["Orientation", "StoredRows", "faults"]
+__all__ = ["BUCKETS", "HeldRows", "Orientation", "StoredRows", "faults"]
 
 BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 17  # not less than the ranks that are packed
+LONG_ROW = 16  # edges of rows that a work-group is better for than a SIMD group
 TINY_ROW = 8  # edges of rows that as many lanes sort
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
@@ -82,12 +83,25 @@ def _program(device: Device, config: Resolved, takes: Mapping[str, Table]) -> Pr
     return load(device, "triangles/orient.cl", takes=arguments, **_parameters(config))
 
 
+class HeldRows(NamedTuple):
+    """An undirected graph that is on a device alone; its rows need not be sorted."""
+
+    n: int
+    m: int
+    max_degree: int  # or more
+    indptr: Allocation
+    indices: Allocation
+
+
+Stored = Graph | BlockRows | HeldRows
+
+
 class StoredRows:
     """A graph's rows on one device, as they are stored: nothing is prepared.
 
     Parameters
     ----------
-    graph : Graph or BlockRows
+    graph : Graph, BlockRows or HeldRows
         Undirected, without self-loops and parallel edges.
     device : Device
         Where.
@@ -108,8 +122,8 @@ class StoredRows:
         True.
     """
 
-    def __init__(self, graph: Graph | BlockRows, device: Device, progress: Progress | None) -> None:
-        held = rows_of(graph, device, progress)
+    def __init__(self, graph: Stored, device: Device, progress: Progress | None) -> None:
+        held = graph if isinstance(graph, HeldRows) else rows_of(graph, device, progress)
         self.n, self.m, self.max_degree = graph.n, graph.m, graph.max_degree
         self.entries, self.lengths = self.m, None
         if isinstance(graph, BlockRows):
@@ -147,8 +161,8 @@ class Orientation(StoredRows):
 
     Parameters
     ----------
-    graph : Graph
-        Undirected, without self-loops and parallel edges.
+    graph : Graph or HeldRows
+        Undirected, without self-loops and parallel edges; sorted rows, if its own are walked.
     config : Resolved
         Order, group size and lanes.
     device : Device
@@ -167,6 +181,8 @@ class Orientation(StoredRows):
         [n], and uint16.
     vertices : Allocation
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
+    long_rows : int
+        Ranks before this one may have rows of more than `LONG_ROW`.
     ready : bool
         Whether the arrays have been filled.
     fills : int
@@ -174,7 +190,7 @@ class Orientation(StoredRows):
     """
 
     def __init__(
-        self, graph: Graph | BlockRows, config: Resolved, device: Device, progress: Progress | None
+        self, graph: Stored, config: Resolved, device: Device, progress: Progress | None
     ) -> None:
         super().__init__(graph, device, progress)
         memory = Memory(device)
@@ -188,6 +204,12 @@ class Orientation(StoredRows):
         n = graph.n
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
+        self.long_rows = n
+        if self.renamed:
+            if isinstance(graph, Graph):
+                self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
+            else:
+                self.long_rows = min(n, graph.m // (LONG_ROW + 1))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)
@@ -293,9 +315,11 @@ class Orientation(StoredRows):
 
     @classmethod
     def of(
-        cls, graph: Graph | BlockRows, config: Resolved, device: Device, progress: Progress | None
+        cls, graph: Stored, config: Resolved, device: Device, progress: Progress | None
     ) -> Orientation:
         """Give the one that the graph keeps for this device and order, or a new one."""
+        if isinstance(graph, HeldRows):
+            return cls(graph, config, device, progress)
         kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
         key = (device, config.order)
         if key not in kept:

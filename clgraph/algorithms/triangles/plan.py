@@ -181,13 +181,14 @@ class Triangles(Plan):
                     per, max_triangles=max_triangles, prepare=prepare, verify=verify
                 )
             log, preparation = SweepLog(named=True), SweepLog(named=True)
-            count, work = 0, Work()
+            count, values, work = 0, None, Work()
             with self._turn() as turn:
                 if changed:
                     self._follow()
-                values = _nothing(per, self.graph)
                 if self.simple.m:
                     count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
+                elif per != "total":
+                    values = _nothing(per, self.graph)
             if self.simple.m:
                 with self._lock:  # but not for the clock: probes are counted on the host
                     work = self._counting.work
@@ -415,10 +416,7 @@ def _needs_packed(graph: Changing, config: TrianglesConfig | str | None, *, clea
     return ""
 
 
-def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:
-    return {
-        "total": None,
-        "vertex": np.zeros(graph.n, np.int64),
-        "edge": np.zeros(graph.m, np.uint32),
-        "list": np.zeros((0, 3), np.int64),
-    }[per]
+def _nothing(per: str, graph: Graph) -> NDArray[Any]:
+    if per == "list":
+        return np.zeros((0, 3), np.int64)
+    return np.zeros(graph.n, np.int64) if per == "vertex" else np.zeros(graph.m, np.uint32)

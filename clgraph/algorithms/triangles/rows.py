@@ -85,8 +85,8 @@ class RowCounting(Counting):
     def _sum_t(self) -> str:
         return "uint" if self.sum_type is np.uint32 else "ulong"
 
-    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
-        """Count all triangles, filling `out` as ``per`` says."""
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
         lanes = self.config.lanes
         where, kept = self._kept(per)
         if where:
@@ -103,9 +103,11 @@ class RowCounting(Counting):
         for first, end in self.ranges(0, self.rows.n):
             work = {"first": first, "end": end, "anew": np.uint32(first == 0)}
             self.launch(log, step, {**work, **out})
-        log.wait()
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
         total = int(self.partial.read().sum())
-        if where and per == "vertex":
+        if per == "vertex" and self._kept(per)[0]:
             return total // 2
         return total // 3 if per == "edge" else total
 

@@ -16,7 +16,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
 from clgraph.device.native import wait_for_event
-from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter
+from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,11 +89,7 @@ class Staging:
             pieces.end()
 
     def carry_out(self, piece: Piece) -> None:
-        """Have a thread send a piece, or do it here where there are none."""
-        if not self.threads:
-            piece.carry_out_here()
-            piece.result()
-            return
+        """Have a thread send a piece."""
         with self._starting:
             while self._started < self.threads:
                 threading.Thread(
@@ -138,13 +134,16 @@ class Staging:
         queue: cl.CommandQueue,
         buffer: cl.Buffer,
         offset: int,
+        finish: Callable[[cl.Event], object],
     ) -> cl.Event:
-        """Have `fill` write up to a slot of bytes, and copy them to a byte offset of a buffer."""
+        """Have `fill` write up to a slot of bytes, and copy them to a byte offset of a buffer.
+
+        `finish` waits for the copy that was the last out of that slot.
+        """
         slot, event = self._free.get()
         try:
             if event is not None and event.command_execution_status > 0:
-                # Not a wait that polls: that would keep the interpreter from the other threads.
-                wait_for_event(event.int_ptr)
+                finish(event)
             event = None
             if slot is None:
                 slot = Pinned(self._device, self.slot_bytes, np.uint8)
@@ -230,6 +229,8 @@ class Pieces:
         size_bytes: int,
         buffer: cl.Buffer,
         offset: int,
+        *,
+        here: bool = False,
     ) -> Piece:
         """Have a thread send a piece.
 
@@ -243,19 +244,29 @@ class Pieces:
             Where to.
         offset : int
             Byte of `buffer` at which they begin.
+        here : bool
+            Whether the caller's thread sends it, ahead of those that wait for a thread.
 
         Returns
         -------
         Piece
             For `finish`.
         """
+        here = here or not self._staging.threads
         piece = Piece(
-            partial(self._staging.fill_and_send, fill, size_bytes, self._queue, buffer, offset)
+            partial(
+                self._staging.fill_and_send,
+                *(fill, size_bytes, self._queue, buffer, offset),
+                finish=wait if here else _finish_deaf,
+            )
         )
-        if self._staging.threads:
-            share_the_interpreter(self)
         self._sent[piece] = None
-        self._staging.carry_out(piece)
+        if here:
+            piece.carry_out_here()
+            piece.result()
+        else:
+            share_the_interpreter(self)
+            self._staging.carry_out(piece)
         return piece
 
     def finish(self, *pieces: Piece) -> None:
@@ -283,6 +294,11 @@ class Pieces:
         finally:
             self._sent.clear()
             keep_the_interpreter(self)
+
+
+def _finish_deaf(event: cl.Event) -> None:
+    """Wait in a thread that no signal is for; one that polls would keep the interpreter."""
+    wait_for_event(event.int_ptr)
 
 
 def _serve(jobs: SimpleQueue[object], end: object) -> None:

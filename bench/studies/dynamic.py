@@ -229,7 +229,7 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     return figures
 
 
-def building(graph: Graph, device: Device) -> dict[str, float]:
+def building(graph: Graph, device: Device) -> dict[str, Any]:
     """Milliseconds of making rows of a graph's edges, each given once and in any order.
 
     Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
@@ -242,10 +242,12 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
     device_ms, wall_ms = [], []
     for _ in range(REPEATS):
         sorter = EdgeSorter(device, graph.n, len(src))
+        sorter.log = SweepLog(named=True)
         ends = [sorter.memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
         rows = sorter.rows(ends[0], ends[1], None, symmetrize=True, wishes=wishes)
         sorter.log.wait()
         device_ms.append(sorter.log.kernel_ms)
+        parts = sorter.log.parts
         del sorter, ends
     if rows[3] != graph.m or not np.array_equal(rows[1].read(rows[3]), graph.indices):
         raise SystemExit("WRONG rows made of edges")
@@ -254,7 +256,7 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
         clgraph.from_edges(src, dst, n=graph.n, symmetrize=True, dedup=True, device=device)
         wall_ms.append(1e3 * (time.perf_counter() - began))
     median = statistics.median(device_ms)
-    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms)}
+    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms), "parts": parts}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -185,13 +185,25 @@ def _ranking(graph: Graph, name: str, device: Device) -> object:
     return call[name](graph, device=device)
 
 
+def _recorded(graph: Graph, ends: tuple[Any, Any], device: Device) -> object:
+    """Insert edges with records of properties, from host memory and from the device."""
+    kinds = {"a": "f4", "b": "u4", "c": "u2", "d": "i1", "e": "u1", "f": "f4"}
+    changing = cg.DynamicGraph(graph, properties=kinds, device=device)
+    values: dict[str, Any] = {name: np.ones(64, kind) for name, kind in kinds.items()}
+    changing.insert_edges(*ends, properties=values)
+    values["a"] = Memory(device).upload("a", values["a"])
+    for regime in ("rows", "rewrite"):
+        changing.insert_edges(*ends, properties=values, regime=regime)
+    return changing.update_values(*ends, properties=values)
+
+
 def _changing(graph: Graph, what: str, device: Device) -> object:
     ends = np.arange(64) % graph.n, np.arange(1, 65) % graph.n
     if what == "edges":
         return cg.from_edges(*ends, n=graph.n, symmetrize=True, dedup=True, device=device)
     changing = cg.DynamicGraph(graph, device=device)
-    if what == "insert":
-        return changing.insert_edges(*ends)
+    if what in {"insert", "records"}:
+        return changing.insert_edges(*ends) if what == "insert" else _recorded(graph, ends, device)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
         weighted = cg.DynamicGraph(graph, weights="f4", device=device)
@@ -380,7 +392,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
     Algorithm(
         "dynamic",
-        ("edges", "insert", "rows", "distances", "supports", "trusses"),
+        ("edges", "insert", "records", "rows", "distances", "supports", "trusses"),
         _changing,
         ("kron",),
     ),

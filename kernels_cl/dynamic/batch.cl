@@ -142,9 +142,24 @@ __kernel KERNEL void batch_write(
     __global const uint *restrict order,        // [count]
     const uint count,
     __global const ${value} *restrict values,   // by edge of the batch
+    const uint stride,                          // from one edge's value to the next
+    const uint offset,                          // of the first
     __global ${value} *restrict field)          // in/out
 {
     <%share:each_item count="count">
-        if (mask[item]) field[place[item]] = values[order[item]];
+        if (mask[item]) field[(ulong)place[item] * stride + offset] = values[order[item]];
+    </%share:each_item>
+}
+
+// One field of records that are made of several.
+__kernel KERNEL void batch_join(
+    __global const ${value} *restrict values,   // [count]
+    const uint count,
+    const uint stride,
+    const uint offset,
+    __global ${value} *restrict records)        // [count * stride] out: every stride-th
+{
+    <%share:each_item count="count">
+        records[(ulong)item * stride + offset] = values[item];
     </%share:each_item>
 }

@@ -115,3 +115,60 @@ def test_algorithms_read_blocks(gpu, directed, monkeypatch):
         u, v = rng.integers(0, graph.n, (2, 20_000))
         graph.insert_edges(u[u != v], v[u != v], (1 + (u + v)[u != v] % 97).astype(np.int32))
         graph.delete_edges(*rng.integers(0, graph.n, (2, 20_000)))
+
+
+def test_records_hold_what_arrays_do(gpu):
+    """DH-25: records of 16 bytes and of 8, values of the batch in host memory and on the card."""
+    memory = Memory(gpu)
+    for kinds in ({"a": "f4", "b": "i4", "c": "u4", "d": "f4"}, {"a": "u1", "b": "f4", "c": "i2"}):
+        fits = len(kinds) == 4
+        start = cg.generate.kron(12, seed=1)
+        made = [
+            cg.DynamicGraph(start, weights="f4", properties=kinds, layout=layout, device=gpu)
+            for layout in ("auto", "arrays")
+        ]
+        assert len(made[0].rows.pools) == (3 if fits else 5)
+        rng = np.random.default_rng(5)
+        for turn, regime in enumerate(("rows", "rewrite", "auto")):
+            src, dst = rng.integers(0, start.n, (2, 3000))
+            values = {name: rng.integers(0, 99, 3000).astype(kind) for name, kind in kinds.items()}
+            if turn:
+                values = {name: memory.upload(name, one) for name, one in values.items()}
+            weights = rng.random(3000).astype(np.float32)
+            for graph in made:
+                graph.insert_edges(src, dst, weights, properties=values, regime=regime)
+                graph.delete_edges(src[::3], dst[::3], regime=regime)
+                graph.update_values(src[1::3], dst[1::3], properties={"b": np.full(1000, 7 + turn)})
+        for u in (*src[:40].tolist(), 0, 1):
+            for name in ("weights", *kinds):
+                found, wanted = (graph.edge_values(u, name) for graph in made)
+                np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [5000, 300_000])  # keys of an even and of an odd number of digits
+def test_rows_of_edges_are_numpy_s(gpu, weighted, n):
+    rng = np.random.default_rng(6)
+    src, dst = rng.integers(0, n, (2, 400_000)) // rng.integers(1, 9, 400_000)
+    weights = rng.integers(1, 50, 400_000).astype(np.float32) if weighted else None
+    for wishes in ({"symmetrize": True, "dedup": True}, {"directed": True}):
+        found, wanted = (
+            cg.from_edges(src, dst, weights=weights, n=n, device=device, **wishes)
+            for device in (gpu, None)
+        )
+        np.testing.assert_array_equal(found.indptr, wanted.indptr)
+        np.testing.assert_array_equal(found.indices, wanted.indices)
+        if weighted:
+            np.testing.assert_array_equal(found.weights, wanted.weights)
+
+
+def test_products_and_components_follow_blocks(gpu):
+    rng = np.random.default_rng(7)
+    for start in (cg.generate.road(200, 200, seed=1), cg.generate.kron(13, seed=1)):
+        graph = cg.DynamicGraph(start, device=gpu)
+        product, parts = cg.SpMV(graph), cg.dynamic.ConnectedComponents(graph, verify=True)
+        x = rng.random(start.n).astype(np.float32)
+        for _ in range(3):
+            product.run(x, verify=True)
+            assert parts.count == cg.connected_components(graph.to_graph(), device="pocl").count
+            graph.insert_edges(*rng.integers(0, start.n, (2, 300)))

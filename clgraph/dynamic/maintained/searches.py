@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import bfs
 from clgraph.algorithms.components.plan import connected_components
 from clgraph.device import Memory
+from clgraph.device.hardware.measured import JOINED_COMPONENTS_ANEW
 from clgraph.dynamic.maintained.following import Follower
 from clgraph.dynamic.storage.store import copied
 from clgraph.errors import VerificationError
@@ -134,7 +135,9 @@ class ConnectedComponents(Follower):
 
     Notes
     -----
-    Edges that join join components, by their labels, in host memory. Edges that leave may part one;
+    Edges that join two components of a graph on a CPU join them by their labels, in host memory;
+    GPUs find components anew in less time. Other edges that join change nothing. Edges that leave
+    may part a component;
     those that leave no other edge between the two components they would lie between cannot be known
     from others, so components are found anew when somebody asks.
 
@@ -185,6 +188,8 @@ class ConnectedComponents(Follower):
         apart = sources != targets
         if not apart.any():
             return labels
+        if JOINED_COMPONENTS_ANEW.on(self.graph.device.traits):
+            return None
         count = int(labels.max()) + 1
         sparse = module("scipy.sparse")
         ends = (sources[apart], targets[apart])

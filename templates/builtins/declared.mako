@@ -1,4 +1,4 @@
-## What OpenCL C declares of itself, as far as kernels call it: a twelfth of the whole, which some
+## What OpenCL C declares of itself, as far as kernels call it: an eighth of the whole, which some
 ## compilers read for each program. Every function has all of its scalar types, so that none is taken
 ## for another; a call of anything else, of many functions of vectors too, is an error.
 <%

@@ -95,5 +95,11 @@ def test_lines_of_errors_are_those_of_the_source(pocl, compilations):
 
 
 def test_other_platforms_have_their_own_list(device):
-    short = declared.with_short_list(device.platform, "kernel void f(void) {}")
+    short = declared.with_short_list(device.platform_version, "kernel void f(void) {}")
     assert (short is None) == (device.platform != "Portable Computing Language")
+
+
+def test_other_versions_are_built_as_they_were():
+    versions = ["OpenCL 3.0 PoCL 3.1  Linux", "OpenCL 3.0 PoCL 7.0", "OpenCL 3.0 CUDA 13.0.98"]
+    short = [declared.with_short_list(version, "") is not None for version in versions]
+    assert short == [True, False, False]

@@ -338,7 +338,7 @@ def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._
     _RefusedError
         If the compiler refuses it; the text is all that it says.
     """
-    short = with_short_list(device.platform, source)
+    short = with_short_list(device.platform_version, source)
     if short is not None:
         text, more = short
         handle = _raw_program()(device.context, text)

@@ -214,6 +214,19 @@ def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
         chunks.close()
 
 
+def copied_trace(variables, kind, limited, device, monkeypatch):
+    """Give numbers that are copied in parts, as to a GPU, though a processor could read them."""
+    values = generate_trace(variables, 0, 400_000, mode="interval").numeric.values[:, :400_000]
+    trace = Trace.of(values.astype(np.float64))
+    trace = trace.pinned(device) if kind == "pinned" else trace
+    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
+    if limited:
+        gc.collect()
+        limit = device.ledger.used_bytes + values.nbytes // 2
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    return trace
+
+
 @pytest.mark.parametrize("kind", ["staged", "pinned"])
 @pytest.mark.parametrize("limited", [False, True])
 def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_device, monkeypatch):
@@ -221,15 +234,7 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
 
     Where nothing is to be copied ahead, no copy of part 2 has begun while part 1 is mined.
     """
-    values = generate_trace(3, 0, 400_000, mode="interval").numeric.values[:, :400_000]
-    trace = Trace.of(values.astype(np.float64))
-    trace = trace.pinned(any_device) if kind == "pinned" else trace
-    # What a processor could read in place is copied here, as to a GPU.
-    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
-    if limited:
-        gc.collect()
-        limit = any_device.ledger.used_bytes + values.nbytes // 2
-        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    trace = copied_trace(3, kind, limited, any_device, monkeypatch)
     gate = cl.UserEvent(any_device.context)
     send, failed = Chunks._send, Sweeper.failed
     sent, mined, copies = [], [], {}
@@ -285,14 +290,7 @@ def test_copies_are_enqueued_behind_the_launch_that_they_run_beside(
 
     However soon copies end, there are some to run while every kernel does.
     """
-    values = generate_trace(4, 0, 400_000, mode="interval").numeric.values[:, :400_000]
-    trace = Trace.of(values.astype(np.float64))
-    trace = trace.pinned(any_device) if kind == "pinned" else trace
-    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
-    if limited:
-        gc.collect()
-        limit = any_device.ledger.used_bytes + values.nbytes // 2
-        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    trace = copied_trace(4, kind, limited, any_device, monkeypatch)
     send, target, launch, read = Chunks._send, Chunks._target, Kernel.launch, Allocation.read
     steps = []
 

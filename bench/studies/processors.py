@@ -346,7 +346,7 @@ def page(record: Mapping[str, Any], problem: str) -> str:
     keys = [key for key in record["found"] if key.startswith(f"{problem}/")]
     names = list(dict.fromkeys(name for key in keys for name in record["found"][key]))
     least = {
-        (graph, name): each
+        (graph, name): min(each)
         for kind, graph, name, each in ratios(record["found"])
         if kind == problem
     }

@@ -15,6 +15,7 @@ from clgraph.algorithms.bfs.stages import UNREACHED, has_shares, kernel_paramete
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
@@ -51,7 +52,7 @@ class BFS(SearchPlan):
         Directed or undirected; weights are ignored. Every search of a dynamic graph is of what it
         holds then; its rows are read in their blocks, unless the configuration wants packed ones.
     predecessors : bool
-        Whether searches label a tree too.
+        Whether to label a tree too; costs one more store per reached vertex.
     config : BFSConfig or str, optional
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
@@ -280,7 +281,8 @@ class BFS(SearchPlan):
         Returns
         -------
         BFSResult
-            Distances, predecessors if the plan labels them, and stats.
+            ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n]
+            or None; ``stats``.
 
         Raises
         ------
@@ -339,6 +341,7 @@ class BFS(SearchPlan):
         return BFSResult(found, outcome, stats, source)
 
 
+@documented(BFS, BFS.run)
 def bfs(  # noqa: PLR0913 - all but two by keyword
     graph: Graph | DynamicGraph,
     source: int,
@@ -352,42 +355,6 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
     memory: str | None = None,
 ) -> BFSResult:
     """Hop distances, and optionally one shortest-path tree, from a source vertex.
-
-    Parameters
-    ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
-    source : int
-        Vertex id in [0, n).
-    predecessors : bool
-        Whether to label a tree too; costs one more store per reached vertex.
-    max_depth : int, optional
-        Vertices farther than this many hops stay unreached.
-    config : BFSConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-    memory : {"device", "stream"}, optional
-        As for `BFS`.
-
-    Returns
-    -------
-    BFSResult
-        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or
-        None.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If ``source`` is not a vertex of ``graph``, or ``config`` is not a legal combination.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -13,6 +13,7 @@ from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
@@ -146,6 +147,7 @@ def _check_sums(
         )
 
 
+@documented(betweenness_centrality)
 @asking
 def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
@@ -161,21 +163,11 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 ) -> NDArray[Any]:
     """Share of all shortest paths that pass along each edge.
 
-    Parameters
-    ----------
-    graph, sources, normalized, dtype, seed, weighted, config, device, progress
-        As `betweenness_centrality`.
-
     Returns
     -------
     numpy.ndarray
         [m] of `dtype`, in the order of ``graph.indices``. Both directions of an undirected edge
         have the value of the edge; parallel edges share it evenly, by weight the lightest of them.
-
-    Raises
-    ------
-    InvalidArgumentError, ClgraphError, DeviceMemoryError
-        As `betweenness_centrality`.
 
     Notes
     -----

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.coloring.result import ColoringResult
 from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import offsets_dtype, resident
@@ -145,7 +146,7 @@ class Coloring(Plan):
         Returns
         -------
         ColoringResult
-            ``colors`` int32 [n], ``count``, ``sizes``, ``stats``.
+            ``colors`` int32 [n], 0 .. count - 1; ``count``; ``sizes``; ``stats``.
 
         Raises
         ------
@@ -278,6 +279,7 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
         )
 
 
+@documented(Coloring, Coloring.run)
 def greedy_color(
     graph: Graph,
     *,
@@ -288,38 +290,6 @@ def greedy_color(
     verify: bool = False,
 ) -> ColoringResult:
     """Colour the vertices so that neighbours differ, with few colours.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected; weights and self-loops are ignored.
-    order : {"largest_first", "random_sequential"} or array_like [n]
-        Which vertices come first: those with most neighbours, among equals by a hash of number and
-        seed; by the hash alone; or all vertices in their order.
-    seed : int
-        Of the hash: 0 to 2**64 - 1.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many vertices have their final colour.
-    verify : bool
-        Whether to check the result on the host.
-
-    Returns
-    -------
-    ColoringResult
-        ``colors`` int32 [n], 0 .. count - 1; ``count``; ``sizes``; ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has 2**31 vertices or more.
-    InvalidArgumentError
-        If there is no such order, not all vertices are in it once, or `seed` is not such a number.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -14,6 +14,7 @@ from clgraph.algorithms.communities.scale import Scale, checked_resolution, whol
 from clgraph.algorithms.communities.verify import verify_communities
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -327,13 +328,9 @@ class Leiden(_Detection):
     _refines = True
 
 
+@documented(Leiden)
 class Louvain(_Detection):
     """Louvain communities, compiled for one graph and device.
-
-    Parameters
-    ----------
-    graph, weights, config, device, progress
-        As for `Leiden`.
 
     Notes
     -----

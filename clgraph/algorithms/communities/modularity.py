@@ -11,6 +11,7 @@ from clgraph.algorithms.communities.result import CommunitiesResult
 from clgraph.algorithms.communities.scale import checked_resolution, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -185,6 +186,7 @@ def community_numbers(labels: Any, n: int) -> tuple[NDArray[np.uint32], int]:
     return numbers.astype(np.uint32), len(names)
 
 
+@documented(Modularity, Modularity.run)
 def modularity(
     graph: Graph,
     labels: ArrayLike | CommunitiesResult,
@@ -199,20 +201,8 @@ def modularity(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     labels : array_like [n], or result of `louvain`, `leiden` or `label_propagation`
         Of each vertex the community that it is in, as whole numbers.
-    resolution : float
-        What expected edges are multiplied by, from 0 on.
-    weights : bool
-        Whether weights count; they are from 0 on.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
-    verify : bool
-        Whether to compute it by NumPy too and compare.
 
     Returns
     -------
@@ -220,17 +210,6 @@ def modularity(
         The share of edges within communities, less `resolution` times that which is expected if
         ends were joined at random; 0 of a graph without edges. A self-loop of an undirected graph
         has two ends. Of a directed graph ends are joined from out-degrees to in-degrees.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are more or fewer labels than vertices, or `resolution` is out of its range.
-    InvalidGraphError
-        If a weight is negative or not finite.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

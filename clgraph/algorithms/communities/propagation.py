@@ -12,6 +12,7 @@ from clgraph.algorithms.communities.detection import check_sizes
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -242,6 +243,7 @@ def host_round(graph: Graph, labels: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return after
 
 
+@documented(LabelPropagation, LabelPropagation.run)
 def label_propagation(
     graph: Graph,
     rounds: int = 10,
@@ -258,16 +260,6 @@ def label_propagation(
     graph : Graph or scipy.sparse matrix
         Directed or undirected; weights are ignored. Of a directed graph neighbours along edges and
         against them count, and twice where there are edges both ways.
-    rounds : int
-        How many rounds; it ends before if labels stay what they are.
-    config : CommunitiesConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with rounds.
-    verify : bool
-        Whether to do the last round on the host too and compare.
 
     Returns
     -------
@@ -275,17 +267,6 @@ def label_propagation(
         ``labels`` int32 [n]: labels begin as the numbers of the vertices, and among the most
         frequent ones the smallest is taken. Files whose vertices are named in the order of their
         numbers, as Graphalytics' are, thus get what that benchmark's reference has, by number.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is too large.
-    InvalidArgumentError
-        If `rounds` is not a whole number from 0 on, or the configuration is not legal.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

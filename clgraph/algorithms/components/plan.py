@@ -11,6 +11,7 @@ from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import load
+from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -52,8 +53,10 @@ class ConnectedComponents(Plan):
     Parameters
     ----------
     graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; directions and weights are ignored. Rows of a dynamic graph are read
-        in their blocks where they are, and every run is of what it holds then.
+        Directed or undirected; directions and weights are ignored, so of a directed graph these are
+        the weakly connected components. See `scc` for the strongly connected ones. Rows of a
+        dynamic graph are read in their blocks where they are, and every run is of what it holds
+        then.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -150,7 +153,8 @@ class ConnectedComponents(Plan):
         Returns
         -------
         ComponentsResult
-            ``labels`` int32 [n], ``count``, ``sizes`` and ``stats``.
+            ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64
+            [count]; ``stats``.
 
         Raises
         ------
@@ -213,6 +217,7 @@ def hooking(log: SweepLog, n: int) -> dict[str, Any]:
     return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 
 
+@documented(ConnectedComponents, ConnectedComponents.run)
 def connected_components(
     graph: Graph | DynamicGraph,
     *,
@@ -221,33 +226,6 @@ def connected_components(
     verify: bool = False,
 ) -> ComponentsResult:
     """Find the sets of vertices that are joined by edges, whatever way these point.
-
-    Parameters
-    ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; directions and weights are ignored, so of a directed graph these are
-        the weakly connected components. See `scc` for the strongly connected ones.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-
-    Returns
-    -------
-    ComponentsResult
-        ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64 [count];
-        ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph has 2**31 - 1 vertices or more.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.independent_set.result import IndependentSetResult
 from clgraph.device import load
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -208,6 +209,7 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
         raise VerificationError(f"vertex {vertex} is not in the set, and no neighbour of it is.")
 
 
+@documented(IndependentSet, IndependentSet.run)
 def maximal_independent_set(
     graph: Graph,
     *,
@@ -217,35 +219,6 @@ def maximal_independent_set(
     verify: bool = False,
 ) -> IndependentSetResult:
     """Find vertices none of which are neighbours, to which none can be added.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected; weights and self-loops are ignored.
-    seed : int
-        Which of several sets: 0 to 2**64 - 1.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many vertices are decided.
-    verify : bool
-        Whether to check the result on the host.
-
-    Returns
-    -------
-    IndependentSetResult
-        ``mask`` bool [n], ``vertices`` int64 [count], ``count``, ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed.
-    InvalidArgumentError
-        If `seed` is not such a number.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -157,7 +157,8 @@ class SubgraphMatching(Plan):
         Returns
         -------
         MatchingResult or list of them
-            ``mapping``, ``cost``, ``cost_parts``, ``best``, ``stats``; a list for several queries.
+            ``mapping`` int32 [k, |V|], -1 for unmatched vertices; ``cost`` float64 [k] in [0, 1];
+            ``cost_parts``; ``best``; ``to_networkx()``; ``stats``. A list for several queries.
 
         Raises
         ------

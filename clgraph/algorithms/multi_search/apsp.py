@@ -12,6 +12,7 @@ from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
@@ -112,6 +113,7 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     return result
 
 
+@documented(apsp)
 def apsp_blocks(
     graph: Graph,
     sources: ArrayLike | None = None,
@@ -127,8 +129,6 @@ def apsp_blocks(
 
     Parameters
     ----------
-    graph, sources, dtype, weighted, method, device, progress
-        As `apsp`.
     block : int, optional
         Sources of a block; default what fits the device.
 
@@ -138,11 +138,6 @@ def apsp_blocks(
         Those of the block.
     distances : [b, n] of `dtype`
         From them; -1 where there is no path.
-
-    Raises
-    ------
-    InvalidArgumentError, DeviceMemoryError
-        As `apsp`.
     """
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
@@ -155,6 +150,7 @@ def apsp_blocks(
     return _blocks(searcher, chosen, element, size, progress)
 
 
+@documented(apsp)
 def average_shortest_path_length(
     graph: Graph,
     *,
@@ -169,8 +165,6 @@ def average_shortest_path_length(
     ----------
     graph : Graph or scipy.sparse matrix
         Every vertex must reach every other.
-    weighted, method, device, progress
-        As `apsp`.
 
     Returns
     -------

@@ -20,6 +20,7 @@ from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
+from clgraph.documented import documented
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -297,6 +298,7 @@ class PageRank(StaysHere):
                 )
 
 
+@documented(PageRank, PageRank.run)
 def pagerank(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -314,33 +316,6 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     verify: bool = False,
 ) -> RankResult:
     """Rank vertices by how often a random surfer visits them.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
-    alpha, personalization, tol, max_iter, dangling, nstart, convention, verify
-        As for `PageRank.run`.
-    weights, dtype, device
-        As for `PageRank`.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with iterations.
-
-    Returns
-    -------
-    RankResult
-        ``ranks`` real [n], or [k, n] for k rows of `personalization`.
-
-    Raises
-    ------
-    InvalidGraphError
-        If weights are to count and one is negative.
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and ranks do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_numb
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.documented import documented
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -203,6 +204,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -221,30 +223,17 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     alpha : float
         What a step counts; scores exist below 1 over the greatest eigenvalue of the matrix.
     beta : float or array_like [n]
         What a vertex has of itself.
     normalized : bool
         Whether scores are brought to Euclidean length 1.
-    weights, tol, max_iter, dtype, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     RankResult
         ``ranks`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -302,6 +291,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def hits(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -319,28 +309,15 @@ def hits(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     tol : float
         Iterations end when one changes hub scores by less than this in all.
     normalized : bool
         Whether either scores have sum 1; otherwise hubs have Euclidean length 1.
-    weights, max_iter, nstart, dtype, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     HitsResult
         ``hubs`` and ``authorities`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -14,6 +14,7 @@ import numpy as np
 from clgraph.device import Allocation, Memory, load
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
+from clgraph.documented import documented
 from clgraph.dynamic.graph import DynamicGraph
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -312,6 +313,7 @@ class SpMV(StaysHere):
             )
 
 
+@documented(SpMV, SpMV.run)
 def spmv(
     graph: Graph | DynamicGraph,
     x: ArrayLike,
@@ -323,24 +325,10 @@ def spmv(
 ) -> NDArray[Any]:
     """Multiply the matrix of a graph with a vector.
 
-    Parameters
-    ----------
-    graph, dtype, device, progress
-        As for `SpMV`.
-    x : array_like
-        [n] numbers.
-    verify : bool
-        Whether to compare with scipy.
-
     Returns
     -------
     numpy.ndarray
         [n]; element u is the sum over edges u -> v of their weight, or 1, times ``x[v]``.
-
-    Raises
-    ------
-    InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `SpMV` and its `run`.
 
     Notes
     -----

@@ -64,11 +64,11 @@ class SSSP(SearchPlan):
     Parameters
     ----------
     graph : Graph, DynamicGraph or scipy.sparse matrix
-        With weights: int32, int64, uint32, float32 or float64. Of a dynamic graph every run
-        searches what it holds then, in the blocks where its rows are; packed where weights are
-        negative, or the method needs edges in another order.
+        With weights: int32, int64, uint32, float32 or float64. Negative ones need a directed graph.
+        Of a dynamic graph every run searches what it holds then, in the blocks where its rows are;
+        packed where weights are negative, or the method needs edges in another order.
     predecessors : bool
-        Whether searches label a tree too.
+        Whether to label a tree too; costs one more pass over the edges of reached vertices.
     config : SSSPConfig or str, optional
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
@@ -237,7 +237,8 @@ class SSSP(SearchPlan):
         Returns
         -------
         SSSPResult
-            Distances, predecessors if the plan labels them, and stats.
+            ``distances`` [n] in the type and unit of the weights, infinity or the largest integer
+            where there is no path; ``predecessors`` int32 [n] or None; ``stats``.
 
         Raises
         ------

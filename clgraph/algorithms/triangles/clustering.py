@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.triangles.plan import Triangles
+from clgraph.documented import documented
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +42,7 @@ def closed_total(degrees: NDArray[Any], count: int) -> float:
     return 3 * count / paths if paths else 0.0
 
 
+@documented(Triangles)
 def local_clustering(
     graph: Graph,
     *,
@@ -50,27 +52,10 @@ def local_clustering(
 ) -> NDArray[np.float64]:
     """Share of the pairs of each vertex's neighbours that are neighbours themselves.
 
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected, without self-loops and parallel edges.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
-
     Returns
     -------
     float64 array [n]
         From 0 to 1; 0 for vertices of fewer than two neighbours.
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Notes
     -----
@@ -91,6 +76,7 @@ def local_clustering(
     return closed_shares(plan.simple.degrees, plan.run("vertex").values)
 
 
+@documented(local_clustering)
 def average_clustering(
     graph: Graph,
     *,
@@ -100,19 +86,9 @@ def average_clustering(
 ) -> float:
     """Mean of `local_clustering` over all vertices; 0 without vertices.
 
-    Parameters
-    ----------
-    graph, clean, device, progress
-        As for `local_clustering`.
-
     Returns
     -------
     float
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Examples
     --------
@@ -124,6 +100,7 @@ def average_clustering(
     return float(shares.mean()) if shares.size else 0.0
 
 
+@documented(local_clustering)
 def transitivity(
     graph: Graph,
     *,
@@ -133,20 +110,10 @@ def transitivity(
 ) -> float:
     """Share of the paths of two edges that a third edge closes; 0 without such paths.
 
-    Parameters
-    ----------
-    graph, clean, device, progress
-        As for `local_clustering`.
-
     Returns
     -------
     float
         Three times the triangles over the paths.
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Examples
     --------

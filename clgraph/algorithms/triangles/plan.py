@@ -55,7 +55,8 @@ class Triangles(Plan):
         Default is ``clgraph.device()``.
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
+        there: a stored edge has what its edge has in the cleaned graph, and a self-loop 0. Costs
+        O(m log m) on the host.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 

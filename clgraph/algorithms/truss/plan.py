@@ -52,7 +52,8 @@ class Truss(StaysHere):
         Default is ``clgraph.device()``.
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
+        there: a stored edge has what its edge has in the cleaned graph, and a self-loop 0. Costs
+        O(m log m) on the host.
     ordered : bool
         Whether runs note the order that edges are removed in, for `removals`.
     progress : callable or True, optional

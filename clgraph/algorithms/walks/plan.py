@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -131,8 +132,9 @@ class RandomWalks(Plan):
         length : int
             Steps of a walk, from 0 on.
         p, q : float
-            Both positive. Edges back to the vertex before weigh 1/p as much, and those to vertices
-            that no edge from there leads to 1/q.
+            Both positive, and 1 by default: then every step is drawn alone. Edges back to the
+            vertex before weigh 1/p as much, and those to vertices that no edge from there leads to
+            1/q.
         seed : int
             0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
         verify : bool
@@ -143,7 +145,8 @@ class RandomWalks(Plan):
         Returns
         -------
         WalksResult
-            ``walks`` int32 [k, length + 1], ``lengths``, ``stats``.
+            ``walks`` int32 [k, length + 1], -1 beyond a vertex without out-edges; ``lengths``;
+            ``stats``.
 
         Raises
         ------
@@ -291,6 +294,7 @@ def _verify(
         raise VerificationError(f"walk {walk} does not go along the edges of the graph.")
 
 
+@documented(RandomWalks, RandomWalks.run)
 def random_walks(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     starts: ArrayLike,
@@ -305,45 +309,6 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     verify: bool = False,
 ) -> WalksResult:
     """Walk along edges drawn at random.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
-    starts : array_like [k]
-        Where each walk begins; a vertex may be given many times.
-    length : int
-        Steps of a walk, from 0 on.
-    p, q : float
-        Both positive, and 1 by default: then every step is drawn alone. Edges back to the vertex
-        before weigh 1/p as much, and those to vertices that no edge from there leads to 1/q.
-    weights : bool
-        Whether edges are drawn in proportion to their weights, where there are some.
-    seed : int
-        0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many steps have been taken.
-    verify : bool
-        Whether to check on the host that walks go along edges.
-
-    Returns
-    -------
-    WalksResult
-        ``walks`` int32 [k, length + 1], -1 beyond a vertex without out-edges; ``lengths``;
-        ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If weights are to count and one is negative, or there are 2**31 vertices or more.
-    InvalidArgumentError
-        If a start is not a vertex, or another argument is out of its range.
-    DeviceMemoryError
-        If graph and walks do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -26,8 +26,9 @@ def documented(*others: Callable[..., Any]) -> Callable[[T], T]:
     """Complete the numpydoc docstring of a function or class by what others say.
 
     Arguments that it does not describe are taken by name, in the order of its signature, and so
-    are errors that it does not name; where several describe one, that is put together. What is
-    returned is taken from the first that says so, where a function itself does not.
+    are errors that it does not name, and attributes of a class; where several describe one, that is
+    put together. What is returned is taken from the first that says so, where a function itself
+    does not.
 
     Parameters
     ----------
@@ -52,7 +53,9 @@ def _completed(called: Callable[..., Any], others: list[dict[str, str]]) -> str:
         "Parameters": "".join(dict.fromkeys(described[n] for n in takes if n in described)),
     }
     gives = [each for each in (own, *others) if each.keys() & {"Returns", "Yields"}]
-    if gives and not isinstance(called, type):
+    if isinstance(called, type):
+        parts["Attributes"] = "".join(dict.fromkeys(_merged(own, others, "Attributes").values()))
+    elif gives:
         parts |= {title: gives[0][title] for title in ("Returns", "Yields") if title in gives[0]}
     errors = _merged(own, others, "Raises")
     if "verify" not in takes:

@@ -262,13 +262,26 @@ class Plan(StaysHere):
         What it works on.
     device : Device or str, optional
         Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
+    graph : Graph
+        What it works on.
+    device : Device
+        Where.
     source_hash : str
         Of the rendered kernel.
     device_bytes : int
-        Device memory that was taken for it: see `_counted`.
+        Device memory that was taken for it.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If graph and state do not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
     """
 
     def __init__(self, graph: Any, device: Device | str | None = None) -> None:

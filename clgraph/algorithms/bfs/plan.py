@@ -20,7 +20,7 @@ from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
-from clgraph.engine.plan import SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan, Stages
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -43,6 +43,7 @@ MEMORIES = (None, "device", "stream")
 log = logging.getLogger("clgraph")
 
 
+@documented(Plan)
 class BFS(SearchPlan):
     """A breadth-first search compiled for one graph, configuration and device.
 
@@ -55,10 +56,6 @@ class BFS(SearchPlan):
         Whether to label a tree too; costs one more store per reached vertex.
     config : BFSConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     memory : {"device", "stream"}, optional
         Whether rows are on the device, or stay in host memory (which may be a mapped file), from
         where what each level needs is read in place or copied. Default is the device; where the
@@ -66,10 +63,6 @@ class BFS(SearchPlan):
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is searched.
-    device : Device
-        Where.
     config : Resolved
         Every dimension as decided.
 
@@ -77,10 +70,6 @@ class BFS(SearchPlan):
     ------
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    KernelBuildError
-        If the kernel does not compile there.
 
     Notes
     -----

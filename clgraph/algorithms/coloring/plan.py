@@ -35,6 +35,7 @@ ORDERS = {"largest_first": "degree", "random_sequential": "hash"}
 MOST_VERTICES = 2**31
 
 
+@documented(Plan)
 class Coloring(Plan):
     """Greedy colouring, compiled for one graph, order and device.
 
@@ -45,10 +46,6 @@ class Coloring(Plan):
     order : {"largest_first", "random_sequential"} or array_like [n]
         Which vertices come first: those with most neighbours, among equals by a hash of number and
         seed; by the hash alone; or all vertices in their order.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -56,10 +53,6 @@ class Coloring(Plan):
         If the graph is directed, or has 2**31 vertices or more.
     InvalidArgumentError
         If there is no such order, or not all vertices are in it once.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

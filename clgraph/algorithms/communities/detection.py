@@ -276,6 +276,7 @@ class _Detection(Plan):
         return inside / scale.total - scale.resolution * float(np.dot(shares, shares))
 
 
+@documented(Plan)
 class Leiden(_Detection):
     """Leiden communities, compiled for one graph and device.
 
@@ -287,10 +288,6 @@ class Leiden(_Detection):
         Whether weights count.
     config : CommunitiesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
@@ -303,8 +300,6 @@ class Leiden(_Detection):
         If the graph is directed or too large, or a weight is negative or not finite.
     InvalidArgumentError
         If the configuration is not legal on the device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----

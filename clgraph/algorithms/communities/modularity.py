@@ -32,6 +32,7 @@ TOLERANCE = 1e-6  # weights that are not whole numbers are rounded to 2**-40 of 
 LONG_ROW = 32
 
 
+@documented(Plan)
 class Modularity(Plan):
     """Modularity of communities of one graph, compiled for a device.
 
@@ -41,17 +42,11 @@ class Modularity(Plan):
         Directed or undirected.
     weights : bool
         Whether weights count; they are from 0 on.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If a weight is negative or not finite.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----

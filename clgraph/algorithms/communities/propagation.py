@@ -35,6 +35,7 @@ __all__ = ["LabelPropagation", "label_propagation"]
 HUB_SLOTS = 1 << 27  # of all tables in global memory together
 
 
+@documented(Plan)
 class LabelPropagation(Plan):
     """Label propagation, compiled for one graph and device.
 
@@ -44,10 +45,6 @@ class LabelPropagation(Plan):
         Directed or undirected; weights are ignored.
     config : CommunitiesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -55,8 +52,6 @@ class LabelPropagation(Plan):
         If the graph has 2**31 - 1 vertices or edges, or more, or a vertex that many of both kinds.
     InvalidArgumentError
         If the configuration is not legal on the device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----

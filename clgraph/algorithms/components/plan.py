@@ -47,6 +47,7 @@ def check_size(graph: Graph) -> None:
         )
 
 
+@documented(Plan)
 class ConnectedComponents(Plan):
     """Connected components, compiled for one graph and device.
 
@@ -57,19 +58,11 @@ class ConnectedComponents(Plan):
         the weakly connected components. See `scc` for the strongly connected ones. Rows of a
         dynamic graph are read in their blocks where they are, and every run is of what it holds
         then.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If the graph has 2**31 - 1 vertices or more.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

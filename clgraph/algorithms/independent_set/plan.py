@@ -32,6 +32,7 @@ NO_LONG_ROW = 2**32 - 1
 IN = 255
 
 
+@documented(Plan)
 class IndependentSet(Plan):
     """Maximal independent sets, compiled for one graph and device.
 
@@ -39,19 +40,11 @@ class IndependentSet(Plan):
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected; weights and self-loops are ignored.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If the graph is directed.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

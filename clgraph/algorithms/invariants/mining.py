@@ -39,6 +39,7 @@ MOST_TUPLES = 1 << 33
 MOST_TOLERANCE = 1 << 20
 
 
+@documented(Plan)
 class InvariantMiner(Plan):
     """Mining, compiled for templates and a device.
 
@@ -55,15 +56,11 @@ class InvariantMiner(Plan):
         opposite variables for Booleans, ranges of values for numbers.
     config : MiningConfig or str, optional
         How the device is shared out; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
 
     Raises
     ------
     InvalidArgumentError
         If a template is none, or an argument is out of range.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

@@ -42,6 +42,7 @@ class SCCResult(ComponentsResult):
     """Strong components of a graph; arrays are copied from the device on first access."""
 
 
+@documented(Plan)
 class SCC(Plan):
     """Strongly connected components, compiled for one graph, configuration and device.
 
@@ -52,17 +53,9 @@ class SCC(Plan):
         ignored.
     config : SCCConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is decomposed.
-    device : Device
-        Where.
     config : SCCConfig
         What was asked for.
     method : str
@@ -75,10 +68,6 @@ class SCC(Plan):
         If the graph has 2**31 - 1 vertices or more.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If a kernel does not compile there.
 
     Notes
     -----

@@ -37,6 +37,7 @@ BLOCK = 1 << 24  # pairs of a launch
 SAMPLE = 1000  # pairs that are checked
 
 
+@documented(Plan)
 class Similarity(Plan):
     """Similarities of vertices of one graph, compiled for a device.
 
@@ -47,10 +48,6 @@ class Similarity(Plan):
         edges lead to.
     config : SimilarityConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -58,8 +55,6 @@ class Similarity(Plan):
         If there are parallel edges.
     InvalidArgumentError
         If the configuration is not legal, or counts triangles of a graph that has none to count.
-    DeviceMemoryError
-        If the graph does not fit the device.
 
     Notes
     -----

@@ -36,6 +36,7 @@ MOST_EDGES = 2**32 - 1
 MOST_VERTICES = 2**31 - 1
 
 
+@documented(Plan)
 class SpanningForest(Plan):
     """Minimum spanning forest, compiled for one graph, configuration and device.
 
@@ -46,10 +47,6 @@ class SpanningForest(Plan):
         weights the forest has the edges that are stored first.
     config : SpanningForestConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -57,10 +54,6 @@ class SpanningForest(Plan):
         If the graph has 2**31 - 1 vertices or more, or 2**32 - 1 edges.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

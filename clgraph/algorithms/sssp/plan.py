@@ -31,9 +31,10 @@ from clgraph.algorithms.sssp.tuning import HostControl, Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan, Stages
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
@@ -58,6 +59,7 @@ __all__ = ["SSSP"]
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
 
 
+@documented(Plan)
 class SSSP(SearchPlan):
     """A search for shortest paths compiled for one graph, configuration and device.
 
@@ -71,17 +73,9 @@ class SSSP(SearchPlan):
         Whether to label a tree too; costs one more pass over the edges of reached vertices.
     config : SSSPConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is searched.
-    device : Device
-        Where.
     config : ResolvedPaths
         Every dimension as decided.
 
@@ -90,10 +84,6 @@ class SSSP(SearchPlan):
     InvalidArgumentError
         If there are no weights, one is not finite, an undirected edge is negative, or the
         configuration is not legal for these weights or on this device.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    KernelBuildError
-        If the kernel does not compile there.
 
     Notes
     -----

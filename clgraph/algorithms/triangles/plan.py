@@ -12,6 +12,7 @@ from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, co
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
 from clgraph.engine.plan import Plan
 from clgraph.engine.strategies.presets import TUNED
@@ -40,6 +41,7 @@ MAX_TRIANGLES = 100_000_000
 BLOCK = 1 << 24
 
 
+@documented(Plan)
 class Triangles(Plan):
     """Triangles, compiled for one graph and device.
 
@@ -51,14 +53,10 @@ class Triangles(Plan):
         are to be numbered or the graph is to be cleaned, or rows do not ascend.
     config : TrianglesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
         there: a stored edge has what its edge has in the cleaned graph, and a self-loop 0. Costs
         O(m log m) on the host.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -66,10 +64,6 @@ class Triangles(Plan):
         If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

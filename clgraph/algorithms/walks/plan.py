@@ -38,6 +38,7 @@ TRIES = 64  # draws that may be refused before the row is gone through
 TOGETHER, STEPS_TOGETHER, LAUNCH_STEPS = 1 << 24, 256, 1 << 22
 
 
+@documented(Plan)
 class RandomWalks(Plan):
     """Random walks, compiled for one graph and device.
 
@@ -48,19 +49,11 @@ class RandomWalks(Plan):
     weights : bool
         Whether steps are drawn in proportion to edge weights, where there are some; otherwise all
         edges of a vertex are alike.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If weights are to count and one is negative, or there are 2**31 vertices or more.
-    DeviceMemoryError
-        If graph and sums of weights do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----

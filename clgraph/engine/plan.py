@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.engine.resolved import Resolved
+    from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Plan", "SearchPlan", "Stages", "Table"]
 
 P = TypeVar("P", bound="Plan")
+S = TypeVar("S")
 
 LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
 # What an element of each type that kernels name is on the host: a NumPy type, and how many of it.
@@ -307,6 +309,11 @@ class Plan(StaysHere):
         with self._lock:
             yield turn
         turn.end()
+
+    def _stats(self, kind: Callable[..., S], log: SweepLog, turn: Turn, **about: Any) -> S:
+        """Make the stats of a run: of this graph and plan, but for what is given."""
+        usual = {"edges": self.graph.m, "device_bytes": self.device_bytes}
+        return kind(log, turn.total_ms, **usual | about)
 
     def _instead(self, make: Callable[[], P]) -> P:
         """Give the plan that runs what this one cannot; made once."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.communities.result import CommunitiesResult
-from clgraph.algorithms.communities.scale import checked_resolution, whole_weights
+from clgraph.algorithms.communities.scale import MOST_RESOLUTION, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
 from clgraph.documented import documented
@@ -18,6 +18,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -131,7 +132,7 @@ class Modularity(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        gamma = checked_resolution(resolution)
+        gamma = real("resolution", resolution, 0, MOST_RESOLUTION)
         numbers, count = community_numbers(labels, self.graph.n)
         if not self.graph.m:
             return 0.0

@@ -17,8 +17,9 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.engine.tallies import Tallies
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -161,9 +162,7 @@ class LabelPropagation(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
-            raise InvalidArgumentError(f"rounds={rounds!r} is not a whole number from 0 on.")
-        rounds = int(rounds)
+        rounds = whole("rounds", rounds, 0, None)
         n, log = self.graph.n, SweepLog(named=True)
         labels = before = np.arange(n, dtype=np.uint32)
         changes: list[int] = []
@@ -175,14 +174,9 @@ class LabelPropagation(Plan):
                 if verify:
                     before = self._labels[1 - len(changes) % 2].read()
         report_progress(progress, rounds, rounds, "rounds")
-        stats = CommunityStats(
-            log,
-            turn.total_ms,
-            edges=self.graph.m,
-            levels=[{"moves": moves} for moves in changes],
-            config={"tables": self._tables, "rounds": rounds},
-            device_bytes=self.device_bytes,
-        )
+        config = {"tables": self._tables, "rounds": rounds}
+        levels = [{"moves": moves} for moves in changes]
+        stats = self._stats(CommunityStats, log, turn, levels=levels, config=config)
         if verify and changes:
             wanted = host_round(self.graph, before)
             if not np.array_equal(wanted, labels):

@@ -168,16 +168,9 @@ class ConnectedComponents(Plan):
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
-        stats = ComponentStats(
-            log,
-            turn.total_ms,
-            edges=self.graph.m,
-            mode="stepped",
-            method="hooking",
-            config=self.config,
-            steps=[hooking(log, n)] if n else [],
-            device_bytes=self.device_bytes,
-        )
+        steps = [hooking(log, n)] if n else []
+        how = {"mode": "stepped", "method": "hooking", "config": self.config}
+        stats = self._stats(ComponentStats, log, turn, steps=steps, **how)
         stats.vertices = n
         stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)

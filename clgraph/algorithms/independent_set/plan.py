@@ -139,14 +139,7 @@ class IndependentSet(Plan):
                 self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
         report_progress(progress, 1, 1, "deciding")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=rounds,
-            edges=self.graph.m,
-            config=self.config,
-            device_bytes=self.device_bytes,
-        )
+        stats = self._stats(RoundStats, log, turn, rounds=rounds, config=self.config)
         result = IndependentSetResult(statuses, IN, stats, names=self.graph.labels)
         if verify:
             _verify(self.graph, result)

@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.ranking.arguments import spread_of
 from clgraph.algorithms.ranking.columns import real_type
-from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_number
+from clgraph.algorithms.ranking.power import Affine, Columns, Normed
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
@@ -17,6 +17,7 @@ from clgraph.documented import documented
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +48,8 @@ class _Call:
         self.device = find_device(device)
         self.dtype = real_type(dtype, self.device)
         self.weighted = weights and self.graph.weights is not None
-        if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
-            raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
-        self.tol = float(tol)
-        self.max_iter = whole_number("max_iter", max_iter, 1)
+        self.tol = real("tol", tol, 0)
+        self.max_iter = whole("max_iter", max_iter)
         self.log = SweepLog()
         self.memory = Memory(self.device)
         self._used = self.device.ledger.used_bytes
@@ -255,8 +254,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     own = np.asarray(beta, np.float64)
     if own.shape not in {(), (n,)} or not np.isfinite(own).all():
         raise InvalidArgumentError(f"beta must be a finite number, or {n} of them.")
-    if isinstance(alpha, bool) or not np.isfinite(alpha):
-        raise InvalidArgumentError(f"alpha={alpha!r} is not a finite number.")
+    alpha = real("alpha", alpha)
     if not n:
         return RankResult(np.zeros(0, call.dtype), 0, 0.0, True, call.stats(None))
     plan = Affine(
@@ -271,7 +269,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     columns = plan.run(
         call.log,
         np.zeros((n, 1)),
-        scale=float(alpha),
+        scale=alpha,
         tolerance=call.tol * n,
         max_iter=call.max_iter,
         uniform=float(own) if own.ndim == 0 else 0.0,

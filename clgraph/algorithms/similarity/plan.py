@@ -162,14 +162,9 @@ class Similarity(Plan):
                 common = self._common(log, sources, targets, progress)
             values = scored(self.graph.degrees, sources, targets, common, measure)
             report_progress(progress, len(values), len(values), "pairs")
-        stats = SimilarityStats(
-            log,
-            turn.total_ms,
-            kernel_ms=kernel_ms,
-            pairs=len(values),
-            config={"way": way, "intersect": self.config.way_on(self.device), "measure": measure},
-            device_bytes=self.device_bytes,
-        )
+        config = {"way": way, "intersect": self.config.way_on(self.device), "measure": measure}
+        about = {"kernel_ms": kernel_ms, "pairs": len(values), "config": config}
+        stats = self._stats(SimilarityStats, log, turn, **about)
         if verify:
             self._verify(sources, targets, common)
         return SimilarityResult(values, common, stats)

@@ -190,14 +190,7 @@ class SpanningForest(Plan):
                         f"{n} vertices; it has lost writes, or the graph changed meanwhile."
                     )
         report_progress(progress, 1, 1, "joining")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=rounds,
-            edges=self.graph.m,
-            config=self.config.as_dict(),
-            device_bytes=self.device_bytes,
-        )
+        stats = self._stats(RoundStats, log, turn, rounds=rounds, config=self.config.as_dict())
         result = SpanningForestResult(self.graph, chosen, labels, count, stats)
         if verify:
             verify_spanning_forest(self.graph, result, self.device)

@@ -164,14 +164,9 @@ class RandomWalks(Plan):
                 blocks.append(len(block))
                 self._walk(log, block, first, (seeds, shares), walks, progress)
         report_progress(progress, 1, 1, "walking")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=blocks,
-            edges=int(np.count_nonzero(walks >= 0)) - len(begins),
-            config={**self.config, "p": float(p), "q": float(q)},
-            device_bytes=self.device_bytes,
-        )
+        edges = int(np.count_nonzero(walks >= 0)) - len(begins)
+        config = self.config | {"p": float(p), "q": float(q)}
+        stats = self._stats(RoundStats, log, turn, rounds=blocks, edges=edges, config=config)
         result = WalksResult(walks, stats)
         if verify:
             _verify(self.graph, result, begins, weighted=self.weighted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from clgraph.documented import documented
 from clgraph.engine.strategies.balancer import USUAL_BATCH, Balancer, Chunks
 from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.errors import InvalidArgumentError
@@ -225,6 +226,7 @@ class Direct(Balancer):
         return replace(usual, units=lanes * DIRECT_ROUNDS, step=lanes)
 
 
+@documented(Direct)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TwoPhase(Balancer):
     """A search finds where each chunk begins, work-groups share out their chunks.
@@ -233,8 +235,6 @@ class TwoPhase(Balancer):
     ----------
     unit_batch : int
         Edges in a row that a work-item finds by one search.
-    leaves : {"keep", "discard"}
-        As for `Direct`.
     partition : {"units", "merge"}
         What chunks are equal in: units, or units and items together; the latter for `expand`.
     """
@@ -257,6 +257,7 @@ class TwoPhase(Balancer):
         return self._cut(group_size, self.unit_batch, 1)
 
 
+@documented(Direct)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MultiPhase(Balancer):
     """As `TwoPhase`, with the owners of several runs of edges kept in registers.
@@ -267,8 +268,6 @@ class MultiPhase(Balancer):
         Edges in a row that a work-item finds by one search.
     iterations : int
         How often it does so for one chunk.
-    leaves : {"keep", "discard"}
-        As for `Direct`.
     """
 
     NAME = "multi_phase"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clgraph.documented import documented
 from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
@@ -62,14 +63,13 @@ class Schedule(Strategy):
     single_group: bool | None = switch()
 
 
+@documented(Schedule)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Persistent(Schedule):
     """All levels in one launch.
 
     Parameters
     ----------
-    group_size, groups, distribution, single_group
-        As for `Schedule`.
     membership : {"fixed", "open"}, optional
         Whether all work-groups take part from the start, which needs them resident together, or
         join as they start.
@@ -85,14 +85,13 @@ class Persistent(Schedule):
     group_resident: bool | None = switch()
 
 
+@documented(Schedule)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Stepped(Schedule):
     """A launch for each stage.
 
     Parameters
     ----------
-    group_size, groups, distribution, single_group
-        As for `Schedule`.
     kernels : {"fused", "split"}, optional
         One kernel for all stages, or one each, for compilers that large kernels overwhelm.
     """

@@ -310,7 +310,7 @@ class Plan(StaysHere):
             yield turn
         turn.end()
 
-    def _stats(self, kind: Callable[..., S], log: SweepLog, turn: Turn, **about: Any) -> S:
+    def _stats_of(self, kind: Callable[..., S], log: SweepLog, turn: Turn, **about: Any) -> S:
         """Make the stats of a run: of this graph and plan, but for what is given."""
         usual = {"edges": self.graph.m, "device_bytes": self.device_bytes}
         return kind(log, turn.total_ms, **usual | about)

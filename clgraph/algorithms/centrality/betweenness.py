@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.centrality.sums import edge_sums, simple, vertex_sums
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device
@@ -196,9 +196,7 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 
 
 def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
-    if sources is None:
-        return np.arange(n, dtype=np.int64)
-    if np.ndim(sources) == 0:
+    if sources is not None and np.ndim(sources) == 0:
         count = whole("sources", sources, 0, None)
         if count > n:
             raise InvalidArgumentError(
@@ -209,7 +207,7 @@ def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
             .choice(n, count, replace=False)
             .astype(np.int64)
         )
-    return as_sources(sources, n)
+    return sources_or_all(sources, n)
 
 
 def _vertex_scale(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.multi_search.apsp import apsp
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
@@ -147,7 +147,7 @@ def _check(
     weighted: bool,
 ) -> None:
     """Compare a sample with searches against the edges, each by itself."""
-    chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     check_figures(graph.transpose(), chosen, found, figure, device, weighted=weighted)
 
 
@@ -161,14 +161,12 @@ def _inward(
     weighted: bool,
 ) -> Totals | WeightedTotals:
     """Figures of searches against the edges."""
+    chosen = sources_or_all(sources, graph.n)
     if weighted:
-        chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
         return WeightedSearcher(graph.transpose(), device, *how).totals(chosen, progress)
     if sources is None and graph.directed:
         searcher = Searcher(graph, device, *how)
         if searcher.shares_bits():
             return searcher.totals_of_targets(progress)
-    everyone = np.arange(graph.n, dtype=np.int64)
-    chosen = everyone if sources is None else as_sources(sources, graph.n)
     back = Searcher(graph.transpose(), device, *how, transpose=graph)
     return back.totals(chosen, progress)

@@ -168,7 +168,7 @@ class Coloring(Plan):
                 log.wait()
                 count = int(self._most.read()[0])
         report_progress(progress, 1, 1, "colouring")
-        stats = self._stats(RoundStats, log, turn, rounds=rounds, config=self.config)
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
         result = ColoringResult(colors, count, stats, names=self.graph.labels)
         if verify:
             _verify(self.graph, result)

@@ -171,7 +171,7 @@ class _Detection(Plan):
                     count = int(self._numbering.count.read()[0])
             report_progress(progress, self.graph.n, self.graph.n, "merging vertices")
         config = {"tables": self._tables, "resolution": gamma, "seed": seed}
-        stats = self._stats(CommunityStats, log, turn, levels=found, config=config)
+        stats = self._stats_of(CommunityStats, log, turn, levels=found, config=config)
         result = CommunitiesResult(labels, count, quality, stats, names=self.graph.labels)
         if verify:
             verify_communities(

@@ -176,7 +176,7 @@ class LabelPropagation(Plan):
         report_progress(progress, rounds, rounds, "rounds")
         config = {"tables": self._tables, "rounds": rounds}
         levels = [{"moves": moves} for moves in changes]
-        stats = self._stats(CommunityStats, log, turn, levels=levels, config=config)
+        stats = self._stats_of(CommunityStats, log, turn, levels=levels, config=config)
         if verify and changes:
             wanted = host_round(self.graph, before)
             if not np.array_equal(wanted, labels):

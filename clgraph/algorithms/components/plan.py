@@ -170,7 +170,7 @@ class ConnectedComponents(Plan):
             packed = self._searched.as_graph() if verify else None
         steps = [hooking(log, n)] if n else []
         how = {"mode": "stepped", "method": "hooking", "config": self.config}
-        stats = self._stats(ComponentStats, log, turn, steps=steps, **how)
+        stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)
         stats.vertices = n
         stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)

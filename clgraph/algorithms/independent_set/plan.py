@@ -139,7 +139,7 @@ class IndependentSet(Plan):
                 self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
         report_progress(progress, 1, 1, "deciding")
-        stats = self._stats(RoundStats, log, turn, rounds=rounds, config=self.config)
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
         result = IndependentSetResult(statuses, IN, stats, names=self.graph.labels)
         if verify:
             _verify(self.graph, result)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher, narrow
 from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
@@ -94,7 +94,7 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     piece by piece.
     """
     graph = as_graph(graph)
-    chosen = _all_or(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     element = _element(dtype, weighted=weighted)
     searcher: WeightedSearcher | Searcher
     found = find_device(device)
@@ -141,7 +141,7 @@ def apsp_blocks(
     """
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
-    chosen = _all_or(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     element = _element(dtype, weighted=weighted)
     if weighted:
         by_weight = WeightedSearcher(graph, find_device(device), method)
@@ -197,10 +197,6 @@ def average_shortest_path_length(
             "there is no mean over all pairs; pass one (strongly) connected component."
         )
     return float(found.total.sum() / (graph.n * (graph.n - 1))) if graph.n > 1 else 0.0
-
-
-def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
-    return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
 
 
 def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:

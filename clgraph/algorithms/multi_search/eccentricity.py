@@ -10,7 +10,7 @@ from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.apsp import apsp
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
@@ -86,15 +86,10 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     """
     graph = as_graph(graph)
     _check(disconnected)
-    everyone = np.arange(graph.n, dtype=np.int64)
-    chosen = everyone if sources is None else as_sources(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     on = find_device(device)
-    searcher = (
-        WeightedSearcher(graph, on, method, config)
-        if weighted
-        else Searcher(graph, on, method, config)
-    )
-    found = searcher.totals(chosen, progress)
+    kind = WeightedSearcher if weighted else Searcher
+    found = kind(graph, on, method, config).totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
         if short.size:

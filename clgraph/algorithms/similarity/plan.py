@@ -164,7 +164,7 @@ class Similarity(Plan):
             report_progress(progress, len(values), len(values), "pairs")
         config = {"way": way, "intersect": self.config.way_on(self.device), "measure": measure}
         about = {"kernel_ms": kernel_ms, "pairs": len(values), "config": config}
-        stats = self._stats(SimilarityStats, log, turn, **about)
+        stats = self._stats_of(SimilarityStats, log, turn, **about)
         if verify:
             self._verify(sources, targets, common)
         return SimilarityResult(values, common, stats)

@@ -190,7 +190,7 @@ class SpanningForest(Plan):
                         f"{n} vertices; it has lost writes, or the graph changed meanwhile."
                     )
         report_progress(progress, 1, 1, "joining")
-        stats = self._stats(RoundStats, log, turn, rounds=rounds, config=self.config.as_dict())
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config.as_dict())
         result = SpanningForestResult(self.graph, chosen, labels, count, stats)
         if verify:
             verify_spanning_forest(self.graph, result, self.device)

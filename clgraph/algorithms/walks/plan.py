@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
@@ -150,7 +151,7 @@ class RandomWalks(Plan):
         DeviceMemoryError
             If there is no room for the walks.
         """
-        begins = self._starts(starts)
+        begins = as_sources(starts, self.graph.n, "starts").astype(np.uint32)
         steps = whole("length", length, least=0, most=MOST_LENGTH)
         seeds = np.uint64(whole("seed", seed, least=0, most=2**64 - 1))
         shares = _shares(p, q)
@@ -166,25 +167,11 @@ class RandomWalks(Plan):
         report_progress(progress, 1, 1, "walking")
         edges = int(np.count_nonzero(walks >= 0)) - len(begins)
         config = self.config | {"p": float(p), "q": float(q)}
-        stats = self._stats(RoundStats, log, turn, rounds=blocks, edges=edges, config=config)
+        stats = self._stats_of(RoundStats, log, turn, rounds=blocks, edges=edges, config=config)
         result = WalksResult(walks, stats)
         if verify:
             _verify(self.graph, result, begins, weighted=self.weighted)
         return result
-
-    def _starts(self, starts: ArrayLike) -> NDArray[np.uint32]:
-        given = np.asarray(starts)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise InvalidArgumentError(
-                f"starts needs a list of vertex numbers; got {given.dtype} of shape {given.shape}."
-            )
-        wrong = np.flatnonzero((given < 0) | (given >= self.graph.n))
-        if wrong.size:
-            raise InvalidArgumentError(
-                f"starts[{wrong[0]}]={given[wrong[0]]} is not a vertex of this graph; it has "
-                f"{self.graph.n} vertices, numbered from 0."
-            )
-        return given.astype(np.uint32)
 
     def _walk(
         self,

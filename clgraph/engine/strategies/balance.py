@@ -27,7 +27,6 @@ __all__ = [
     "Vwarp",
     "WarpSearch",
     "WarpSearchLocal",
-    "dynamic_width",
 ]
 
 MOST_UNITS = 256  # that a work-item keeps in registers (multi_phase), each with code of its own
@@ -305,24 +304,3 @@ FAMILY: tuple[type[Balancer], ...] = (
     MultiPhase,
 )
 BALANCERS: dict[str, type[Balancer]] = {kind.NAME: kind for kind in FAMILY}
-
-
-def dynamic_width(resident: int, entries: int, least: int, lanes: int) -> int:
-    """Give the lanes that share an item under ``dyn_vwarp``, as kernels compute it.
-
-    Parameters
-    ----------
-    resident : int
-        Work-items that run together.
-    entries : int
-        Items, at least 1.
-    least, lanes : int
-        Bounds of the width, powers of two.
-
-    Returns
-    -------
-    int
-        ``resident / entries`` rounded down to a power of two, between the bounds.
-    """
-    ratio = resident // entries
-    return min(max(1 << (ratio.bit_length() - 1) if ratio else 1, least), lanes)

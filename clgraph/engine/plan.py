@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.blocks import Searched
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.engine.resolved import Resolved
@@ -327,21 +328,55 @@ class SearchPlan(Plan):
     """A plan whose stages write distances, perhaps a tree, and a record of every level."""
 
     graph: Graph
+    config: Resolved
+    with_predecessors: bool
+    _searched: Searched
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Build the kernels, and take memory for the rows that there are now."""
+        raise NotImplementedError
+
+    def _follow(self) -> None:
+        """Let go of the rows before, and prepare for those that there are now."""
+        self._searched.forget()
+        self.__dict__.pop("_pool", None)
+        self.device_bytes, self._fallback = 0, None
+        self.graph = self._searched.now()
+        self._prepare(None)
 
     def _ready(
-        self, stages: Stages, *, predecessors: bool, level_capacity: int, dtype: DTypeLike
+        self, table: Table, about: object, *, level_capacity: int, dtype: DTypeLike, **kernels: Any
     ) -> None:
-        """Take the memory that searches need; nothing for a graph without vertices."""
-        self._stages = stages
-        self.source_hash = stages.program.source_hash
+        """Build the kernels, unless those of the rows before are the same, and take memory.
+
+        Parameters
+        ----------
+        table : Table
+            What they take.
+        about : object
+            Equal where kernels of the same arguments are the same.
+        level_capacity : int
+            Levels that are recorded.
+        dtype : dtype
+            Of distances.
+        **kernels
+            As `Stages` has it.
+        """
+        held: Stages | None = getattr(self, "_stages", None)
+        if held is not None and (about, table.rows) == self._built_for:
+            held.table = table
+        else:
+            self._built_for: tuple[Any, ...] = (about, table.rows)
+            self._stages = Stages(self.device, table=table, config=self.config, **kernels)
+        self.source_hash = self._stages.program.source_hash
         if self.graph.n:
             with self._counted():
-                stages.table.allocate(self._memory)
+                table.allocate(self._memory)
                 self._pool = BufferPool(
                     self._memory,
                     self.graph.n,
                     level_capacity,
-                    predecessors=predecessors,
+                    predecessors=self.with_predecessors,
                     dtype=dtype,
                 )
 

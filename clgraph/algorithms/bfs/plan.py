@@ -20,7 +20,7 @@ from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
-from clgraph.engine.plan import Plan, SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
-    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
@@ -100,9 +99,7 @@ class BFS(SearchPlan):
                 f"memory={memory!r} is not one of device, stream, or None for what fits."
             )
         self.with_predecessors = bool(predecessors)
-        self._streamed: Streamed | None = None
         self._asked_for = (config, memory)
-        self._built_for: tuple[Any, ...] = ()
         needs = "they are to stay in host memory" if memory == "stream" else ""
         if is_changing(graph):
             needs = needs or BFSConfig.needs_packed(config, directed=graph.directed)
@@ -114,6 +111,7 @@ class BFS(SearchPlan):
     def _prepare(self, progress: Progress | None) -> None:
         """Take memory for the rows that there are now."""
         config, memory = self._asked_for
+        self._streamed: Streamed | None = None
         if memory == "stream":
             self._stream(config)
             self._searched.now_seen()
@@ -180,40 +178,18 @@ class BFS(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
-        stages = self._built(table)
         self._ready(
-            stages,
-            predecessors=self.with_predecessors,
+            table,
+            self.config,
             level_capacity=level_capacity(self.graph),
             dtype=np.int32,
-        )
-
-    def _built(self, table: Table) -> Stages:
-        """Build the kernels; those of the rows before will do where they would be the same."""
-        held: Stages | None = getattr(self, "_stages", None)
-        if held is not None and (self.config, table.rows) == self._built_for:
-            held.table = table
-            return held
-        self._built_for = (self.config, table.rows)
-        return Stages(
-            self.device,
-            "bfs/bfs.cl",
-            "bfs",
-            table=table,
-            config=self.config,
+            file="bfs/bfs.cl",
+            entry="bfs",
             stages=stages_of(self.config),
             render=lambda names: kernel_parameters(
                 self.config, names, predecessors=self.with_predecessors
             ),
         )
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_pool", None)
-        self.device_bytes, self._fallback, self._streamed = 0, None, None
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     def _exact_plan(self) -> BFS:
         """Make a plan for searches that find more than this one's queues or bytes can hold."""

@@ -34,7 +34,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import Plan, SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import Device, Mirror
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.energy.target import PowerTarget
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
-    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["SSSP"]
@@ -101,6 +101,8 @@ class SSSP(SearchPlan):
            Journal of Algorithms 49, 2003.
     """
 
+    config: ResolvedPaths
+
     @asking
     def __init__(
         self,
@@ -135,11 +137,23 @@ class SSSP(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
+        decided, keys = self.config, self._weights.keys
+        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         self._ready(
-            self._built(table),
-            predecessors=self.with_predecessors,
-            level_capacity=level_capacity(self.graph, self.config),
+            table,
+            (decided, keys),
+            level_capacity=level_capacity(self.graph, decided),
             dtype=self._weights.dtype,
+            file="sssp/sssp.cl",
+            entry="sssp",
+            stages=stages_of(decided, predecessors=self.with_predecessors),
+            render=lambda names: kernel_parameters(
+                decided,
+                keys,
+                names,
+                predecessors=self.with_predecessors,
+                parallel_edges=parallel,
+            ),
         )
         self._tuned: Tuning | None = None
         if self.config.method.name == "self-tuning" and self.graph.n:
@@ -157,40 +171,6 @@ class SSSP(SearchPlan):
             self._searched.pack("weights are negative or not finite")
             self.graph = self._searched.now()
         return Weights(self.graph)
-
-    def _built(self, table: Table) -> Stages:
-        """Build the kernels; those of the rows before will do where they would be the same."""
-        decided, keys = self.config, self._weights.keys
-        held: Stages | None = getattr(self, "_stages", None)
-        now = (decided, keys, table.rows)
-        if held is not None and now == self._built_for:
-            held.table = table
-            return held
-        self._built_for: tuple[Any, ...] = now
-        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
-        return Stages(
-            self.device,
-            "sssp/sssp.cl",
-            "sssp",
-            table=table,
-            config=decided,
-            stages=stages_of(decided, predecessors=self.with_predecessors),
-            render=lambda names: kernel_parameters(
-                decided,
-                keys,
-                names,
-                predecessors=self.with_predecessors,
-                parallel_edges=parallel,
-            ),
-        )
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_pool", None)
-        self.device_bytes = 0
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     @property
     def unreached(self) -> Any:

@@ -187,7 +187,16 @@ class Triangles(Plan):
             if self.simple.m:
                 with self._lock:  # but not for the clock: probes are counted on the host
                     work = self._counting.work
-            stats = self._stats(log, preparation, turn.total_ms, work)
+            origin = self._wanted.origin
+            stats = TrianglesStats(
+                log,
+                preparation,
+                turn.total_ms,
+                config=str(self.config) + (f" ({origin})" if origin else ""),
+                work=work,
+                device_bytes=self.device_bytes,
+            )
+            stats.ran_on(self.device)
             result = TrianglesResult(count, values, stats)
             if verify:
                 self._verify(result, per)
@@ -250,11 +259,10 @@ class Triangles(Plan):
             count = run(log, "vertex", {"found": found})
             of_rank = found.read().astype(np.int64)
             return count, self._counting.by_vertex(of_rank)
+        supports = self._room("supports", m, np.uint32)
         if isinstance(self._counting, RowCounting):
-            supports = self._room("supports", m, np.uint32)
             count = run(log, "edge", {"found": supports})
         else:
-            supports = self._room("supports", m, np.uint32)
             found = self._cleared(log, "triangles_of_place", m, np.uint32)
             count = run(log, "edge", {"found": found})
             self._counting.turned.spread(log, found, supports)
@@ -346,21 +354,6 @@ class Triangles(Plan):
                     block = self._listed(SweepLog(), count, self._counting.run_owners, first, end)
                 yield block
             first = end
-
-    def _stats(
-        self, log: SweepLog, preparation: SweepLog, total_ms: float, work: Work
-    ) -> TrianglesStats:
-        origin = self._wanted.origin
-        stats = TrianglesStats(
-            log,
-            preparation,
-            total_ms,
-            config=str(self.config) + (f" ({origin})" if origin else ""),
-            work=work,
-            device_bytes=self.device_bytes,
-        )
-        stats.ran_on(self.device)
-        return stats
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:
         """Count again in another way.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import simple_graph
 from clgraph.algorithms.truss.config import CoresConfig
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Incidence, Peeled, Peeling
@@ -31,7 +32,7 @@ __all__ = ["Cores"]
 ABOVE = 1
 
 
-@documented(Plan)
+@documented(Triangles)
 class Cores(Plan):
     """Cores, compiled for one graph, configuration and device.
 
@@ -41,16 +42,6 @@ class Cores(Plan):
         Undirected, without self-loops and parallel edges; weights are ignored.
     config : CoresConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
-    InvalidArgumentError
-        If the configuration is not legal, or not on this device.
 
     Notes
     -----

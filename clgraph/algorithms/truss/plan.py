@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
@@ -37,7 +38,7 @@ __all__ = ["Truss"]
 PARTS = ("count", "narrow", "list")  # of what is prepared
 
 
-@documented(Plan)
+@documented(Triangles)
 class Truss(Plan):
     """Trusses, compiled for one graph, configuration and device.
 
@@ -47,10 +48,6 @@ class Truss(Plan):
         Undirected, without self-loops and parallel edges; weights are ignored.
     config : TrussConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there: a stored edge has what its edge has in the cleaned graph, and a self-loop 0. Costs
-        O(m log m) on the host.
     ordered : bool
         Whether runs note the order that edges are removed in, for `removals`.
 
@@ -63,13 +60,6 @@ class Truss(Plan):
     method : str
         Whether triangles are listed ("lists") or looked up ("rows"), or there are none ("none");
         known after the first run.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
-    InvalidArgumentError
-        If the configuration is not legal, or not on this device.
 
     Notes
     -----

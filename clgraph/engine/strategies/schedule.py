@@ -13,7 +13,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
-__all__ = ["Persistent", "Schedule", "Stepped", "check_group_size"]
+__all__ = ["Persistent", "Schedule", "Stepped", "check_group_size", "check_groups_only"]
 
 
 def check_group_size(group_size: int, traits: DeviceTraits) -> int:
@@ -61,6 +61,15 @@ class Schedule(Strategy):
     groups: int | None = number(least=1)
     distribution: str | None = choice("static", "claimed")
     single_group: bool | None = switch()
+
+
+def check_groups_only(schedule: Schedule | None) -> None:
+    """Refuse what is about searches, for stages that know of work-groups alone."""
+    given = schedule.given() if schedule else {}
+    for name in set(given) - {"group_size", "groups"}:
+        raise InvalidArgumentError(
+            f"schedule.{name}={given[name]!r} is about searches; leave it out here."
+        )
 
 
 @documented(Schedule)

@@ -22,13 +22,13 @@ def blocks(page, language):
     )
 
 
-def test_first_example_in_python(monkeypatch, capsys, tmp_path):
-    (example,) = blocks(ROOT / "README.md", "python")
+@pytest.mark.parametrize(("number", "printed"), [(0, "114599 1034\n"), (1, "Valjean\n")])
+def test_examples_of_the_readme(number, printed, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(ROOT)
     script = tmp_path / "example.py"
-    script.write_text(example, "utf-8")
+    script.write_text(blocks(ROOT / "README.md", "python")[number], "utf-8")
     runpy.run_path(str(script))
-    assert capsys.readouterr().out.startswith("114599 1034\n")
+    assert capsys.readouterr().out.startswith(printed)
 
 
 EXAMPLES = [

@@ -58,6 +58,12 @@ def test_links_lead_somewhere(page):
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
+def test_the_index_lists_every_page():
+    linked = set(re.findall(r"\]\(([^)#]+)", (ROOT / "docs" / "index.md").read_text("utf-8")))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert pages - linked == set()
+
+
 def test_places_that_contributing_names_are_there():
     """And the modules and names of Python."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")

@@ -10,6 +10,7 @@ from clgraph.algorithms.coloring.result import ColoringResult
 from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import offsets_dtype, resident
@@ -265,12 +266,13 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
         )
 
 
-@documented(Coloring, Coloring.run)
+@documented(Coloring, Coloring.run, only_auto)
 def greedy_color(
     graph: Graph,
     *,
     order: Order | ArrayLike = "largest_first",
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -289,5 +291,6 @@ def greedy_color(
     >>> cg.greedy_color(cg.generate.complete(4)).count
     4
     """
+    only_auto(config)
     plan = Coloring(graph, order=order, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

@@ -12,6 +12,7 @@ from clgraph.algorithms.communities.scale import MOST_RESOLUTION, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -182,13 +183,14 @@ def community_numbers(labels: Any, n: int) -> tuple[NDArray[np.uint32], int]:
     return numbers.astype(np.uint32), len(names)
 
 
-@documented(Modularity, Modularity.run)
+@documented(Modularity, Modularity.run, only_auto)
 def modularity(
     graph: Graph,
     labels: ArrayLike | CommunitiesResult,
     *,
     resolution: float = 1.0,
     weights: bool = True,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -224,5 +226,6 @@ def modularity(
     >>> round(cg.modularity(graph, [0, 0, 0, 1, 1, 1]), 3)
     0.357
     """
+    only_auto(config)
     plan = Modularity(graph, weights=weights, device=device, progress=progress)
     return plan.run(labels, resolution=resolution, verify=verify)

@@ -12,6 +12,7 @@ from clgraph.algorithms.components.result import ComponentsResult, ComponentStat
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import load
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -203,10 +204,11 @@ def hooking(log: SweepLog, n: int) -> dict[str, Any]:
     return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 
 
-@documented(ConnectedComponents, ConnectedComponents.run)
+@documented(ConnectedComponents, ConnectedComponents.run, only_auto)
 def connected_components(
     graph: Graph | DynamicGraph,
     *,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -225,4 +227,5 @@ def connected_components(
     >>> cg.connected_components(graph).labels.tolist()
     [0, 0, 1, 1, 2]
     """
+    only_auto(config)
     return ConnectedComponents(graph, device=device, progress=progress).run(verify=verify)

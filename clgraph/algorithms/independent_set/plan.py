@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.independent_set.result import IndependentSetResult
 from clgraph.device import load
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -195,11 +196,12 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
         raise VerificationError(f"vertex {vertex} is not in the set, and no neighbour of it is.")
 
 
-@documented(IndependentSet, IndependentSet.run)
+@documented(IndependentSet, IndependentSet.run, only_auto)
 def maximal_independent_set(
     graph: Graph,
     *,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -218,5 +220,6 @@ def maximal_independent_set(
     >>> cg.maximal_independent_set(cg.generate.star(5)).vertices.tolist()
     [1, 2, 3, 4]
     """
+    only_auto(config)
     plan = IndependentSet(graph, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

@@ -17,6 +17,7 @@ from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -283,7 +284,7 @@ class PageRank(Plan):
                 )
 
 
-@documented(PageRank, PageRank.run)
+@documented(PageRank, PageRank.run, only_auto)
 def pagerank(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -296,6 +297,7 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     nstart: ArrayLike | Mapping[int, float] | None = None,
     convention: Convention = "networkx",
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -314,6 +316,7 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     >>> result.ranks.round(3).tolist()
     [0.476, 0.131, 0.131, 0.131, 0.131]
     """
+    only_auto(config)
     plan = PageRank(graph, weights=weights, dtype=dtype, device=device, progress=progress)
     return plan.run(
         alpha=alpha,

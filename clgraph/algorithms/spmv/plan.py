@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.device import Allocation, load
 from clgraph.documented import documented
 from clgraph.dynamic.graph import DynamicGraph
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -293,12 +294,13 @@ class SpMV(Plan):
             )
 
 
-@documented(SpMV, SpMV.run)
+@documented(SpMV, SpMV.run, only_auto)
 def spmv(
     graph: Graph | DynamicGraph,
     x: ArrayLike,
     *,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -321,5 +323,6 @@ def spmv(
     >>> cg.spmv(path, [1, 10, 100]).tolist()
     [50.0, 700.0, 0.0]
     """
+    only_auto(config)
     plan = SpMV(graph, dtype=dtype, device=device, progress=progress)
     return plan.run(x, verify=verify).values

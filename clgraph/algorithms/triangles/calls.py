@@ -42,6 +42,11 @@ def triangle_count(
     int
         Exact, beyond 2**32 too.
 
+    Raises
+    ------
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+
     Notes
     -----
     O(m^1.5) work, deterministic. See `Triangles` for times and for repeated counts.

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.calls import triangle_count
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.documented import documented
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -42,15 +44,22 @@ def closed_total(degrees: NDArray[Any], count: int) -> float:
     return 3 * count / paths if paths else 0.0
 
 
-@documented(Triangles)
+@documented(triangle_count)
 def local_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.float64]:
     """Share of the pairs of each vertex's neighbours that are neighbours themselves.
+
+    Parameters
+    ----------
+    graph : Graph or scipy.sparse matrix
+        Undirected, without self-loops and parallel edges.
 
     Returns
     -------
@@ -72,8 +81,8 @@ def local_clustering(
     >>> cg.local_clustering(square).round(3).tolist()
     [0.667, 1.0, 0.667, 1.0]
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_shares(plan.simple.degrees, plan.run("vertex").values)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_shares(plan.simple.degrees, plan.run("vertex", verify=verify).values)
 
 
 @documented(local_clustering)
@@ -81,8 +90,10 @@ def average_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Mean of `local_clustering` over all vertices; 0 without vertices.
 
@@ -96,7 +107,9 @@ def average_clustering(
     >>> cg.average_clustering(cg.generate.complete(5))
     1.0
     """
-    shares = local_clustering(graph, clean=clean, device=device, progress=progress)
+    shares = local_clustering(
+        graph, clean=clean, config=config, device=device, progress=progress, verify=verify
+    )
     return float(shares.mean()) if shares.size else 0.0
 
 
@@ -105,8 +118,10 @@ def transitivity(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Share of the paths of two edges that a third edge closes; 0 without such paths.
 
@@ -121,5 +136,5 @@ def transitivity(
     >>> cg.transitivity(cg.generate.complete(5))
     1.0
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_total(plan.simple.degrees, plan.run().count)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_total(plan.simple.degrees, plan.run(verify=verify).count)

@@ -155,6 +155,11 @@ def core_numbers(
     -------
     uint32 array [n]
 
+    Raises
+    ------
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
+
     Notes
     -----
     O(n + m) work, deterministic. See `Cores` for repeated runs.

@@ -11,6 +11,7 @@ from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
 from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -269,7 +270,7 @@ def _verify(
         raise VerificationError(f"walk {walk} does not go along the edges of the graph.")
 
 
-@documented(RandomWalks, RandomWalks.run)
+@documented(RandomWalks, RandomWalks.run, only_auto)
 def random_walks(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     starts: ArrayLike,
@@ -279,6 +280,7 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     q: float = 1.0,
     weights: bool = True,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -297,5 +299,6 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     >>> cg.random_walks(ring, [0, 2], 3).walks.tolist()
     [[0, 1, 2, 0], [2, 0, 1, 2]]
     """
+    only_auto(config)
     plan = RandomWalks(graph, weights=weights, device=device, progress=progress)
     return plan.run(starts, length, p=p, q=q, seed=seed, verify=verify, progress=progress)

@@ -19,7 +19,7 @@ T = TypeVar("T", bound="Callable[..., Any]")
 
 CHECKED = "VerificationError"  # only where a result can be checked
 _TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
-_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
+_NEXT = re.compile(r"\n(?=\S)")
 
 
 def documented(*others: Callable[..., Any]) -> Callable[[T], T]:
@@ -89,6 +89,6 @@ def _sections(called: Callable[..., Any]) -> dict[str, str]:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """Split a section: each name that is described there, and the entry, perhaps of several."""
-    for entry in _ENTRY.split(text):
-        names = entry.partition("\n")[0].partition(" : ")[0]
-        yield from ((name.strip(" *"), entry) for name in names.split(",") if name.strip())
+    for entry in _NEXT.split(text.rstrip("\n")):
+        names = entry.partition("\n")[0].partition(" : ")[0].split(",")
+        yield from ((name.strip(" *"), f"{entry}\n") for name in names if name.strip())

@@ -86,6 +86,11 @@ def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple
 def only_auto(config: Any) -> None:
     """Refuse the configuration of what can be computed in one way only.
 
+    Parameters
+    ----------
+    config : {"auto"}, optional
+        There is one way to compute it.
+
     Raises
     ------
     InvalidArgumentError

@@ -9,14 +9,16 @@ import numpy as np
 
 from clgraph.algorithms.ranking.arguments import spread_of
 from clgraph.algorithms.ranking.columns import real_type
-from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_number
+from clgraph.algorithms.ranking.power import Affine, Columns, Normed
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +49,8 @@ class _Call:
         self.device = find_device(device)
         self.dtype = real_type(dtype, self.device)
         self.weighted = weights and self.graph.weights is not None
-        if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
-            raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
-        self.tol = float(tol)
-        self.max_iter = whole_number("max_iter", max_iter, 1)
+        self.tol = real("tol", tol, 0)
+        self.max_iter = whole("max_iter", max_iter)
         self.log = SweepLog()
         self.memory = Memory(self.device)
         self._used = self.device.ledger.used_bytes
@@ -208,6 +208,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -227,30 +228,17 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     alpha : float
         What a step counts; scores exist below 1 over the greatest eigenvalue of the matrix.
     beta : float or array_like [n]
         What a vertex has of itself.
     normalized : bool
         Whether scores are brought to Euclidean length 1.
-    weights, tol, max_iter, dtype, config, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     RankResult
         ``ranks`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -273,8 +261,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     own = np.asarray(beta, np.float64)
     if own.shape not in {(), (n,)} or not np.isfinite(own).all():
         raise InvalidArgumentError(f"beta must be a finite number, or {n} of them.")
-    if isinstance(alpha, bool) or not np.isfinite(alpha):
-        raise InvalidArgumentError(f"alpha={alpha!r} is not a finite number.")
+    alpha = real("alpha", alpha)
     if not n:
         return RankResult(np.zeros(0, call.dtype), 0, 0.0, True, call.stats(None))
     plan = Affine(
@@ -289,7 +276,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     columns = plan.run(
         call.log,
         np.zeros((n, 1)),
-        scale=float(alpha),
+        scale=alpha,
         tolerance=call.tol * n,
         max_iter=call.max_iter,
         uniform=float(own) if own.ndim == 0 else 0.0,
@@ -309,6 +296,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def hits(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -327,28 +315,15 @@ def hits(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     tol : float
         Iterations end when one changes hub scores by less than this in all.
     normalized : bool
         Whether either scores have sum 1; otherwise hubs have Euclidean length 1.
-    weights, max_iter, nstart, dtype, config, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     HitsResult
         ``hubs`` and ``authorities`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

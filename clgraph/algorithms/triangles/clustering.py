@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.calls import triangle_count
 from clgraph.algorithms.triangles.plan import Triangles
+from clgraph.documented import documented
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +44,7 @@ def closed_total(degrees: NDArray[Any], count: int) -> float:
     return 3 * count / paths if paths else 0.0
 
 
+@documented(triangle_count)
 def local_clustering(
     graph: Graph,
     *,
@@ -57,27 +60,11 @@ def local_clustering(
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected, without self-loops and parallel edges.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there.
-    config : TrianglesConfig or str, optional
-        How triangles are counted; default is chosen by the graph.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
-    verify : bool
-        Whether to check the triangles of the vertices.
 
     Returns
     -------
     float64 array [n]
         From 0 to 1; 0 for vertices of fewer than two neighbours.
-
-    Raises
-    ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `triangle_count`.
 
     Notes
     -----
@@ -98,6 +85,7 @@ def local_clustering(
     return closed_shares(plan.simple.degrees, plan.run("vertex", verify=verify).values)
 
 
+@documented(local_clustering)
 def average_clustering(
     graph: Graph,
     *,
@@ -109,19 +97,9 @@ def average_clustering(
 ) -> float:
     """Mean of `local_clustering` over all vertices; 0 without vertices.
 
-    Parameters
-    ----------
-    graph, clean, config, device, progress, verify
-        As for `local_clustering`.
-
     Returns
     -------
     float
-
-    Raises
-    ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `triangle_count`.
 
     Examples
     --------
@@ -135,6 +113,7 @@ def average_clustering(
     return float(shares.mean()) if shares.size else 0.0
 
 
+@documented(local_clustering)
 def transitivity(
     graph: Graph,
     *,
@@ -146,20 +125,10 @@ def transitivity(
 ) -> float:
     """Share of the paths of two edges that a third edge closes; 0 without such paths.
 
-    Parameters
-    ----------
-    graph, clean, config, device, progress, verify
-        As for `local_clustering`.
-
     Returns
     -------
     float
         Three times the triangles over the paths.
-
-    Raises
-    ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `triangle_count`.
 
     Examples
     --------

@@ -123,3 +123,24 @@ def changed(config, **flat):
     """A configuration with some parameters set."""
     names = OF_SSSP if isinstance(config, cg.SSSPConfig) else OF_BFS
     return config.with_values(dotted(flat, names))
+
+
+def dynamic_width(resident: int, entries: int, least: int, lanes: int) -> int:
+    """Give the lanes that share an item under ``dyn_vwarp``, as kernels compute it.
+
+    Parameters
+    ----------
+    resident : int
+        Work-items that run together.
+    entries : int
+        Items, at least 1.
+    least, lanes : int
+        Bounds of the width, powers of two.
+
+    Returns
+    -------
+    int
+        ``resident / entries`` rounded down to a power of two, between the bounds.
+    """
+    ratio = resident // entries
+    return min(max(1 << (ratio.bit_length() - 1) if ratio else 1, least), lanes)

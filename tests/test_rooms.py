@@ -1,12 +1,16 @@
 """The shape of the package: folders and configurations that can be looked over, imports one way."""
 
 import ast
+import dataclasses
 import inspect
 from pathlib import Path
 
 import pytest
 
 import clgraph as cg
+from clgraph.algorithms.sssp.choose import resolve_paths
+from clgraph.algorithms.sssp.weights import Weights
+from clgraph.engine.choose import resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_FILES = 20
@@ -101,3 +105,33 @@ def test_a_public_configuration_is_small(name):
     assert len(CONFIGS) > 10
     presets = [kind.preset(each) for each in kind.presets()] if hasattr(kind, "presets") else []
     assert all(len(repr(config)) <= 200 for config in [kind(), *presets])
+
+
+def leaves(value):
+    """Fields of a tree of strategies, down to numbers and words."""
+    if not dataclasses.is_dataclass(value):
+        return 1
+    kept = (field.name for field in dataclasses.fields(value) if field.name != "asked")
+    return sum(leaves(getattr(value, name)) for name in kept)
+
+
+GRAPH = cg.generate.kron(6, seed=1, weights=(1, 9))
+
+
+@pytest.mark.parametrize("name", cg.BFSConfig.presets())
+def test_a_search_resolves_a_third_fewer_fields(name, pocl):
+    """Issue 15: of 98 before; as stats print it, at most 200 characters."""
+    config = cg.BFSConfig.preset(name)
+    known = {"m": GRAPH.m, "predecessors": True, "max_degree": GRAPH.max_degree}
+    resolved = resolve(config.completed(GRAPH, pocl.traits), pocl.traits, **known, asked=config)
+    assert 20 < leaves(resolved) <= 65
+    assert len(str(resolved)) <= 200
+
+
+@pytest.mark.parametrize("name", cg.SSSPConfig.presets())
+def test_paths_resolve_a_third_fewer_fields(name, pocl):
+    """Issue 15: of 131 before; as stats print it, at most 200 characters."""
+    config = cg.SSSPConfig.preset(name)
+    resolved = resolve_paths(config, pocl.traits, GRAPH, Weights(GRAPH))
+    assert 20 < leaves(resolved) <= 87
+    assert len(str(resolved)) <= 200

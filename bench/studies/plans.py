@@ -122,10 +122,6 @@ def _communities(graph: Graph, preset: str, device: Device) -> object:
     return cg.label_propagation(graph, 2, config=preset, device=device)
 
 
-def _similarity(graph: Graph, preset: str, device: Device) -> object:
-    return cg.jaccard(graph, [[0, 1]], config=preset, device=device)
-
-
 def _verified(graph: Graph, problem: str, device: Device) -> None:
     memory = Memory(device)
     if problem == "bfs":
@@ -284,19 +280,15 @@ class Plan:
         return self.algorithm.make(graph, self.preset, device)
 
 
+def _by_preset(call: Callable[..., object], *given: object, **options: object) -> Make:
+    return lambda graph, preset, device: call(
+        graph, *given, config=preset, device=device, **options
+    )
+
+
 ALGORITHMS: tuple[Algorithm, ...] = (
-    Algorithm(
-        "bfs",
-        cg.BFSConfig.presets(),
-        lambda graph, preset, device: cg.BFS(graph, config=preset, device=device),
-    ),
-    Algorithm(
-        "bfs-tree",
-        cg.BFSConfig.presets(),
-        lambda graph, preset, device: cg.BFS(
-            graph, predecessors=True, config=preset, device=device
-        ),
-    ),
+    Algorithm("bfs", cg.BFSConfig.presets(), _by_preset(cg.BFS)),
+    Algorithm("bfs-tree", cg.BFSConfig.presets(), _by_preset(cg.BFS, predecessors=True)),
     Algorithm(
         "bfs-balance",
         tuple(BALANCERS),
@@ -307,16 +299,10 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "sssp",
         cg.SSSPConfig.presets(),
-        lambda graph, preset, device: cg.SSSP(
-            graph, predecessors=True, config=preset, device=device
-        ),
+        _by_preset(cg.SSSP, predecessors=True),
         weights=("uint32", "float32", "int64"),
     ),
-    Algorithm(
-        "scc",
-        cg.SCCConfig.presets(),
-        lambda graph, preset, device: cg.SCC(graph, config=preset, device=device),
-    ),
+    Algorithm("scc", cg.SCCConfig.presets(), _by_preset(cg.SCC)),
     Algorithm(
         "components",
         ("auto",),
@@ -342,9 +328,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "triangles",
         cg.TrianglesConfig.presets(),
-        lambda graph, preset, device: cg.triangle_count(
-            graph, clean=True, config=preset, device=device
-        ),
+        _by_preset(cg.triangle_count, clean=True),
         ("kron", "star", "grid"),
     ),
     Algorithm(
@@ -362,21 +346,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ("kron", "grid"),
     ),
     Algorithm(
-        "truss",
-        TrussConfig.presets(),
-        lambda graph, preset, device: cg.Truss(
-            graph, clean=True, config=preset, device=device
-        ).run(),
-        ("kron", "grid"),
+        "truss", TrussConfig.presets(), _by_preset(cg.truss_numbers, clean=True), ("kron", "grid")
     ),
-    Algorithm(
-        "cores",
-        CoresConfig.presets(),
-        lambda graph, preset, device: cg.Cores(
-            graph, clean=True, config=preset, device=device
-        ).run(),
-        ("kron",),
-    ),
+    Algorithm("cores", CoresConfig.presets(), _by_preset(cg.core_numbers, clean=True), ("kron",)),
     Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), _ranking),
     Algorithm(
         "spanning-forest",
@@ -389,7 +361,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("vertices", ("set", "degree", "hash", "given"), _vertices, ("kron", "star")),
     Algorithm("walks", ("first", "second", "weighted"), _walks, ("kron", "arrows")),
     Algorithm("communities", (*CommunitiesConfig.presets()[:1], "local", "global"), _communities),
-    Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
+    Algorithm(
+        "similarity", ("merge", "search", "path"), _by_preset(cg.jaccard, [[0, 1]]), ("kron",)
+    ),
     Algorithm(
         "dynamic",
         ("edges", "insert", "records", "rows", "distances", "supports", "trusses"),
@@ -399,9 +373,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "matching",
         MatchingConfig.presets(),
-        lambda graph, preset, device: cg.subgraph_matching(
-            graph, cg.generate.path(5), k=8, config=preset, device=device
-        ),
+        _by_preset(cg.subgraph_matching, cg.generate.path(5), k=8),
         ("grid",),
     ),
     Algorithm(

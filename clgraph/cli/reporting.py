@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "device_record",
+    "end_text",
     "energy_of",
     "joules_text",
     "levels_record",
@@ -148,6 +149,16 @@ def joules_text(energy: Record, one: str = "search", many: str = "searches") -> 
         f"{joules:.4g} J per {one}{spread}, {energy['mean_watts']:.0f} W mean{idle} "
         f"({energy['runs']:,} {many} in {energy['seconds']:.1f} s; {energy['source']})"
     )
+
+
+def end_text(record: Record) -> list[tuple[str, str]]:
+    """Lines about joules of a run and the file that was written, where there are any."""
+    lines = []
+    if "energy" in record:
+        lines.append(("energy", joules_text(record["energy"], "run", "runs")))
+    if "output" in record:
+        lines.append(("wrote", record["output"]))
+    return lines
 
 
 def levels_table(levels: list[Record]) -> str:

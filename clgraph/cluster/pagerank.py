@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.ranking.columns import real_type
-from clgraph.algorithms.ranking.power import whole_number
 from clgraph.algorithms.spmv.plan import SpMV
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.parts.slices import slices_of, turned
@@ -19,6 +18,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph
+from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,9 +136,7 @@ class PageRank(StaysHere):
         with self.comm.agreeing():
             if isinstance(alpha, bool) or not 0 <= alpha < 1:
                 raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
-            most = whole_number("max_iter", max_iter, 1)
-            if not tol >= 0:
-                raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
+            most, tol = whole("max_iter", max_iter), real("tol", tol, 0)
         self.comm.check_alike({"alpha": alpha, "tol": tol, "max_iter": most, "gather": gather})
         found = run(self.comm, [self._iterated(part, alpha, tol, most) for part in self._parts])
         total_ms = 1e3 * (time.perf_counter() - start)

@@ -7,10 +7,12 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clgraph.documented import documented
 from clgraph.energy.measuring import (
     IDLE_SECONDS,
     check_seconds,
     idle_watts,
+    measure,
     open_meter,
     tell_loss,
 )
@@ -69,6 +71,7 @@ class RunEnergy:
     note: str
 
 
+@documented(measure)
 def per_run(
     run: Callable[[], object],
     *,
@@ -87,14 +90,6 @@ def per_run(
         when it returns, as every function of clgraph has.
     min_seconds : float
         Shortest window, in seconds; NVML's counter changes every 0.1 s, so 2 s resolve 5 %.
-    device : Device or str, optional
-        Whose meter to read; default is ``clgraph.device()``.
-    idle_seconds : float
-        As in `measure`.
-    meter : Meter, optional
-        A meter of your own instead of the device's.
-    timebase : Timebase, optional
-        A clock of your own, for tests.
 
     Returns
     -------
@@ -105,8 +100,6 @@ def per_run(
     ------
     InvalidArgumentError
         If `min_seconds` is not positive, or `idle_seconds` negative.
-    DeviceNotFoundError
-        If there is no such device.
 
     Notes
     -----

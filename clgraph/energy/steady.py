@@ -9,7 +9,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from clgraph.energy.measuring import check_seconds, idle_power, open_meter, tell_loss
+from clgraph.documented import documented
+from clgraph.energy.measuring import check_seconds, idle_power, measure, open_meter, tell_loss
 from clgraph.energy.meters import NoMeter
 from clgraph.energy.readings import Conditions, MeterOfACard
 from clgraph.energy.trace import RealTime, Timebase
@@ -126,6 +127,7 @@ def idle_baseline(
         return idle_power(found, RealTime() if timebase is None else timebase, seconds)
 
 
+@documented(measure)
 def steady_power(
     launch: Launch,
     *,
@@ -144,8 +146,6 @@ def steady_power(
     launch : callable
         Enqueues some milliseconds of work and returns a function that waits for it and gives the
         seconds it took on the device.
-    device : Device or str, optional
-        Whose meter to read; default is ``clgraph.device()``.
     min_seconds : float
         Shortest window; it also holds at least 20 updates of the meter.
     warm_up_seconds : float
@@ -155,8 +155,6 @@ def steady_power(
     seed : int, optional
         Of the random pause of up to one update of the meter before the load begins: cards sample
         their power a part of the time, so windows must not all begin at the same phase.
-    meter, timebase : optional
-        As in `measure`.
 
     Returns
     -------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.documented import documented
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -55,6 +57,7 @@ class LaunchStats:
         self.energy: Any = None
 
 
+@documented(LaunchStats)
 class RoundStats(LaunchStats):
     """Stats of a run that goes on in rounds.
 

@@ -28,14 +28,17 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.blocks import Searched
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
     from clgraph.engine.resolved import Resolved
+    from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Plan", "SearchPlan", "Stages", "Table"]
 
 P = TypeVar("P", bound="Plan")
+S = TypeVar("S")
 
 LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
 # What an element of each type that kernels name is on the host: a NumPy type, and how many of it.
@@ -262,13 +265,26 @@ class Plan(StaysHere):
         What it works on.
     device : Device or str, optional
         Default is ``clgraph.device()``.
+    progress : callable or True, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
+    graph : Graph
+        What it works on.
+    device : Device
+        Where.
     source_hash : str
         Of the rendered kernel.
     device_bytes : int
-        Device memory that was taken for it: see `_counted`.
+        Device memory that was taken for it.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If graph and state do not fit the device.
+    KernelBuildError
+        If the kernels do not compile there.
     """
 
     def __init__(self, graph: Any, device: Device | str | None = None) -> None:
@@ -295,6 +311,11 @@ class Plan(StaysHere):
             yield turn
         turn.end()
 
+    def _stats_of(self, kind: Callable[..., S], log: SweepLog, turn: Turn, **about: Any) -> S:
+        """Make the stats of a run: of this graph and plan, but for what is given."""
+        usual = {"edges": self.graph.m, "device_bytes": self.device_bytes}
+        return kind(log, turn.total_ms, **usual | about)
+
     def _instead(self, make: Callable[[], P]) -> P:
         """Give the plan that runs what this one cannot; made once."""
         if self._fallback is None:
@@ -307,21 +328,55 @@ class SearchPlan(Plan):
     """A plan whose stages write distances, perhaps a tree, and a record of every level."""
 
     graph: Graph
+    config: Resolved
+    with_predecessors: bool
+    _searched: Searched
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Build the kernels, and take memory for the rows that there are now."""
+        raise NotImplementedError
+
+    def _follow(self) -> None:
+        """Let go of the rows before, and prepare for those that there are now."""
+        self._searched.forget()
+        self.__dict__.pop("_pool", None)
+        self.device_bytes, self._fallback = 0, None
+        self.graph = self._searched.now()
+        self._prepare(None)
 
     def _ready(
-        self, stages: Stages, *, predecessors: bool, level_capacity: int, dtype: DTypeLike
+        self, table: Table, about: object, *, level_capacity: int, dtype: DTypeLike, **kernels: Any
     ) -> None:
-        """Take the memory that searches need; nothing for a graph without vertices."""
-        self._stages = stages
-        self.source_hash = stages.program.source_hash
+        """Build the kernels, unless those of the rows before are the same, and take memory.
+
+        Parameters
+        ----------
+        table : Table
+            What they take.
+        about : object
+            Equal where kernels of the same arguments are the same.
+        level_capacity : int
+            Levels that are recorded.
+        dtype : dtype
+            Of distances.
+        **kernels
+            As `Stages` has it.
+        """
+        held: Stages | None = getattr(self, "_stages", None)
+        if held is not None and (about, table.rows) == self._built_for:
+            held.table = table
+        else:
+            self._built_for: tuple[Any, ...] = (about, table.rows)
+            self._stages = Stages(self.device, table=table, config=self.config, **kernels)
+        self.source_hash = self._stages.program.source_hash
         if self.graph.n:
             with self._counted():
-                stages.table.allocate(self._memory)
+                table.allocate(self._memory)
                 self._pool = BufferPool(
                     self._memory,
                     self.graph.n,
                     level_capacity,
-                    predecessors=predecessors,
+                    predecessors=self.with_predecessors,
                     dtype=dtype,
                 )
 

@@ -2,6 +2,7 @@
 
 import math
 import operator
+from numbers import Real
 from typing import Any
 
 from clgraph.errors import InvalidArgumentError
@@ -12,21 +13,24 @@ __all__ = ["real", "whole"]
 def whole(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> int:
     """Argument ``name`` as an integer within limits, or InvalidArgumentError."""
     try:
-        number = operator.index(value)
+        index: Any = None if isinstance(value, bool) else value
+        number = operator.index(index)
     except TypeError:
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer") from None
+        raise InvalidArgumentError(f"{name}={value!r} is not an integer.") from None
     if number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most}"
-        raise InvalidArgumentError(f"{name}={number} must be at least {least}{upper}")
+        raise InvalidArgumentError(f"{name}={number} must be at least {least}{upper}.")
     return number
 
 
-def real(name: str, value: Any) -> float:
-    """Argument ``name`` as a finite number, or InvalidArgumentError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{name}={value!r} is not a number") from None
+def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """Argument ``name`` as a finite number within limits, or InvalidArgumentError."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidArgumentError(f"{name}={value!r} is not a number.")
+    number = float(value)
     if not math.isfinite(number):
-        raise InvalidArgumentError(f"{name}={number} is not finite")
+        raise InvalidArgumentError(f"{name}={number} is not finite.")
+    if not least <= number <= most:
+        upper = "" if math.isinf(most) else f" and at most {most:g}"
+        raise InvalidArgumentError(f"{name}={value} must be at least {least:g}{upper}.")
     return number

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
 from clgraph.graph.arguments import real, whole
@@ -53,7 +54,7 @@ def kron(
     seed: int = 0,
     weights: WeightRange = None,
 ) -> Graph:
-    """Undirected Kronecker graph of the Graph500 benchmark.
+    """Undirected Kronecker graph of the Graph500 benchmark, its vertices in random order.
 
     Parameters
     ----------
@@ -63,13 +64,15 @@ def kron(
         Edges drawn per vertex; self-loops and repeats among them are dropped.
     a, b, c : float
         Chances of the quadrants (0, 0), (0, 1) and (1, 0); (1, 1) gets the rest.
-    seed, weights : int, (low, high)
-        As described for the module.
+    seed : int
+        One seed gives one graph.
+    weights : (low, high), optional
+        Between which weights are drawn: int32 from a pair of ints, otherwise float64.
 
     Returns
     -------
     Graph
-        Undirected and simple, its vertices in random order.
+        Undirected and simple.
 
     Notes
     -----
@@ -79,6 +82,7 @@ def kron(
     return undirected_graph(n, src, dst, rng, weights)
 
 
+@documented(kron)
 def rmat(
     scale: int,
     edge_factor: float = 16,
@@ -93,10 +97,8 @@ def rmat(
 
     Parameters
     ----------
-    scale, edge_factor, a, b, c
-        As for ``kron``, but every edge drawn is an arc.
-    seed, weights : int, (low, high)
-        As described for the module.
+    edge_factor : float
+        Arcs drawn per vertex; self-loops and repeats among them are dropped.
 
     Returns
     -------
@@ -107,6 +109,7 @@ def rmat(
     return directed_graph(n, src, dst, rng, weights)
 
 
+@documented(kron)
 def random(
     n: int,
     mean_degree: float = 16,
@@ -125,8 +128,6 @@ def random(
         Stored edges per vertex before self-loops and repeats are dropped.
     directed : bool
         Whether edges go one way.
-    seed, weights : int, (low, high)
-        As described for the module.
 
     Returns
     -------
@@ -142,6 +143,7 @@ def random(
     return made(n, src, dst, rng, weights)
 
 
+@documented(kron)
 def grid2d(
     width: int, height: int | None = None, *, seed: int = 0, weights: WeightRange = None
 ) -> Graph:
@@ -151,14 +153,13 @@ def grid2d(
     ----------
     width, height : int
         Size; a square without ``height``. Vertex (x, y) is number y * width + x.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     width = whole("width", width)
     height = width if height is None else whole("height", height)
     return _lattice((height, width), seed, weights)
 
 
+@documented(kron)
 def grid3d(
     width: int,
     height: int | None = None,
@@ -173,8 +174,6 @@ def grid3d(
     ----------
     width, height, depth : int
         Size; a cube without the last two. Vertex (x, y, z) is number (z * height + y) * width + x.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     width = whole("width", width)
     height = width if height is None else whole("height", height)
@@ -182,6 +181,7 @@ def grid3d(
     return _lattice((depth, height, width), seed, weights)
 
 
+@documented(kron)
 def mesh(
     width: int, height: int | None = None, *, seed: int = 0, weights: WeightRange = None
 ) -> Graph:
@@ -191,8 +191,6 @@ def mesh(
     ----------
     width, height : int
         Size; a square without ``height``. Vertex (x, y) is number y * width + x.
-    seed, weights : int, (low, high)
-        As described for the module.
 
     Returns
     -------
@@ -212,6 +210,7 @@ def mesh(
     )
 
 
+@documented(kron)
 def geometric(
     n: int, radius: float | None = None, *, seed: int = 0, weights: WeightRange = None
 ) -> Graph:
@@ -223,8 +222,6 @@ def geometric(
         Number of points; they are numbered row by row, so neighbours have close numbers.
     radius : float, optional
         Default is 0.55 sqrt(ln n / n), at which almost all points hang together.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     n = whole("n", n)
     radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else real("radius", radius)
@@ -240,6 +237,7 @@ def geometric(
     return undirected_graph(n, pairs[:, 0], pairs[:, 1], rng, weights)
 
 
+@documented(kron)
 def road(
     width: int,
     height: int | None = None,
@@ -256,8 +254,6 @@ def road(
         Size of the grid; a square without ``height``.
     drop : float
         Share of the edges taken out, 0 to 1. At 0.35 degrees and depth resemble road networks.
-    seed, weights : int, (low, high)
-        As described for the module.
 
     Returns
     -------
@@ -282,6 +278,7 @@ def road(
     )
 
 
+@documented(kron)
 def path(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     """Path of n vertices in a row.
 
@@ -289,12 +286,11 @@ def path(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     return _lattice((whole("n", n),), seed, weights)
 
 
+@documented(kron)
 def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     """Star of n vertices: vertex 0 is joined to all others.
 
@@ -302,14 +298,13 @@ def star(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     n = whole("n", n)
     leaves = np.arange(1, n, dtype=csr.index_dtype(n))
     return undirected_graph(n, np.zeros_like(leaves), leaves, generator(seed), weights)
 
 
+@documented(kron)
 def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     """Complete graph: every pair of n vertices is joined.
 
@@ -317,8 +312,6 @@ def complete(n: int, *, seed: int = 0, weights: WeightRange = None) -> Graph:
     ----------
     n : int
         Number of vertices.
-    seed, weights : int, (low, high)
-        As described for the module.
     """
     n = whole("n", n)
     whole_edges(n * (n - 1) / 2)

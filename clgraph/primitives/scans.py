@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import device as find_device
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.launches import TYPES, Run
 
@@ -77,13 +78,9 @@ def exclusive_scan(
     return scanned.read().reshape(array.shape)
 
 
+@documented(exclusive_scan)
 def reduce(values: ArrayLike, *, operator: str = "add", device: Device | str | None = None) -> Any:
     """Combine all elements, in their order.
-
-    Parameters
-    ----------
-    values, operator, device
-        As for `exclusive_scan`.
 
     Returns
     -------
@@ -93,8 +90,6 @@ def reduce(values: ArrayLike, *, operator: str = "add", device: Device | str | N
 
     Raises
     ------
-    InvalidArgumentError
-        If `operator` is unknown, or not defined on the shape and dtype of `values`.
     DeviceMemoryError
         If the array does not fit the device.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.launches import MOVED, TYPES, Run
 from clgraph.primitives.radix import RadixSort
@@ -59,6 +60,7 @@ def sort(
     return _sorted(_keys(keys, "keys"), None, bits, device)[0]
 
 
+@documented(sort)
 def sort_pairs(
     keys: ArrayLike,
     values: ArrayLike,
@@ -70,12 +72,8 @@ def sort_pairs(
 
     Parameters
     ----------
-    keys : array_like
-        [n] of uint32 or uint64.
     values : array_like
         [n] of any dtype whose elements take 4 or 8 bytes.
-    bits, device
-        As for `sort`.
 
     Returns
     -------
@@ -131,6 +129,7 @@ def merge(
     return _merged(first, second, None, device)[0]
 
 
+@documented(merge)
 def merge_pairs(
     first: tuple[ArrayLike, ArrayLike],
     second: tuple[ArrayLike, ArrayLike],
@@ -143,8 +142,6 @@ def merge_pairs(
     ----------
     first, second : pair of array_like
         Keys as for `merge`, and values of any one dtype whose elements take 4 or 8 bytes.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
 
     Returns
     -------
@@ -155,8 +152,6 @@ def merge_pairs(
     ------
     InvalidArgumentError
         As for `merge`, or if lengths or types do not fit.
-    DeviceMemoryError
-        If twice the arrays do not fit the device.
     """
     values = [_values(pair[1], len(np.atleast_1d(np.asarray(pair[0])))) for pair in (first, second)]
     if values[0].dtype != values[1].dtype:

@@ -37,13 +37,9 @@ ${bins.declarations()}
 #define UNREACHED (${UNREACHED})
 % if config.counts:
 // Events, words of the state.
-% for name, index in counters.items():
-#define ${name} ${index}
-% endfor
+${stage.constants(counters)}\
 % endif
-% for name, number in stage_numbers.items():
-#define ${name.upper()} ${number}u
-% endfor
+${stage.constants(stage_numbers, "u")}\
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs(

@@ -170,6 +170,13 @@ __kernel KERNEL void rows_set(
 }
 % endif
 
+## Rows and where the entries of each begin among all, by which lanes share them out.
+<%def name="entries()">\
+    ${row_list}
+    const uint count,
+    const offset_t total,                       // entries of the rows
+    __global const offset_t *restrict sums,     // [count + 1]
+</%def>\
 <%def name="fields_in()">\
     __global const uint *restrict indices,
 % for i, kind in enumerate(fields):
@@ -192,10 +199,7 @@ new_field${i}[target] = field${i}[source];
 
 // Entries of rows as they are, to make room for those of the batch or to close up over them.
 __kernel KERNEL void rows_move(
-    ${row_list}
-    const uint count,
-    const offset_t total,                       // entries of the rows
-    __global const offset_t *restrict sums,     // [count + 1]
+${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const offset_t *restrict new_pointer,  // [n]
     __global const ulong *restrict keys,        // ascending
@@ -263,10 +267,7 @@ __kernel KERNEL void rows_join(
 
 // Which entries of rows a batch names: which keys are there, and where; and which entries are not named.
 __kernel KERNEL void rows_find(
-    ${row_list}
-    const uint count,
-    const offset_t total,
-    __global const offset_t *restrict sums,     // [count + 1]
+${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict indices,
     __global const ulong *restrict keys,        // ascending
@@ -295,10 +296,7 @@ __kernel KERNEL void rows_find(
 
 // Which entries have neither end among the dead vertices.
 __kernel KERNEL void rows_alive(
-    ${row_list}
-    const uint count,
-    const offset_t total,
-    __global const offset_t *restrict sums,     // [count + 1]
+${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict indices,
     __global const uchar *restrict dead,        // [n]
@@ -321,10 +319,7 @@ __kernel KERNEL void rows_alive(
 
 // Entries that stay, in their order.
 __kernel KERNEL void rows_filter(
-    ${row_list}
-    const uint count,
-    const offset_t total,
-    __global const offset_t *restrict sums,     // [count + 1]
+${entries()}\
     __global const offset_t *restrict kept,     // [total + 1] scanned
     __global const offset_t *restrict pointer,  // [n]
     __global const offset_t *restrict new_pointer,  // [n]
@@ -343,10 +338,7 @@ __kernel KERNEL void rows_filter(
 
 // Rows one after the other.
 __kernel KERNEL void rows_pack(
-    ${row_list}
-    const uint count,
-    const offset_t total,
-    __global const offset_t *restrict sums,     // [count + 1]
+${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     ${fields_in()}\
     ${fields_out(last=True)}\

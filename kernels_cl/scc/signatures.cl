@@ -49,9 +49,7 @@ ${group.declarations()}
 ${queue.declarations()}
 ${stage.declarations()}
 
-% for number, name in enumerate(stages, 1):
-#define ${name} ${number}u
-% endfor
+${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
 // The stage word's `hubs` holds the repetition, and above it how often patience was doubled twice.
 #define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))

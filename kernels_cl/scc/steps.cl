@@ -35,9 +35,7 @@ ${group.declarations()}
 ${queue.declarations()}
 ${stage.declarations()}
 
-% for number, name in enumerate(stages, 1):
-#define ${name} ${number}u
-% endfor
+${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
 #define ELIMINATED 0x80000000u
 #define REACHED_FORWARD 0x40000000u

@@ -34,16 +34,10 @@ ${keys_at.declarations()}
 ${stage.declarations()}
 % if config.counts:
 // Events, words of the state.
-% for name, index in counters.items():
-#define ${name} ${index}
-% endfor
+${stage.constants(counters)}\
 % endif
-% for name, number in stage_numbers.items():
-#define ${name.upper()} ${number}u
-% endfor
-% for name, word in control_block_words.items():
-#define ${name} ${word}
-% endfor
+${stage.constants(stage_numbers, "u")}\
+${stage.constants(control_block_words)}\
 % if problem.classes:
 #define VERTEX_OF(target_) ((target_) & ${(1 << 30) - 1}u)
 #define CLASS_OF(target_) ((target_) >> 30)

@@ -19,6 +19,20 @@ ${ranks.bucket()}
 #define BUCKETS ${BUCKETS}u
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 
+## What all kernels of edges by number take; and those that look at edges with values of at least `least`.
+<%def name="rows(values=False)">\
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict firsts,       // [n] number of a row's first edge
+    const uint n,
+% if values:
+    __global const uint *restrict rows,         // [m]
+    __global const uint *restrict vertices,     // [n] by rank
+    __global const uint *restrict values,       // [edges]
+    const uint least,
+% endif
+</%def>\
+
 ## A SIMD group takes a row; body sees u, row, its place, k, the edge's place in it, and its number.
 <%def name="each_edge()">
     const uint units = (uint)get_num_groups(0) * GROUP_LANES;
@@ -34,10 +48,7 @@ ${ranks.bucket()}
 
 // What was found by place in rows, by number.
 __kernel KERNEL void edges_gather(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n] number of a row's first edge
-    const uint n,
+${rows()}\
     __global const uint *restrict placed,       // [m] by place in rows
     __global uint *values)                      // [edges] out
 {
@@ -49,10 +60,7 @@ __kernel KERNEL void edges_gather(
 
 // The other way; or the numbers themselves.
 __kernel KERNEL void edges_scatter(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n]
-    const uint n,
+${rows()}\
     const uint themselves,                      // whether numbers are wanted
     __global const uint *restrict values,       // [edges]
     __global uint *placed)                      // [m] out, by place in rows
@@ -65,10 +73,7 @@ __kernel KERNEL void edges_scatter(
 
 // Both ends of each edge, and the sum of the lengths of the shorter of their rows.
 __kernel KERNEL void edges_ends(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n]
-    const uint n,
+${rows()}\
     __global const uint *restrict degrees,      // [n]
     __global const uint *restrict rows,         // [m]
     __global const uint *restrict vertices,     // [n] by rank
@@ -110,14 +115,7 @@ __kernel KERNEL void edges_histogram(
 
 // How many edges with values of at least `least` each vertex has.
 __kernel KERNEL void edges_tally(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n]
-    const uint n,
-    __global const uint *restrict rows,         // [m]
-    __global const uint *restrict vertices,     // [n] by rank
-    __global const uint *restrict values,       // [edges]
-    const uint least,
+${rows(values=True)}\
     __global uint *degrees)                     // [n] in/out, by vertex, 0 on entry
 {
     ${lanes.setup()}
@@ -132,14 +130,7 @@ __kernel KERNEL void edges_tally(
 
 // These edges at both ends, in any order.
 __kernel KERNEL void edges_keep(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n]
-    const uint n,
-    __global const uint *restrict rows,         // [m]
-    __global const uint *restrict vertices,     // [n] by rank
-    __global const uint *restrict values,       // [edges]
-    const uint least,
+${rows(values=True)}\
     __global uint *cursors,                     // [n] in/out: where the next neighbour of each goes
     __global uint *kept)                        // out
 {
@@ -155,10 +146,7 @@ __kernel KERNEL void edges_keep(
 
 // Both places of edges with one value, where a larger graph stores them.
 __kernel KERNEL void edges_mark(
-    __global const offset_t *restrict begins,   // [n]
-    __global const uint *restrict outs,         // [n]
-    __global const uint *restrict firsts,       // [n]
-    const uint n,
+${rows()}\
     __global const uint *restrict rows,         // [m]
     __global const uint *restrict vertices,     // [n] by rank
     __global const uint *restrict values,       // [edges]

@@ -37,15 +37,9 @@ ${stage.declarations()}
 ${intersect.functions()}
 ${maintain.functions()}
 
-% for number, name in enumerate(stages, 1):
-#define ${name} ${number}u
-% endfor
-% for name, number in phases.items():
-#define ${name} ${number}u
-% endfor
-% for name, place in control.items():
-#define ${name} ${place}
-% endfor
+${stage.constants(stages, "u")}\
+${stage.constants(phases, "u")}\
+${stage.constants(control)}\
 typedef uint entry_t;
 #define SHORTER(entry_) (used[sources[entry_]] <= used[indices[entry_]] ? sources[entry_] : indices[entry_])
 #define ENTRY_VERTEX(entry_) (entry_)

@@ -36,9 +36,7 @@ ${group.declarations()}
 ${stage.declarations()}
 ${intersect.functions()}
 
-% for number, name in enumerate(stages, 1):
-#define ${name} ${number}u
-% endfor
+${stage.constants(stages, "u")}\
 #define ALIVE 0u
 #define GONE 255u
 #define STAMPS ${STAMPS}u
@@ -55,9 +53,7 @@ ${intersect.functions()}
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
 #define NO_COUNT 0xffffffffu
-% for name, place in control.items():
-#define ${name} ${place}
-% endfor
+${stage.constants(control)}\
 ${incidence.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void truss_peel(

@@ -32,11 +32,16 @@
 
 <%def name="packed(half)">${" | ".join(f"s.{name}" + (f" << {place}" if place else "") for name, place, _ in stage_fields[half]) or "0u"}</%def>
 
+## Numbers by name, or names that count from 1.
+<%def name="constants(numbers, suffix='')">\
+% for name, number in (numbers if isinstance(numbers, dict) else {n: k for k, n in enumerate(numbers, 1)}).items():
+#define ${name.upper()} ${number}${suffix}
+% endfor
+</%def>\
+
 <%def name="declarations()">
 // State words (32-bit); contended ones sit on lines of their own.
-% for name, index in state_words.items():
-#define ${name} ${index}
-% endfor
+${constants(state_words)}\
 #define FLAG_STEPPED 1u
 #define FLAG_OPEN 2u
 #define MODE_DONE 0u

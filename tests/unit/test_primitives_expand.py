@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from configs import expand_config
+from configs import dynamic_width, expand_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clgraph as cg
 from clgraph.device import Device
-from clgraph.engine.strategies.balance import BALANCERS, dynamic_width
+from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.primitives import Expand, ExpandConfig, ExpandStats, expand, expansion
 from clgraph.primitives.expand_config import HybridSearch, usual_balancer
 

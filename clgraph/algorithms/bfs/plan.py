@@ -15,11 +15,12 @@ from clgraph.algorithms.bfs.stages import UNREACHED, has_shares, kernel_paramete
 from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
-from clgraph.engine.plan import SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
-    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
@@ -42,6 +42,7 @@ MEMORIES = (None, "device", "stream")
 log = logging.getLogger("clgraph")
 
 
+@documented(Plan)
 class BFS(SearchPlan):
     """A breadth-first search compiled for one graph, configuration and device.
 
@@ -51,13 +52,9 @@ class BFS(SearchPlan):
         Directed or undirected; weights are ignored. Every search of a dynamic graph is of what it
         holds then; its rows are read in their blocks, unless the configuration wants packed ones.
     predecessors : bool
-        Whether searches label a tree too.
+        Whether to label a tree too; costs one more store per reached vertex.
     config : BFSConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
     memory : {"device", "stream"}, optional
         Whether rows are on the device, or stay in host memory (which may be a mapped file), from
         where what each level needs is read in place or copied. Default is the device; where the
@@ -65,10 +62,6 @@ class BFS(SearchPlan):
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is searched.
-    device : Device
-        Where.
     config : Resolved
         Every dimension as decided.
 
@@ -76,10 +69,6 @@ class BFS(SearchPlan):
     ------
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    KernelBuildError
-        If the kernel does not compile there.
 
     Notes
     -----
@@ -110,9 +99,7 @@ class BFS(SearchPlan):
                 f"memory={memory!r} is not one of device, stream, or None for what fits."
             )
         self.with_predecessors = bool(predecessors)
-        self._streamed: Streamed | None = None
         self._asked_for = (config, memory)
-        self._built_for: tuple[Any, ...] = ()
         needs = "they are to stay in host memory" if memory == "stream" else ""
         if is_changing(graph):
             needs = needs or BFSConfig.needs_packed(config, directed=graph.directed)
@@ -124,6 +111,7 @@ class BFS(SearchPlan):
     def _prepare(self, progress: Progress | None) -> None:
         """Take memory for the rows that there are now."""
         config, memory = self._asked_for
+        self._streamed: Streamed | None = None
         if memory == "stream":
             self._stream(config)
             self._searched.now_seen()
@@ -190,40 +178,18 @@ class BFS(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
-        stages = self._built(table)
         self._ready(
-            stages,
-            predecessors=self.with_predecessors,
+            table,
+            self.config,
             level_capacity=level_capacity(self.graph),
             dtype=np.int32,
-        )
-
-    def _built(self, table: Table) -> Stages:
-        """Build the kernels; those of the rows before will do where they would be the same."""
-        held: Stages | None = getattr(self, "_stages", None)
-        if held is not None and (self.config, table.rows) == self._built_for:
-            held.table = table
-            return held
-        self._built_for = (self.config, table.rows)
-        return Stages(
-            self.device,
-            "bfs/bfs.cl",
-            "bfs",
-            table=table,
-            config=self.config,
+            file="bfs/bfs.cl",
+            entry="bfs",
             stages=stages_of(self.config),
             render=lambda names: kernel_parameters(
                 self.config, names, predecessors=self.with_predecessors
             ),
         )
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_pool", None)
-        self.device_bytes, self._fallback, self._streamed = 0, None, None
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     def _exact_plan(self) -> BFS:
         """Make a plan for searches that find more than this one's queues or bytes can hold."""
@@ -280,7 +246,8 @@ class BFS(SearchPlan):
         Returns
         -------
         BFSResult
-            Distances, predecessors if the plan labels them, and stats.
+            ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n]
+            or None; ``stats``.
 
         Raises
         ------
@@ -339,6 +306,7 @@ class BFS(SearchPlan):
         return BFSResult(found, outcome, stats, source)
 
 
+@documented(BFS, BFS.run)
 def bfs(  # noqa: PLR0913 - all but two by keyword
     graph: Graph | DynamicGraph,
     source: int,
@@ -352,42 +320,6 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
     memory: str | None = None,
 ) -> BFSResult:
     """Hop distances, and optionally one shortest-path tree, from a source vertex.
-
-    Parameters
-    ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
-    source : int
-        Vertex id in [0, n).
-    predecessors : bool
-        Whether to label a tree too; costs one more store per reached vertex.
-    max_depth : int, optional
-        Vertices farther than this many hops stay unreached.
-    config : BFSConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-    memory : {"device", "stream"}, optional
-        As for `BFS`.
-
-    Returns
-    -------
-    BFSResult
-        ``distances`` int32 [n] in hops, -1 where there is no path; ``predecessors`` int32 [n] or
-        None.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If ``source`` is not a vertex of ``graph``, or ``config`` is not a legal combination.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

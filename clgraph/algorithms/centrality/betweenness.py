@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.centrality.sums import edge_sums, simple, vertex_sums
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
@@ -146,6 +147,7 @@ def _check_sums(
         )
 
 
+@documented(betweenness_centrality)
 @asking
 def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
@@ -161,21 +163,11 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 ) -> NDArray[Any]:
     """Share of all shortest paths that pass along each edge.
 
-    Parameters
-    ----------
-    graph, sources, normalized, dtype, seed, weighted, config, device, progress
-        As `betweenness_centrality`.
-
     Returns
     -------
     numpy.ndarray
         [m] of `dtype`, in the order of ``graph.indices``. Both directions of an undirected edge
         have the value of the edge; parallel edges share it evenly, by weight the lightest of them.
-
-    Raises
-    ------
-    InvalidArgumentError, ClgraphError, DeviceMemoryError
-        As `betweenness_centrality`.
 
     Notes
     -----
@@ -204,9 +196,7 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 
 
 def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
-    if sources is None:
-        return np.arange(n, dtype=np.int64)
-    if np.ndim(sources) == 0:
+    if sources is not None and np.ndim(sources) == 0:
         count = whole("sources", sources, 0, None)
         if count > n:
             raise InvalidArgumentError(
@@ -217,7 +207,7 @@ def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
             .choice(n, count, replace=False)
             .astype(np.int64)
         )
-    return as_sources(sources, n)
+    return sources_or_all(sources, n)
 
 
 def _vertex_scale(

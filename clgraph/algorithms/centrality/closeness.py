@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.apsp import apsp
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["closeness_centrality", "harmonic_centrality"]
 
 
+@documented(apsp)
 @asking
 def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
@@ -56,17 +59,8 @@ def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     weighted : bool
         Whether edges are as long as their weights, which takes one `clgraph.SSSP` search after the
         other; else distances are in hops.
-    method : {"auto", "multi-search", "bit-parallel", "single"}
-        As in `apsp`.
-    config : MultiSearchConfig or str, optional
-        How searches are run where each has a work-group of its own.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
-    verify : bool
-        Whether to check a sample: the searches from 4 of the sources are done again,
-        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -77,8 +71,6 @@ def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     ------
     InvalidArgumentError
         If a source is not a vertex.
-    VerificationError
-        If the result was to be checked and is wrong.
     DeviceMemoryError
         If a search does not fit the device.
 
@@ -110,6 +102,7 @@ def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     return closeness
 
 
+@documented(closeness_centrality)
 @asking
 def harmonic_centrality(
     graph: Graph,
@@ -124,20 +117,10 @@ def harmonic_centrality(
 ) -> NDArray[np.float64]:
     """Sum of the reciprocals of the distances to a vertex from all others.
 
-    Parameters
-    ----------
-    graph, sources, weighted, method, config, device, progress, verify
-        As `closeness_centrality`.
-
     Returns
     -------
     numpy.ndarray
         float64 [k]; a vertex that does not reach adds 0.
-
-    Raises
-    ------
-    InvalidArgumentError, VerificationError, DeviceMemoryError
-        As `closeness_centrality`.
 
     References
     ----------
@@ -164,7 +147,7 @@ def _check(
     weighted: bool,
 ) -> None:
     """Compare a sample with searches against the edges, each by itself."""
-    chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     check_figures(graph.transpose(), chosen, found, figure, device, weighted=weighted)
 
 
@@ -178,14 +161,12 @@ def _inward(
     weighted: bool,
 ) -> Totals | WeightedTotals:
     """Figures of searches against the edges."""
+    chosen = sources_or_all(sources, graph.n)
     if weighted:
-        chosen = np.arange(graph.n) if sources is None else as_sources(sources, graph.n)
         return WeightedSearcher(graph.transpose(), device, *how).totals(chosen, progress)
     if sources is None and graph.directed:
         searcher = Searcher(graph, device, *how)
         if searcher.shares_bits():
             return searcher.totals_of_targets(progress)
-    everyone = np.arange(graph.n, dtype=np.int64)
-    chosen = everyone if sources is None else as_sources(sources, graph.n)
     back = Searcher(graph.transpose(), device, *how, transpose=graph)
     return back.totals(chosen, progress)

@@ -9,6 +9,8 @@ import numpy as np
 from clgraph.algorithms.coloring.result import ColoringResult
 from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import offsets_dtype, resident
@@ -34,6 +36,7 @@ ORDERS = {"largest_first": "degree", "random_sequential": "hash"}
 MOST_VERTICES = 2**31
 
 
+@documented(Plan)
 class Coloring(Plan):
     """Greedy colouring, compiled for one graph, order and device.
 
@@ -44,10 +47,6 @@ class Coloring(Plan):
     order : {"largest_first", "random_sequential"} or array_like [n]
         Which vertices come first: those with most neighbours, among equals by a hash of number and
         seed; by the hash alone; or all vertices in their order.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -55,10 +54,6 @@ class Coloring(Plan):
         If the graph is directed, or has 2**31 vertices or more.
     InvalidArgumentError
         If there is no such order, or not all vertices are in it once.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -145,7 +140,7 @@ class Coloring(Plan):
         Returns
         -------
         ColoringResult
-            ``colors`` int32 [n], ``count``, ``sizes``, ``stats``.
+            ``colors`` int32 [n], 0 .. count - 1; ``count``; ``sizes``; ``stats``.
 
         Raises
         ------
@@ -174,14 +169,7 @@ class Coloring(Plan):
                 log.wait()
                 count = int(self._most.read()[0])
         report_progress(progress, 1, 1, "colouring")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=rounds,
-            edges=self.graph.m,
-            config=self.config,
-            device_bytes=self.device_bytes,
-        )
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
         result = ColoringResult(colors, count, stats, names=self.graph.labels)
         if verify:
             _verify(self.graph, result)
@@ -278,48 +266,18 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
         )
 
 
+@documented(Coloring, Coloring.run, only_auto)
 def greedy_color(
     graph: Graph,
     *,
     order: Order | ArrayLike = "largest_first",
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> ColoringResult:
     """Colour the vertices so that neighbours differ, with few colours.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected; weights and self-loops are ignored.
-    order : {"largest_first", "random_sequential"} or array_like [n]
-        Which vertices come first: those with most neighbours, among equals by a hash of number and
-        seed; by the hash alone; or all vertices in their order.
-    seed : int
-        Of the hash: 0 to 2**64 - 1.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many vertices have their final colour.
-    verify : bool
-        Whether to check the result on the host.
-
-    Returns
-    -------
-    ColoringResult
-        ``colors`` int32 [n], 0 .. count - 1; ``count``; ``sizes``; ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has 2**31 vertices or more.
-    InvalidArgumentError
-        If there is no such order, not all vertices are in it once, or `seed` is not such a number.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -333,5 +291,6 @@ def greedy_color(
     >>> cg.greedy_color(cg.generate.complete(4)).count
     4
     """
+    only_auto(config)
     plan = Coloring(graph, order=order, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.communities.detection import Leiden, Louvain
+from clgraph.documented import documented
 
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.config import CommunitiesConfig
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["leiden", "louvain"]
 
 
+@documented(Leiden, Leiden.run)
 def leiden(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -30,43 +32,11 @@ def leiden(  # noqa: PLR0913 - all but one by keyword
 ) -> CommunitiesResult:
     """Find communities of high modularity that are connected.
 
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected.
-    resolution : float
-        From 0 on; the higher, the smaller communities are.
-    seed : int
-        From 0 on; decides who is asked first, and between what is equally good.
-    iterations : int
-        How often the whole is done, each time beginning with the communities found before.
-    weights : bool
-        Whether weights count; they are from 0 on.
-    config : CommunitiesConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with vertices that have been merged.
-    verify : bool
-        Whether to compute the modularity on the host too, and check that communities are connected.
-
     Returns
     -------
     CommunitiesResult
         ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``modularity``;
         ``sizes`` int64 [count]; ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed or too large, or a weight is negative or not finite.
-    InvalidArgumentError
-        If a value is out of its range, or the configuration is not legal.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -91,6 +61,7 @@ def leiden(  # noqa: PLR0913 - all but one by keyword
     )
 
 
+@documented(leiden)
 def louvain(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -107,8 +78,6 @@ def louvain(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph, resolution, seed, iterations, weights, config, device, progress
-        As for `leiden`.
     verify : bool
         Whether to compute the modularity on the host too.
 
@@ -116,17 +85,6 @@ def louvain(  # noqa: PLR0913 - all but one by keyword
     -------
     CommunitiesResult
         As of `leiden`; communities need not be connected.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed or too large, or a weight is negative or not finite.
-    InvalidArgumentError
-        If a value is out of its range, or the configuration is not legal.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,15 +10,17 @@ from clgraph.algorithms.communities.config import CommunitiesConfig
 from clgraph.algorithms.communities.level import Level, Levels
 from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
-from clgraph.algorithms.communities.scale import Scale, checked_resolution, whole_weights
+from clgraph.algorithms.communities.scale import MOST_RESOLUTION, Scale, whole_weights
 from clgraph.algorithms.communities.verify import verify_communities
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real, whole
 from clgraph.graph.modules import module
 from clgraph.progress import report_progress
 
@@ -146,9 +148,9 @@ class _Detection(Plan):
         DeviceMemoryError
             If a level does not fit the device beside the graph.
         """
-        gamma = checked_resolution(resolution)
-        seed = _whole("seed", seed, 0)
-        most = _whole("iterations", iterations, 1)
+        gamma = real("resolution", resolution, 0, MOST_RESOLUTION)
+        seed = whole("seed", seed, 0, None)
+        most = whole("iterations", iterations)
         log = SweepLog(named=True)
         found: list[dict[str, int]] = []
         labels = np.arange(self.graph.n, dtype=np.int32)
@@ -168,14 +170,8 @@ class _Detection(Plan):
                     labels = self._labels.read()
                     count = int(self._numbering.count.read()[0])
             report_progress(progress, self.graph.n, self.graph.n, "merging vertices")
-        stats = CommunityStats(
-            log,
-            turn.total_ms,
-            edges=self.graph.m,
-            levels=found,
-            config={"tables": self._tables, "resolution": gamma, "seed": seed},
-            device_bytes=self.device_bytes,
-        )
+        config = {"tables": self._tables, "resolution": gamma, "seed": seed}
+        stats = self._stats_of(CommunityStats, log, turn, levels=found, config=config)
         result = CommunitiesResult(labels, count, quality, stats, names=self.graph.labels)
         if verify:
             verify_communities(
@@ -275,6 +271,7 @@ class _Detection(Plan):
         return inside / scale.total - scale.resolution * float(np.dot(shares, shares))
 
 
+@documented(Plan)
 class Leiden(_Detection):
     """Leiden communities, compiled for one graph and device.
 
@@ -286,10 +283,6 @@ class Leiden(_Detection):
         Whether weights count.
     config : CommunitiesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
@@ -302,8 +295,6 @@ class Leiden(_Detection):
         If the graph is directed or too large, or a weight is negative or not finite.
     InvalidArgumentError
         If the configuration is not legal on the device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----
@@ -327,13 +318,9 @@ class Leiden(_Detection):
     _refines = True
 
 
+@documented(Leiden)
 class Louvain(_Detection):
     """Louvain communities, compiled for one graph and device.
-
-    Parameters
-    ----------
-    graph, weights, config, device, progress
-        As for `Leiden`.
 
     Notes
     -----
@@ -347,9 +334,3 @@ class Louvain(_Detection):
     """
 
     _refines = False
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {least} on.")
-    return int(value)

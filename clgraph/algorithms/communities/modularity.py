@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.communities.result import CommunitiesResult
-from clgraph.algorithms.communities.scale import checked_resolution, whole_weights
+from clgraph.algorithms.communities.scale import MOST_RESOLUTION, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,6 +34,7 @@ TOLERANCE = 1e-6  # weights that are not whole numbers are rounded to 2**-40 of 
 LONG_ROW = 32
 
 
+@documented(Plan)
 class Modularity(Plan):
     """Modularity of communities of one graph, compiled for a device.
 
@@ -40,17 +44,11 @@ class Modularity(Plan):
         Directed or undirected.
     weights : bool
         Whether weights count; they are from 0 on.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If a weight is negative or not finite.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----
@@ -135,7 +133,7 @@ class Modularity(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        gamma = checked_resolution(resolution)
+        gamma = real("resolution", resolution, 0, MOST_RESOLUTION)
         numbers, count = community_numbers(labels, self.graph.n)
         if not self.graph.m:
             return 0.0
@@ -185,12 +183,14 @@ def community_numbers(labels: Any, n: int) -> tuple[NDArray[np.uint32], int]:
     return numbers.astype(np.uint32), len(names)
 
 
+@documented(Modularity, Modularity.run, only_auto)
 def modularity(
     graph: Graph,
     labels: ArrayLike | CommunitiesResult,
     *,
     resolution: float = 1.0,
     weights: bool = True,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -199,20 +199,8 @@ def modularity(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     labels : array_like [n], or result of `louvain`, `leiden` or `label_propagation`
         Of each vertex the community that it is in, as whole numbers.
-    resolution : float
-        What expected edges are multiplied by, from 0 on.
-    weights : bool
-        Whether weights count; they are from 0 on.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
-    verify : bool
-        Whether to compute it by NumPy too and compare.
 
     Returns
     -------
@@ -220,17 +208,6 @@ def modularity(
         The share of edges within communities, less `resolution` times that which is expected if
         ends were joined at random; 0 of a graph without edges. A self-loop of an undirected graph
         has two ends. Of a directed graph ends are joined from out-degrees to in-degrees.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are more or fewer labels than vertices, or `resolution` is out of its range.
-    InvalidGraphError
-        If a weight is negative or not finite.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -249,5 +226,6 @@ def modularity(
     >>> round(cg.modularity(graph, [0, 0, 0, 1, 1, 1]), 3)
     0.357
     """
+    only_auto(config)
     plan = Modularity(graph, weights=weights, device=device, progress=progress)
     return plan.run(labels, resolution=resolution, verify=verify)

@@ -12,12 +12,14 @@ from clgraph.algorithms.communities.detection import check_sizes
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.engine.tallies import Tallies
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -34,6 +36,7 @@ __all__ = ["LabelPropagation", "label_propagation"]
 HUB_SLOTS = 1 << 27  # of all tables in global memory together
 
 
+@documented(Plan)
 class LabelPropagation(Plan):
     """Label propagation, compiled for one graph and device.
 
@@ -43,10 +46,6 @@ class LabelPropagation(Plan):
         Directed or undirected; weights are ignored.
     config : CommunitiesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -54,8 +53,6 @@ class LabelPropagation(Plan):
         If the graph has 2**31 - 1 vertices or edges, or more, or a vertex that many of both kinds.
     InvalidArgumentError
         If the configuration is not legal on the device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
 
     Notes
     -----
@@ -165,9 +162,7 @@ class LabelPropagation(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
-            raise InvalidArgumentError(f"rounds={rounds!r} is not a whole number from 0 on.")
-        rounds = int(rounds)
+        rounds = whole("rounds", rounds, 0, None)
         n, log = self.graph.n, SweepLog(named=True)
         labels = before = np.arange(n, dtype=np.uint32)
         changes: list[int] = []
@@ -179,14 +174,9 @@ class LabelPropagation(Plan):
                 if verify:
                     before = self._labels[1 - len(changes) % 2].read()
         report_progress(progress, rounds, rounds, "rounds")
-        stats = CommunityStats(
-            log,
-            turn.total_ms,
-            edges=self.graph.m,
-            levels=[{"moves": moves} for moves in changes],
-            config={"tables": self._tables, "rounds": rounds},
-            device_bytes=self.device_bytes,
-        )
+        config = {"tables": self._tables, "rounds": rounds}
+        levels = [{"moves": moves} for moves in changes]
+        stats = self._stats_of(CommunityStats, log, turn, levels=levels, config=config)
         if verify and changes:
             wanted = host_round(self.graph, before)
             if not np.array_equal(wanted, labels):
@@ -242,6 +232,7 @@ def host_round(graph: Graph, labels: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return after
 
 
+@documented(LabelPropagation, LabelPropagation.run)
 def label_propagation(
     graph: Graph,
     rounds: int = 10,
@@ -258,16 +249,6 @@ def label_propagation(
     graph : Graph or scipy.sparse matrix
         Directed or undirected; weights are ignored. Of a directed graph neighbours along edges and
         against them count, and twice where there are edges both ways.
-    rounds : int
-        How many rounds; it ends before if labels stay what they are.
-    config : CommunitiesConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with rounds.
-    verify : bool
-        Whether to do the last round on the host too and compare.
 
     Returns
     -------
@@ -275,17 +256,6 @@ def label_propagation(
         ``labels`` int32 [n]: labels begin as the numbers of the vertices, and among the most
         frequent ones the smallest is taken. Files whose vertices are named in the order of their
         numbers, as Graphalytics' are, thus get what that benchmark's reference has, by number.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is too large.
-    InvalidArgumentError
-        If `rounds` is not a whole number from 0 on, or the configuration is not legal.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import LaunchStats
 from clgraph.interop.tables.results import NamedResult
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CommunitiesResult", "CommunityStats"]
 
 
+@documented(LaunchStats)
 class CommunityStats(LaunchStats):
     """Times, counts and configuration of one run.
 

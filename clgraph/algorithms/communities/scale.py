@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.graph import Graph
 
-__all__ = ["MOST_RESOLUTION", "Scale", "checked_resolution", "whole_weights"]
+__all__ = ["MOST_RESOLUTION", "Scale", "whole_weights"]
 
 MOST_RESOLUTION = 1 << 10  # beyond, products would be rounded to more than the least weight
 NARROW = 1 << 32  # totals below fit 32 bits
@@ -74,25 +74,6 @@ class Scale:
     def unit(self) -> int:
         """What a gain in modularity of one is, as kernels count gains: half of all weights."""
         return self.total << self.shift >> 1
-
-
-def checked_resolution(resolution: Any) -> float:
-    """Give a resolution.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not a number in [0, 1024].
-    """
-    if (
-        isinstance(resolution, bool)
-        or not isinstance(resolution, int | float | np.number)
-        or not 0 <= resolution <= MOST_RESOLUTION
-    ):
-        raise InvalidArgumentError(
-            f"resolution={resolution!r} is not a number from 0 to {MOST_RESOLUTION}."
-        )
-    return float(resolution)
 
 
 def whole_weights(graph: Graph, *, weighted: bool) -> tuple[NDArray[Any] | None, bool, float]:

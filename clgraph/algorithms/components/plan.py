@@ -11,6 +11,8 @@ from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import load
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -46,27 +48,22 @@ def check_size(graph: Graph) -> None:
         )
 
 
+@documented(Plan)
 class ConnectedComponents(Plan):
     """Connected components, compiled for one graph and device.
 
     Parameters
     ----------
     graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; directions and weights are ignored. Rows of a dynamic graph are read
-        in their blocks where they are, and every run is of what it holds then.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+        Directed or undirected; directions and weights are ignored, so of a directed graph these are
+        the weakly connected components. See `scc` for the strongly connected ones. Rows of a
+        dynamic graph are read in their blocks where they are, and every run is of what it holds
+        then.
 
     Raises
     ------
     InvalidGraphError
         If the graph has 2**31 - 1 vertices or more.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -150,7 +147,8 @@ class ConnectedComponents(Plan):
         Returns
         -------
         ComponentsResult
-            ``labels`` int32 [n], ``count``, ``sizes`` and ``stats``.
+            ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64
+            [count]; ``stats``.
 
         Raises
         ------
@@ -171,16 +169,9 @@ class ConnectedComponents(Plan):
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
-        stats = ComponentStats(
-            log,
-            turn.total_ms,
-            edges=self.graph.m,
-            mode="stepped",
-            method="hooking",
-            config=self.config,
-            steps=[hooking(log, n)] if n else [],
-            device_bytes=self.device_bytes,
-        )
+        steps = [hooking(log, n)] if n else []
+        how = {"mode": "stepped", "method": "hooking", "config": self.config}
+        stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)
         stats.vertices = n
         stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)
@@ -213,41 +204,16 @@ def hooking(log: SweepLog, n: int) -> dict[str, Any]:
     return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 
 
+@documented(ConnectedComponents, ConnectedComponents.run, only_auto)
 def connected_components(
     graph: Graph | DynamicGraph,
     *,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> ComponentsResult:
     """Find the sets of vertices that are joined by edges, whatever way these point.
-
-    Parameters
-    ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        Directed or undirected; directions and weights are ignored, so of a directed graph these are
-        the weakly connected components. See `scc` for the strongly connected ones.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-
-    Returns
-    -------
-    ComponentsResult
-        ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64 [count];
-        ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph has 2**31 - 1 vertices or more.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -261,4 +227,5 @@ def connected_components(
     >>> cg.connected_components(graph).labels.tolist()
     [0, 0, 1, 1, 2]
     """
+    only_auto(config)
     return ConnectedComponents(graph, device=device, progress=progress).run(verify=verify)

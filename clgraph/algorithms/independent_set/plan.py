@@ -8,6 +8,8 @@ import numpy as np
 
 from clgraph.algorithms.independent_set.result import IndependentSetResult
 from clgraph.device import load
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -31,6 +33,7 @@ NO_LONG_ROW = 2**32 - 1
 IN = 255
 
 
+@documented(Plan)
 class IndependentSet(Plan):
     """Maximal independent sets, compiled for one graph and device.
 
@@ -38,19 +41,11 @@ class IndependentSet(Plan):
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected; weights and self-loops are ignored.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If the graph is directed.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -145,14 +140,7 @@ class IndependentSet(Plan):
                 self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
         report_progress(progress, 1, 1, "deciding")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=rounds,
-            edges=self.graph.m,
-            config=self.config,
-            device_bytes=self.device_bytes,
-        )
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
         result = IndependentSetResult(statuses, IN, stats, names=self.graph.labels)
         if verify:
             _verify(self.graph, result)
@@ -208,44 +196,17 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
         raise VerificationError(f"vertex {vertex} is not in the set, and no neighbour of it is.")
 
 
+@documented(IndependentSet, IndependentSet.run, only_auto)
 def maximal_independent_set(
     graph: Graph,
     *,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> IndependentSetResult:
     """Find vertices none of which are neighbours, to which none can be added.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected; weights and self-loops are ignored.
-    seed : int
-        Which of several sets: 0 to 2**64 - 1.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many vertices are decided.
-    verify : bool
-        Whether to check the result on the host.
-
-    Returns
-    -------
-    IndependentSetResult
-        ``mask`` bool [n], ``vertices`` int64 [count], ``count``, ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed.
-    InvalidArgumentError
-        If `seed` is not such a number.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -259,5 +220,6 @@ def maximal_independent_set(
     >>> cg.maximal_independent_set(cg.generate.star(5)).vertices.tolist()
     [1, 2, 3, 4]
     """
+    only_auto(config)
     plan = IndependentSet(graph, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clgraph.engine.strategies.parameters import LARGEST, check_number
 from clgraph.errors import InvalidArgumentError
 
 __all__ = ["MiningConfig", "PerEntry", "SplitTrace", "Sweep", "Tiled"]
 
 MOST_AHEAD = 16
-
-
-def _at_least_one(name: str, value: object) -> None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise InvalidArgumentError(f"{name}={value!r} must be a whole number of at least 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class SplitTrace:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        _at_least_one("segments", self.segments)
+        check_number("segments", self.segments, 1, LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,8 @@ class Tiled:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _at_least_one("vectors", self.vectors)
-        _at_least_one("groups_per_unit", self.groups_per_unit)
+        check_number("vectors", self.vectors, 1, LARGEST)
+        check_number("groups_per_unit", self.groups_per_unit, 1, LARGEST)
 
 
 Sweep = PerEntry | SplitTrace | Tiled
@@ -98,8 +94,8 @@ class MiningConfig:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _at_least_one("probe", self.probe)
-        _at_least_one("chunk_bytes", self.chunk_bytes)
+        check_number("probe", self.probe, 1, LARGEST)
+        check_number("chunk_bytes", self.chunk_bytes, 1, LARGEST)
         if not isinstance(self.ahead, int) or not 0 <= self.ahead <= MOST_AHEAD:
             raise InvalidArgumentError(
                 f"ahead={self.ahead!r} must be a whole number, 0 to {MOST_AHEAD}."

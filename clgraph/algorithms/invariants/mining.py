@@ -18,6 +18,7 @@ from clgraph.algorithms.invariants.templates import Template, families_of, templ
 from clgraph.algorithms.invariants.trace import Trace
 from clgraph.device.memory.staging import Staging
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.progress import report_progress
@@ -38,6 +39,7 @@ MOST_TUPLES = 1 << 33
 MOST_TOLERANCE = 1 << 20
 
 
+@documented(Plan)
 class InvariantMiner(Plan):
     """Mining, compiled for templates and a device.
 
@@ -54,15 +56,11 @@ class InvariantMiner(Plan):
         opposite variables for Booleans, ranges of values for numbers.
     config : MiningConfig or str, optional
         How the device is shared out; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
 
     Raises
     ------
     InvalidArgumentError
         If a template is none, or an argument is out of range.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -260,6 +258,7 @@ def _is_matrix(given: Any) -> bool:
     )
 
 
+@documented(InvariantMiner, InvariantMiner.run)
 def mine_invariants(  # noqa: PLR0913 (each is a choice of its own)
     trace: Any,
     *,
@@ -286,37 +285,19 @@ def mine_invariants(  # noqa: PLR0913 (each is a choice of its own)
         One of the two published sets, or conditions on up to three variables in Python's notation,
         for example ``["a <= b + c", "a == (b and c)"]``: numbers, + - * / **, sqrt, log, exp, abs,
         min, max, comparisons, and, or, not, ^.
-    arity : {1, 2, 3}
-        Templates of more variables are left out.
     tolerance : int
         Units in the last place within which two numbers are equal for ``==`` and ``!=``; 0 is
         exact. sqrt, log, exp, / and ** are rounded differently by different devices: use 4 for the
         first four and 16 for ** to find equalities with them.
-    inference : bool
-        Whether tuples whose answer follows from facts are not mined: constants and equal or
-        opposite variables for Booleans, ranges of values for numbers. The result is the same.
     names : sequence of str, optional
         Of the variables, numeric ones first; default is what the trace calls them, or v0, v1, ...
     config : MiningConfig or str, optional
         "auto", "per-entry", "split-trace" or "tiled".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with instants looked at, instants in all, and what is mined.
-    verify : bool
-        Whether to mine again, each tuple by itself, and compare.
 
     Returns
     -------
     MiningResult
         ``invariants``, ``counts``, ``to_frame()``, ``text()``, ``to_smt()``, ``stats``.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If trace, template or option is none.
-    DeviceMemoryError
-        If not even a few instants of the trace fit the device.
 
     Notes
     -----

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.matching.plan import SubgraphMatching
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["subgraph_matching"]
 
 
+@documented(SubgraphMatching, SubgraphMatching.run)
 def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
     target: Any,
     query: Any = None,
@@ -42,8 +44,6 @@ def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
 
     Parameters
     ----------
-    target : Graph or scipy.sparse matrix
-        Undirected; self-loops, parallel edges and weights are ignored.
     query : Graph or scipy.sparse matrix
         What to look for, undirected as well.
     queries : list of Graph or scipy.sparse matrix, optional
@@ -53,30 +53,14 @@ def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
         of each): any hashables. Without labels and similarities, all vertices are alike.
     similarity : array_like, scipy.sparse matrix or path, optional
         Instead of labels: [|V|, n] in [0, 1].
-    k, max_level, label_floor, iterations, seed, distinct, sort, exact, limit, verify, progress
-        As for `SubgraphMatching.run`.
     config : MatchingConfig or str, optional
         A configuration or the name of a preset: "auto", "product", "thesis", "thesis-bfs".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-
-    Returns
-    -------
-    MatchingResult or list of them
-        ``mapping`` int32 [k, |V|], -1 for unmatched vertices; ``cost`` float64 [k] in [0, 1];
-        ``cost_parts``; ``best``; ``to_networkx()``; ``stats``. A list for several queries.
 
     Raises
     ------
-    InvalidGraphError
-        If a graph has an edge without a reverse.
     InvalidArgumentError
         If a query is empty, labels are missing, a similarity has the wrong shape or an entry
         outside of [0, 1], or another argument is out of range.
-    DeviceMemoryError
-        If target and query do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

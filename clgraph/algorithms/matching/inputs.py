@@ -26,7 +26,6 @@ __all__ = ["ONE", "LabelCodes", "fixed_point", "load_similarity", "one_each", "r
 
 ONE = 1 << 20  # a similarity of 1: a step of 1e-6, and sums of 2^43 of them fit 64 bits
 UNKNOWN = np.uint32(2**32 - 1)  # code of query labels that no vertex of the target has
-MOST_LABELS = 2**32 - 1
 _NUMBER = re.compile(rb"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # Entries that a dense file lists, by its symmetry.
 _FILLS: dict[bytes, Callable[[int, int], int]] = {

@@ -16,6 +16,7 @@ from clgraph.algorithms.matching.phases import Phases, Request
 from clgraph.algorithms.matching.queries import Query, QueryBatch, batches, read_queries
 from clgraph.algorithms.matching.result import MatchingResult, MatchingStats, split_matches
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 from clgraph.graph.arguments import real, whole
@@ -40,6 +41,7 @@ MOST_KEPT_BYTES = 1 << 28  # of a batch's arrays, from one run to the next
 BATCH_SHARE = 1 / 2  # of the free memory, for one batch of queries
 
 
+@documented(Plan)
 class SubgraphMatching(Plan):
     """Approximate subgraph matching, compiled for one target and device.
 
@@ -51,10 +53,6 @@ class SubgraphMatching(Plan):
         A label for each vertex; without, all are alike unless queries come with similarities.
     config : MatchingConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -64,8 +62,6 @@ class SubgraphMatching(Plan):
         If labels are missing, or `config` is not a configuration.
     DeviceMemoryError
         If the target does not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -157,7 +153,8 @@ class SubgraphMatching(Plan):
         Returns
         -------
         MatchingResult or list of them
-            ``mapping``, ``cost``, ``cost_parts``, ``best``, ``stats``; a list for several queries.
+            ``mapping`` int32 [k, |V|], -1 for unmatched vertices; ``cost`` float64 [k] in [0, 1];
+            ``cost_parts``; ``best``; ``to_networkx()``; ``stats``. A list for several queries.
 
         Raises
         ------

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher, narrow
 from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
@@ -93,7 +94,7 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     piece by piece.
     """
     graph = as_graph(graph)
-    chosen = _all_or(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     element = _element(dtype, weighted=weighted)
     searcher: WeightedSearcher | Searcher
     found = find_device(device)
@@ -112,6 +113,7 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     return result
 
 
+@documented(apsp)
 def apsp_blocks(
     graph: Graph,
     sources: ArrayLike | None = None,
@@ -127,8 +129,6 @@ def apsp_blocks(
 
     Parameters
     ----------
-    graph, sources, dtype, weighted, method, device, progress
-        As `apsp`.
     block : int, optional
         Sources of a block; default what fits the device.
 
@@ -138,15 +138,10 @@ def apsp_blocks(
         Those of the block.
     distances : [b, n] of `dtype`
         From them; -1 where there is no path.
-
-    Raises
-    ------
-    InvalidArgumentError, DeviceMemoryError
-        As `apsp`.
     """
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
-    chosen = _all_or(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     element = _element(dtype, weighted=weighted)
     if weighted:
         by_weight = WeightedSearcher(graph, find_device(device), method)
@@ -155,6 +150,7 @@ def apsp_blocks(
     return _blocks(searcher, chosen, element, size, progress)
 
 
+@documented(apsp)
 def average_shortest_path_length(
     graph: Graph,
     *,
@@ -169,8 +165,6 @@ def average_shortest_path_length(
     ----------
     graph : Graph or scipy.sparse matrix
         Every vertex must reach every other.
-    weighted, method, device, progress
-        As `apsp`.
 
     Returns
     -------
@@ -203,10 +197,6 @@ def average_shortest_path_length(
             "there is no mean over all pairs; pass one (strongly) connected component."
         )
     return float(found.total.sum() / (graph.n * (graph.n - 1))) if graph.n > 1 else 0.0
-
-
-def _all_or(sources: Any, n: int) -> NDArray[np.int64]:
-    return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
 
 
 def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
+from clgraph.algorithms.multi_search.apsp import apsp
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
-from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
@@ -35,6 +37,7 @@ FEW = 4  # candidates so few that batches gain nothing
 BATCH = 1024
 
 
+@documented(apsp)
 @asking
 def eccentricity(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
@@ -52,8 +55,6 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     sources : integers [k], optional
         Vertices whose eccentricity is wanted; default all.
     disconnected : {"raise", "ignore"}
@@ -62,17 +63,8 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     weighted : bool
         Whether edges are as long as their weights, which takes one `clgraph.SSSP` search after the
         other; else distances are in hops.
-    method : {"auto", "multi-search", "bit-parallel", "single"}
-        As in `apsp`.
-    config : MultiSearchConfig or str, optional
-        How searches are run where each has a work-group of its own.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with searches done, searches in all, and what is done.
-    verify : bool
-        Whether to check a sample: the searches from 4 of the sources are done again,
-        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -85,8 +77,6 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
         If a source is not a vertex, or `disconnected` neither of the two.
     InvalidGraphError
         If a vertex does not reach all others and `disconnected` is "raise".
-    VerificationError
-        If the result was to be checked and is wrong.
     DeviceMemoryError
         If a search does not fit the device.
 
@@ -96,15 +86,10 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     """
     graph = as_graph(graph)
     _check(disconnected)
-    everyone = np.arange(graph.n, dtype=np.int64)
-    chosen = everyone if sources is None else as_sources(sources, graph.n)
+    chosen = sources_or_all(sources, graph.n)
     on = find_device(device)
-    searcher = (
-        WeightedSearcher(graph, on, method, config)
-        if weighted
-        else Searcher(graph, on, method, config)
-    )
-    found = searcher.totals(chosen, progress)
+    kind = WeightedSearcher if weighted else Searcher
+    found = kind(graph, on, method, config).totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
         if short.size:
@@ -115,6 +100,7 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     return found.farthest
 
 
+@documented(eccentricity)
 @asking
 def diameter(
     graph: Graph,
@@ -130,8 +116,6 @@ def diameter(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     disconnected : {"raise", "ignore"}
         What to do where some vertex does not reach all others: raise, or take the largest distance
         that is finite.
@@ -140,8 +124,6 @@ def diameter(
     config : MultiSearchConfig or str, optional
         How searches in batches are run, where each has a work-group of its own; the first ones are
         single.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called with vertices whose eccentricity cannot matter any more, n, and what is done.
     verify : bool
@@ -160,10 +142,6 @@ def diameter(
         If `disconnected` is neither of the two.
     InvalidGraphError
         If the graph has no vertex, or is disconnected and `disconnected` is "raise".
-    VerificationError
-        If the result was to be checked and is wrong.
-    DeviceMemoryError
-        If a search does not fit the device.
 
     Notes
     -----

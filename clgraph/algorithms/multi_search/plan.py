@@ -14,6 +14,7 @@ from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
+from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -37,6 +38,7 @@ __all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats"]
 TURNS = 4
 
 
+@documented(Plan)
 class MultiSearch(Plan):
     """Independent searches over one graph, as many at a time as the device has work-groups for.
 
@@ -82,17 +84,9 @@ class MultiSearch(Plan):
         Vertices that a frontier can hold, or the whole search where levels are kept; default n.
     config : MultiSearchConfig or str, optional
         How searches are run: a configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is searched.
-    device : Device
-        Where.
     config : ResolvedSearch
         Every dimension as decided.
 
@@ -102,8 +96,6 @@ class MultiSearch(Plan):
         If a name, a snippet or the configuration cannot be.
     KernelBuildError
         If a snippet does not compile; the message shows the line of the snippet.
-    DeviceMemoryError
-        If the graph does not fit the device.
 
     Notes
     -----

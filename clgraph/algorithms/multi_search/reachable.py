@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.apsp import apsp
 from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_rows
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.graph import as_graph
 from clgraph.progress import part_of
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["reachable"]
 
 
+@documented(apsp)
 @asking
 def reachable(
     graph: Graph,
@@ -47,17 +50,6 @@ def reachable(
         Where to begin.
     targets : integers [t], optional
         Vertices that are asked for; default every vertex.
-    method : {"auto", "multi-search", "bit-parallel", "single"}
-        As in `apsp`.
-    config : MultiSearchConfig or str, optional
-        How searches are run where each has a work-group of its own.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with sources done, sources in all, and what is done.
-    verify : bool
-        Whether to check a sample: the searches from 4 of the sources are done again,
-        each by itself and checked by its rules, and compared.
 
     Returns
     -------
@@ -68,8 +60,6 @@ def reachable(
     ------
     InvalidArgumentError
         If a source or a target is not a vertex.
-    VerificationError
-        If the result was to be checked and is wrong.
     DeviceMemoryError
         If not even one search fits the device.
 

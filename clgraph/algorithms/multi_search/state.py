@@ -25,6 +25,7 @@ __all__ = [
     "check_name",
     "check_snippets",
     "library_snippets",
+    "sources_or_all",
 ]
 
 C_TYPES = {
@@ -250,6 +251,11 @@ def library_snippets(name: str) -> dict[str, Any]:
     text = (folder / "multi_search" / "searches" / f"{name}.cl").read_text(encoding="utf-8")
     _, *parts = _SECTION.split(text)
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def sources_or_all(sources: Any, n: int) -> NDArray[np.int64]:
+    """Give those vertices as `as_sources` does, all of them for None."""
+    return np.arange(n, dtype=np.int64) if sources is None else as_sources(sources, n)
 
 
 def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.ranking.power import whole_number
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,11 +52,9 @@ def ends_of(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, in
         )
     if tol is None:
         tol = {"networkx": 1e-6, "gap": 1e-4, "graphalytics": 0.0}[convention]
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
-        raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
     default = 10 if convention == "graphalytics" else 100
-    most = default if max_iter is None else whole_number("max_iter", max_iter, 1)
-    return float(tol) * (n if convention == "networkx" else 1), most
+    most = default if max_iter is None else whole("max_iter", max_iter)
+    return real("tol", tol, 0) * (n if convention == "networkx" else 1), most
 
 
 def spread_of(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +16,9 @@ from clgraph.algorithms.ranking.columns import column_blocks, real_type
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
-from clgraph.device import device as find_device
-from clgraph.device.staying import StaysHere
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
+from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["PageRank", "pagerank"]
 
 
-class PageRank(StaysHere):
+@documented(Plan)
+class PageRank(Plan):
     """PageRank, compiled for one graph and device.
 
     Parameters
@@ -47,10 +47,6 @@ class PageRank(StaysHere):
         Whether a vertex gives along its edges in proportion to their weights, where there are some.
     dtype : {"float32", "float64"}, optional
         What is computed in; default is double precision where the device has it.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -58,8 +54,6 @@ class PageRank(StaysHere):
         If weights are to count and one is negative.
     InvalidArgumentError
         If `dtype` is unknown, or not to be had on the device.
-    DeviceMemoryError
-        If graph and ranks do not fit the device.
 
     Notes
     -----
@@ -83,12 +77,9 @@ class PageRank(StaysHere):
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
-        self.device = find_device(device)
+        super().__init__(as_graph(graph), device)
         self.dtype = real_type(dtype, self.device)
-        self.source_hash = ""
         self._progress = progress
-        self._lock = threading.Lock()
         self._weighted = weights and self.graph.weights is not None
         self.weights_out = weights_out(self.graph, weighted=self._weighted)
         self._affine: dict[tuple[int, bool, str | None], Affine] = {}
@@ -149,7 +140,6 @@ class PageRank(StaysHere):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        start_s = time.perf_counter()
         n = self.graph.n
         tolerance, most = ends_of(convention, tol, max_iter, n)
         if isinstance(alpha, bool) or not 0 <= alpha < 1:
@@ -164,21 +154,18 @@ class PageRank(StaysHere):
             )
         count = 1 if personal is None else personal.shape[0]
         log = SweepLog()
-        if n == 0:
-            empty = np.zeros((count, 0), self.dtype)
-            ranks, its, errors, converged = empty, np.zeros(count, np.int64), np.zeros(count), True
-            columns_bytes = 0
-        else:
-            with self._lock:
-                before = self.device.ledger.used_bytes
-                found = self._iterated(
+        empty = np.zeros((count, 0), self.dtype)
+        ranks, its, errors, converged = empty, np.zeros(count, np.int64), np.zeros(count), True
+        with self._turn() as turn:
+            before = self.device.ledger.used_bytes
+            if n:
+                ranks, its, errors, converged = self._iterated(
                     log, alpha, personal, drains, begin, tolerance, most, convention, progress
                 )
-                columns_bytes = self.device.ledger.used_bytes - before
-            ranks, its, errors, converged = found
+            columns_bytes = self.device.ledger.used_bytes - before
         stats = RankStats(
             log,
-            1e3 * (time.perf_counter() - start_s),
+            turn.total_ms,
             iterations=int(its.max(initial=0)),
             edges=int(its.sum()) * self.graph.m,
             config={"convention": convention, "dtype": self.dtype.name, "columns": count},
@@ -299,6 +286,7 @@ class PageRank(StaysHere):
                 )
 
 
+@documented(PageRank, PageRank.run, only_auto)
 def pagerank(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -311,38 +299,12 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     nstart: ArrayLike | Mapping[int, float] | None = None,
     convention: Convention = "networkx",
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> RankResult:
     """Rank vertices by how often a random surfer visits them.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
-    alpha, personalization, tol, max_iter, dangling, nstart, convention, verify
-        As for `PageRank.run`.
-    weights, dtype, device
-        As for `PageRank`.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with iterations.
-
-    Returns
-    -------
-    RankResult
-        ``ranks`` real [n], or [k, n] for k rows of `personalization`.
-
-    Raises
-    ------
-    InvalidGraphError
-        If weights are to count and one is negative.
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and ranks do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -356,6 +318,7 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     >>> result.ranks.round(3).tolist()
     [0.476, 0.131, 0.131, 0.131, 0.131]
     """
+    only_auto(config)
     plan = PageRank(graph, weights=weights, dtype=dtype, device=device, progress=progress)
     return plan.run(
         alpha=alpha,

@@ -12,7 +12,6 @@ from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import column_blocks
 from clgraph.algorithms.ranking.pulling import Pulling
 from clgraph.engine.sweeps import Sweeper
-from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -23,25 +22,12 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["CONVERGED", "Affine", "Columns", "Normed", "whole_number"]
+__all__ = ["CONVERGED", "Affine", "Columns", "Normed"]
 
 CONVERGED = np.uint32(1 << 31)
 # The host looks after so many iterations, twice as many each time: launches beyond the last needed
 # iteration return at once, and Ctrl-C is answered between looks.
 FIRST_LOOK, MOST_UNSEEN = 4, 64
-
-
-def whole_number(name: str, value: Any, least: int) -> int:
-    """Give a whole number that is at least so much.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidArgumentError(f"{name}={value!r} is not a whole number from {least} on.")
-    return int(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import LaunchStats
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["HitsResult", "RankResult", "RankStats"]
 
 
+@documented(LaunchStats)
 class RankStats(LaunchStats):
     """Times, counts and configuration of one ranking.
 

@@ -9,13 +9,16 @@ import numpy as np
 
 from clgraph.algorithms.ranking.arguments import spread_of
 from clgraph.algorithms.ranking.columns import real_type
-from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_number
+from clgraph.algorithms.ranking.power import Affine, Columns, Normed
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,10 +49,8 @@ class _Call:
         self.device = find_device(device)
         self.dtype = real_type(dtype, self.device)
         self.weighted = weights and self.graph.weights is not None
-        if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
-            raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
-        self.tol = float(tol)
-        self.max_iter = whole_number("max_iter", max_iter, 1)
+        self.tol = real("tol", tol, 0)
+        self.max_iter = whole("max_iter", max_iter)
         self.log = SweepLog()
         self.memory = Memory(self.device)
         self._used = self.device.ledger.used_bytes
@@ -115,6 +116,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     max_iter: int = 100,
     nstart: ArrayLike | Mapping[int, float] | None = None,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -135,6 +137,8 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
         What to begin with; default is everywhere alike.
     dtype : {"float32", "float64"}, optional
         What is computed in; default is double precision where the device has it.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -174,6 +178,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     >>> cg.eigenvector_centrality(cg.generate.complete(4)).ranks.round(6).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     if not call.graph.n:
         return RankResult(np.zeros(0, call.dtype), 0, 0.0, True, call.stats(None))
@@ -203,6 +208,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -213,6 +219,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     tol: float = 1e-6,
     max_iter: int = 1000,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -221,30 +228,17 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     alpha : float
         What a step counts; scores exist below 1 over the greatest eigenvalue of the matrix.
     beta : float or array_like [n]
         What a vertex has of itself.
     normalized : bool
         Whether scores are brought to Euclidean length 1.
-    weights, tol, max_iter, dtype, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     RankResult
         ``ranks`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -261,13 +255,13 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     >>> cg.katz_centrality(cg.generate.path(3), normalized=False).ranks.round(4).tolist()
     [1.1224, 1.2245, 1.1224]
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     n = call.graph.n
     own = np.asarray(beta, np.float64)
     if own.shape not in {(), (n,)} or not np.isfinite(own).all():
         raise InvalidArgumentError(f"beta must be a finite number, or {n} of them.")
-    if isinstance(alpha, bool) or not np.isfinite(alpha):
-        raise InvalidArgumentError(f"alpha={alpha!r} is not a finite number.")
+    alpha = real("alpha", alpha)
     if not n:
         return RankResult(np.zeros(0, call.dtype), 0, 0.0, True, call.stats(None))
     plan = Affine(
@@ -282,7 +276,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     columns = plan.run(
         call.log,
         np.zeros((n, 1)),
-        scale=float(alpha),
+        scale=alpha,
         tolerance=call.tol * n,
         max_iter=call.max_iter,
         uniform=float(own) if own.ndim == 0 else 0.0,
@@ -302,6 +296,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     return RankResult(*call.outcome(ranks, columns), call.stats(columns))
 
 
+@documented(eigenvector_centrality)
 def hits(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -311,6 +306,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
     nstart: ArrayLike | Mapping[int, float] | None = None,
     normalized: bool = True,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -319,28 +315,15 @@ def hits(  # noqa: PLR0913 - all but one by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
     tol : float
         Iterations end when one changes hub scores by less than this in all.
     normalized : bool
         Whether either scores have sum 1; otherwise hubs have Euclidean length 1.
-    weights, max_iter, nstart, dtype, device, progress, verify
-        As for `eigenvector_centrality`.
 
     Returns
     -------
     HitsResult
         ``hubs`` and ``authorities`` real [n].
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a value is out of its range.
-    DeviceMemoryError
-        If graph and scores do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -359,6 +342,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
     >>> result.hubs.round(6).tolist(), result.authorities.tolist()
     ([0.333333, 0.333333, 0.333333, 0.0], [0.0, 0.0, 0.0, 1.0])
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     n = call.graph.n
     if not n:

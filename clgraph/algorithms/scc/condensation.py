@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.scc.plan import scc
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.arguments import vertex_number
 from clgraph.graph import Graph, as_graph, from_edges
 from clgraph.graph.csr import row_ids
@@ -58,6 +59,7 @@ class Condensation(Graph):
         return rebuild, ((self.indptr, self.indices, None),)
 
 
+@documented(scc)
 @asking
 def condensation(
     graph: Graph,
@@ -71,14 +73,6 @@ def condensation(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
-    config : SCCConfig or str, optional
-        As for `scc`.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        As for `scc`.
     verify : bool
         Whether to check the components on the device; if they are right, so is the condensation.
 
@@ -88,11 +82,6 @@ def condensation(
         A directed acyclic `Graph` without loops or parallel edges: an edge from component a to
         component b where some edge of `graph` leads from a to b. Its vertices are numbered as the
         labels of `scc`; ``membership`` int32 [n] reports where each vertex lies.
-
-    Raises
-    ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As `scc`.
 
     Notes
     -----

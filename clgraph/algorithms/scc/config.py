@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.engine.strategies.parameters import check_number, choice, number, parameter
 from clgraph.engine.strategies.presets import Configuration
-from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
 from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
@@ -169,18 +169,8 @@ class SCCConfig(Configuration):
     }
 
     def validate(self) -> None:
-        """Refuse modes that the stages do not have.
-
-        Raises
-        ------
-        InvalidArgumentError
-            One sentence on the first thing that is not legal.
-        """
-        given = self.schedule.given() if self.schedule else {}
-        for name in set(given) - {"group_size", "groups"}:
-            raise InvalidArgumentError(
-                f"schedule.{name}={given[name]!r} is about searches; leave it out here."
-            )
+        """Refuse modes that the stages do not have."""
+        check_groups_only(self.schedule)
 
     def completed(self, graph: Graph, device: Device) -> SCCConfig:
         """Fill in what is left open by the rules that are named, where those know of graphs."""

@@ -16,6 +16,7 @@ from clgraph.algorithms.scc.sequential import SequentialSearch
 from clgraph.algorithms.scc.signatures import MOST_EDGES, Signatures
 from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
@@ -41,6 +42,7 @@ class SCCResult(ComponentsResult):
     """Strong components of a graph; arrays are copied from the device on first access."""
 
 
+@documented(Plan)
 class SCC(Plan):
     """Strongly connected components, compiled for one graph, configuration and device.
 
@@ -51,17 +53,9 @@ class SCC(Plan):
         ignored.
     config : SCCConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is decomposed.
-    device : Device
-        Where.
     config : SCCConfig
         What was asked for.
     method : str
@@ -74,10 +68,6 @@ class SCC(Plan):
         If the graph has 2**31 - 1 vertices or more.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If a kernel does not compile there.
 
     Notes
     -----
@@ -183,7 +173,8 @@ class SCC(Plan):
         Returns
         -------
         SCCResult
-            ``labels`` int32 [n], ``count``, ``sizes`` and ``stats``.
+            ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64
+            [count]; ``stats``.
 
         Raises
         ------
@@ -248,6 +239,7 @@ class SCC(Plan):
         return mode, steps
 
 
+@documented(SCC, SCC.run)
 def scc(
     graph: Graph,
     *,
@@ -257,37 +249,6 @@ def scc(
     verify: bool = False,
 ) -> SCCResult:
     """Find the sets of vertices that reach one another.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed, or undirected, whose strong components are its connected ones; weights are
-        ignored.
-    config : SCCConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-
-    Returns
-    -------
-    SCCResult
-        ``labels`` int32 [n], 0 .. count - 1 by smallest member; ``count``; ``sizes`` int64 [count];
-        ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph has 2**31 - 1 vertices or more.
-    InvalidArgumentError
-        If `config` is not a legal configuration, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

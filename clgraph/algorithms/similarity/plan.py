@@ -12,6 +12,7 @@ from clgraph.algorithms.similarity.result import SimilarityResult, SimilaritySta
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -36,6 +37,7 @@ BLOCK = 1 << 24  # pairs of a launch
 SAMPLE = 1000  # pairs that are checked
 
 
+@documented(Plan)
 class Similarity(Plan):
     """Similarities of vertices of one graph, compiled for a device.
 
@@ -46,10 +48,6 @@ class Similarity(Plan):
         edges lead to.
     config : SimilarityConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -57,8 +55,6 @@ class Similarity(Plan):
         If there are parallel edges.
     InvalidArgumentError
         If the configuration is not legal, or counts triangles of a graph that has none to count.
-    DeviceMemoryError
-        If the graph does not fit the device.
 
     Notes
     -----
@@ -166,14 +162,9 @@ class Similarity(Plan):
                 common = self._common(log, sources, targets, progress)
             values = scored(self.graph.degrees, sources, targets, common, measure)
             report_progress(progress, len(values), len(values), "pairs")
-        stats = SimilarityStats(
-            log,
-            turn.total_ms,
-            kernel_ms=kernel_ms,
-            pairs=len(values),
-            config={"way": way, "intersect": self.config.way_on(self.device), "measure": measure},
-            device_bytes=self.device_bytes,
-        )
+        config = {"way": way, "intersect": self.config.way_on(self.device), "measure": measure}
+        about = {"kernel_ms": kernel_ms, "pairs": len(values), "config": config}
+        stats = self._stats_of(SimilarityStats, log, turn, **about)
         if verify:
             self._verify(sources, targets, common)
         return SimilarityResult(values, common, stats)
@@ -262,6 +253,7 @@ def scored(
     return shares
 
 
+@documented(Similarity, Similarity.run)
 def jaccard(
     graph: Graph,
     pairs: ArrayLike | None = None,
@@ -273,37 +265,10 @@ def jaccard(
 ) -> NDArray[np.float64]:
     """Compute the share of common neighbours among those of either vertex, for pairs of vertices.
 
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Without parallel edges; weights are ignored. Of a directed graph neighbours are those that
-        edges lead to.
-    pairs : array_like [k, 2], optional
-        Vertices; default are the ends of every stored edge.
-    config : SimilarityConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and with pairs.
-    verify : bool
-        Whether to compute those of a thousand pairs on the host and compare.
-
     Returns
     -------
     numpy.ndarray
         float64 [k], or [m] by stored edge; 0 where neither vertex has a neighbour.
-
-    Raises
-    ------
-    InvalidGraphError
-        If there are parallel edges.
-    InvalidArgumentError
-        If a pair names no vertex, or the configuration is not legal.
-    DeviceMemoryError
-        If the graph does not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -319,6 +284,7 @@ def jaccard(
     return plan.run(pairs, verify=verify, progress=progress).values
 
 
+@documented(jaccard)
 def overlap(
     graph: Graph,
     pairs: ArrayLike | None = None,
@@ -330,26 +296,10 @@ def overlap(
 ) -> NDArray[np.float64]:
     """Compute the share of common neighbours among those of the vertex that has fewer.
 
-    Parameters
-    ----------
-    graph, pairs, config, device, progress, verify
-        As for `jaccard`.
-
     Returns
     -------
     numpy.ndarray
         float64 [k], or [m] by stored edge; 0 where a vertex has no neighbour.
-
-    Raises
-    ------
-    InvalidGraphError
-        If there are parallel edges.
-    InvalidArgumentError
-        If a pair names no vertex, or the configuration is not legal.
-    DeviceMemoryError
-        If the graph does not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Examples
     --------

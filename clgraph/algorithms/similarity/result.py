@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.documented import documented
+from clgraph.engine.launch_stats import LaunchStats
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -13,13 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["SimilarityResult", "SimilarityStats"]
 
 
-class SimilarityStats:
+@documented(LaunchStats)
+class SimilarityStats(LaunchStats):
     """Times, counts and configuration of one run.
 
     Attributes
     ----------
-    total_ms : float
-        Host wall clock of ``run``.
     kernel_ms : float
         Device time: of pairs from the first launch's start to the last one's end, or that of
         counting triangles.
@@ -27,35 +29,14 @@ class SimilarityStats:
         Kernel launches, but for those that count triangles.
     pairs : int
         How many there were.
-    mode : str
-        "launches".
-    config : dict
-        What ran.
-    device_bytes : int
-        Device memory of the plan.
-    energy : object or None
-        Filled in by whoever measured the run.
     """
 
-    mode = "launches"
-
     def __init__(
-        self,
-        log: SweepLog,
-        total_ms: float,
-        *,
-        kernel_ms: float | None,
-        pairs: int,
-        config: dict[str, Any],
-        device_bytes: int,
+        self, log: SweepLog, total_ms: float, *, kernel_ms: float | None, pairs: int, **about: Any
     ) -> None:
-        self.total_ms = total_ms
-        self.kernel_ms = log.kernel_ms if kernel_ms is None else kernel_ms
-        self.launches = log.launches
+        super().__init__(log, total_ms, **about)
+        self.kernel_ms = self.kernel_ms if kernel_ms is None else kernel_ms
         self.pairs = pairs
-        self.config = config
-        self.device_bytes = device_bytes
-        self.energy: Any = None
 
     @property
     def pairs_per_s(self) -> float:

@@ -15,6 +15,7 @@ from clgraph.algorithms.spanning_forest.verify import verify_spanning_forest
 from clgraph.device import load
 from clgraph.device.hardware.measured import ONE_BAND_DEGREE
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -35,6 +36,7 @@ MOST_EDGES = 2**32 - 1
 MOST_VERTICES = 2**31 - 1
 
 
+@documented(Plan)
 class SpanningForest(Plan):
     """Minimum spanning forest, compiled for one graph, configuration and device.
 
@@ -45,10 +47,6 @@ class SpanningForest(Plan):
         weights the forest has the edges that are stored first.
     config : SpanningForestConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
@@ -56,10 +54,6 @@ class SpanningForest(Plan):
         If the graph has 2**31 - 1 vertices or more, or 2**32 - 1 edges.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -164,8 +158,8 @@ class SpanningForest(Plan):
         Returns
         -------
         SpanningForestResult
-            ``edges`` int64 [n - count], places in ``indices``; ``weight``; ``mask`` bool [m];
-            ``labels`` int32 [n]; ``count``; ``stats``.
+            ``edges`` int64 [n - count], places in ``indices``; ``weight``, their sum; ``mask`` bool
+            [m]; ``labels`` int32 [n], the trees; ``count``; ``stats``.
 
         Raises
         ------
@@ -196,14 +190,7 @@ class SpanningForest(Plan):
                         f"{n} vertices; it has lost writes, or the graph changed meanwhile."
                     )
         report_progress(progress, 1, 1, "joining")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=rounds,
-            edges=self.graph.m,
-            config=self.config.as_dict(),
-            device_bytes=self.device_bytes,
-        )
+        stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config.as_dict())
         result = SpanningForestResult(self.graph, chosen, labels, count, stats)
         if verify:
             verify_spanning_forest(self.graph, result, self.device)
@@ -266,6 +253,7 @@ class SpanningForest(Plan):
         )
 
 
+@documented(SpanningForest, SpanningForest.run)
 @asking
 def minimum_spanning_forest(
     graph: Graph,
@@ -276,37 +264,6 @@ def minimum_spanning_forest(
     verify: bool = False,
 ) -> SpanningForestResult:
     """Find the lightest edges that join whatever the graph joins.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected; directions are ignored, and so are self-loops. Of a graph without
-        weights the forest has the edges that are stored first.
-    config : SpanningForestConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many edges have been chosen.
-    verify : bool
-        Whether to check the result in another way.
-
-    Returns
-    -------
-    SpanningForestResult
-        ``edges`` int64 [n - count], places in ``indices``; ``weight``, their sum; ``mask`` bool
-        [m]; ``labels`` int32 [n], the trees; ``count``; ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph has 2**31 - 1 vertices or more, or 2**32 - 1 edges.
-    InvalidArgumentError
-        If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----

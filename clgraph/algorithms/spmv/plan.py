@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-import time
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Allocation, Memory, load
-from clgraph.device import device as find_device
-from clgraph.device.staying import StaysHere
+from clgraph.device import Allocation, load
+from clgraph.documented import documented
 from clgraph.dynamic.graph import DynamicGraph
+from clgraph.engine.arguments import only_auto
+from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["SpMV", "SpMVResult", "SpMVStats", "spmv"]
 
 LONG_ROW_TILES = 32  # entries of a lane from which on a work-group sums a row
-LONG_ROW_ONE_LANE = (
-    2**32 - 1
-)  # where a work-item is a whole SIMD group there is nobody to share with
+LONG_ROW_ONE_LANE = 2**32 - 1  # a work-item that is a whole SIMD group shares with nobody
 TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 PACKED, BLOCKS = "packed", "blocks"
 
@@ -88,7 +85,8 @@ class SpMVResult:
     stats: SpMVStats
 
 
-class SpMV(StaysHere):
+@documented(Plan)
+class SpMV(Plan):
     """The matrix of one graph times vectors, compiled for a device.
 
     Parameters
@@ -100,15 +98,11 @@ class SpMV(StaysHere):
         Of the vectors; default float64 where weights are of 8 bytes, else float32.
     device : Device or str, optional
         Default is ``clgraph.device()``, or where a dynamic graph is.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
 
     Raises
     ------
     InvalidArgumentError
         If the dtype is another, or the device not that of a dynamic graph.
-    DeviceMemoryError
-        If graph and vectors do not fit the device.
 
     Notes
     -----
@@ -125,8 +119,8 @@ class SpMV(StaysHere):
         progress: Progress | None = None,
     ) -> None:
         self.dynamic = graph if isinstance(graph, DynamicGraph) else None
-        self.graph = None if self.dynamic is not None else as_graph(graph, weighted=True)
-        self.device = find_device(device) if device is not None else self._usual_device()
+        there = device if device is not None or self.dynamic is None else self.dynamic.device
+        super().__init__(None if self.dynamic else as_graph(graph, weighted=True), there)
         if self.dynamic is not None and self.device is not self.dynamic.device:
             raise InvalidArgumentError(
                 f"the dynamic graph is on {self.dynamic.device.name}; leave out device, or pass "
@@ -137,8 +131,6 @@ class SpMV(StaysHere):
         self.dtype = np.dtype(dtype or (np.float64 if wide else np.float32))
         if self.dtype not in TOLERANCE:
             raise InvalidArgumentError(f"vectors are of float32 or float64; got {self.dtype}.")
-        self._memory = Memory(self.device)
-        self._lock = threading.Lock()
         self._compaction = Compaction(self.device)
         self._weights: Allocation | None = None
         if self.graph is not None:
@@ -151,9 +143,6 @@ class SpMV(StaysHere):
         n = self.n
         self._x = self._memory.allocate("spmv_x", n, self.dtype)
         self._y = self._memory.allocate("spmv_y", n, self.dtype)
-
-    def _usual_device(self) -> Device:
-        return find_device(None) if self.dynamic is None else self.dynamic.device
 
     def _weight_type(self) -> np.dtype[Any] | None:
         if self.dynamic is not None:
@@ -189,10 +178,9 @@ class SpMV(StaysHere):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        began = time.perf_counter()
         vector = np.asarray(x)
         unchanged = contextlib.nullcontext() if self.dynamic is None else self.dynamic.lock
-        with unchanged, self._lock:
+        with unchanged, self._turn() as turn:
             n = self.n
             if vector.shape != (n,) or vector.dtype.kind not in "biuf":
                 raise InvalidArgumentError(
@@ -208,15 +196,9 @@ class SpMV(StaysHere):
             self.enqueue(log, self._x, self._y)
             log.wait()
             values = self._y.read(n)
-            prepared = self._prepare()
-            stats = SpMVStats(
-                log.kernel_ms if n else 0.0,
-                1e3 * (time.perf_counter() - began),
-                log.launches,
-                self._entries(),
-                prepared[2],
-                prepared[4],
-            )
+            prepared, entries = self._prepare(), self._entries()
+        times = log.kernel_ms if n else 0.0, turn.total_ms
+        stats = SpMVStats(*times, log.launches, entries, prepared[2], prepared[4])
         if verify:
             self._verify(vector, values)
         return SpMVResult(values, stats)
@@ -312,35 +294,23 @@ class SpMV(StaysHere):
             )
 
 
+@documented(SpMV, SpMV.run, only_auto)
 def spmv(
     graph: Graph | DynamicGraph,
     x: ArrayLike,
     *,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> NDArray[Any]:
     """Multiply the matrix of a graph with a vector.
 
-    Parameters
-    ----------
-    graph, dtype, device, progress
-        As for `SpMV`.
-    x : array_like
-        [n] numbers.
-    verify : bool
-        Whether to compare with scipy.
-
     Returns
     -------
     numpy.ndarray
         [n]; element u is the sum over edges u -> v of their weight, or 1, times ``x[v]``.
-
-    Raises
-    ------
-    InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `SpMV` and its `run`.
 
     Notes
     -----
@@ -353,5 +323,6 @@ def spmv(
     >>> cg.spmv(path, [1, 10, 100]).tolist()
     [50.0, 700.0, 0.0]
     """
+    only_auto(config)
     plan = SpMV(graph, dtype=dtype, device=device, progress=progress)
     return plan.run(x, verify=verify).values

@@ -31,9 +31,10 @@ from clgraph.algorithms.sssp.tuning import HostControl, Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import SearchPlan, Stages
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
@@ -42,13 +43,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import Device, Mirror
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.energy.target import PowerTarget
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
-    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["SSSP"]
@@ -58,30 +59,23 @@ __all__ = ["SSSP"]
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
 
 
+@documented(Plan)
 class SSSP(SearchPlan):
     """A search for shortest paths compiled for one graph, configuration and device.
 
     Parameters
     ----------
     graph : Graph, DynamicGraph or scipy.sparse matrix
-        With weights: int32, int64, uint32, float32 or float64. Of a dynamic graph every run
-        searches what it holds then, in the blocks where its rows are; packed where weights are
-        negative, or the method needs edges in another order.
+        With weights: int32, int64, uint32, float32 or float64. Negative ones need a directed graph.
+        Of a dynamic graph every run searches what it holds then, in the blocks where its rows are;
+        packed where weights are negative, or the method needs edges in another order.
     predecessors : bool
-        Whether searches label a tree too.
+        Whether to label a tree too; costs one more pass over the edges of reached vertices.
     config : SSSPConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        The graph that is searched.
-    device : Device
-        Where.
     config : ResolvedPaths
         Every dimension as decided.
 
@@ -90,10 +84,6 @@ class SSSP(SearchPlan):
     InvalidArgumentError
         If there are no weights, one is not finite, an undirected edge is negative, or the
         configuration is not legal for these weights or on this device.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    KernelBuildError
-        If the kernel does not compile there.
 
     Notes
     -----
@@ -110,6 +100,8 @@ class SSSP(SearchPlan):
     .. [3] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
            Journal of Algorithms 49, 2003.
     """
+
+    config: ResolvedPaths
 
     @asking
     def __init__(
@@ -145,11 +137,23 @@ class SSSP(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
+        decided, keys = self.config, self._weights.keys
+        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         self._ready(
-            self._built(table),
-            predecessors=self.with_predecessors,
-            level_capacity=level_capacity(self.graph, self.config),
+            table,
+            (decided, keys),
+            level_capacity=level_capacity(self.graph, decided),
             dtype=self._weights.dtype,
+            file="sssp/sssp.cl",
+            entry="sssp",
+            stages=stages_of(decided, predecessors=self.with_predecessors),
+            render=lambda names: kernel_parameters(
+                decided,
+                keys,
+                names,
+                predecessors=self.with_predecessors,
+                parallel_edges=parallel,
+            ),
         )
         self._tuned: Tuning | None = None
         if self.config.method.name == "self-tuning" and self.graph.n:
@@ -167,40 +171,6 @@ class SSSP(SearchPlan):
             self._searched.pack("weights are negative or not finite")
             self.graph = self._searched.now()
         return Weights(self.graph)
-
-    def _built(self, table: Table) -> Stages:
-        """Build the kernels; those of the rows before will do where they would be the same."""
-        decided, keys = self.config, self._weights.keys
-        held: Stages | None = getattr(self, "_stages", None)
-        now = (decided, keys, table.rows)
-        if held is not None and now == self._built_for:
-            held.table = table
-            return held
-        self._built_for: tuple[Any, ...] = now
-        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
-        return Stages(
-            self.device,
-            "sssp/sssp.cl",
-            "sssp",
-            table=table,
-            config=decided,
-            stages=stages_of(decided, predecessors=self.with_predecessors),
-            render=lambda names: kernel_parameters(
-                decided,
-                keys,
-                names,
-                predecessors=self.with_predecessors,
-                parallel_edges=parallel,
-            ),
-        )
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_pool", None)
-        self.device_bytes = 0
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     @property
     def unreached(self) -> Any:
@@ -237,7 +207,8 @@ class SSSP(SearchPlan):
         Returns
         -------
         SSSPResult
-            Distances, predecessors if the plan labels them, and stats.
+            ``distances`` [n] in the type and unit of the weights, infinity or the largest integer
+            where there is no path; ``predecessors`` int32 [n] or None; ``stats``.
 
         Raises
         ------

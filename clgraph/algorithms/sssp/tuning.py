@@ -14,7 +14,7 @@ from clgraph.algorithms.sssp.trace import ROW
 from clgraph.device import Mirror
 from clgraph.energy.target import PowerTarget
 from clgraph.engine.control import DEGREE_FLOOR, Controller, Counts
-from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,23 +31,6 @@ __all__ = ["HostControl", "Tuning", "declare_tuning"]
 
 LEAST_SET_POINT = 64.0  # that a power target leads to
 _WORDS = CONTROL_BLOCK_WORDS | TUNED_WORDS
-
-
-def checked_set_point(value: Any) -> float:
-    """Give a set-point that a running plan can take over.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not a finite number of at least one edge per step.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InvalidArgumentError(f"set_point={value!r} is not a number of edges per step.")
-    if not (math.isfinite(value) and value >= 1):
-        raise InvalidArgumentError(
-            f"set_point={value} must be finite and at least 1 edge per step."
-        )
-    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +122,7 @@ class Tuning:
 
     @set_point.setter
     def set_point(self, value: float) -> None:
-        self._set_point = checked_set_point(value)
+        self._set_point = real("set_point", value, 1)
 
     def follow(self) -> None:
         """Do what is due between two launches: the set-point follows power, the device learns."""

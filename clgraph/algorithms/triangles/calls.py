@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.algorithms.triangles.plan import BLOCK, MAX_TRIANGLES, PERS, Triangles
+from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["triangle_blocks", "triangle_count", "triangles"]
 
 
+@documented(Triangles, Triangles.run)
 def triangle_count(
     graph: Graph | DynamicGraph,
     *,
@@ -35,22 +37,6 @@ def triangle_count(
 ) -> int:
     """Count the triangles of an undirected graph.
 
-    Parameters
-    ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        Without self-loops and parallel edges; weights are ignored.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there.
-    config : TrianglesConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
-    verify : bool
-        Whether to count again in another way.
-
     Returns
     -------
     int
@@ -58,12 +44,8 @@ def triangle_count(
 
     Raises
     ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
-    DeviceMemoryError
-        If it does not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
 
     Notes
     -----
@@ -79,6 +61,7 @@ def triangle_count(
     return plan.run(verify=verify).count
 
 
+@documented(Triangles, Triangles.run)
 def triangles(
     graph: Graph | DynamicGraph,
     per: Literal["vertex", "edge", "list"] = "vertex",
@@ -94,17 +77,10 @@ def triangles(
 
     Parameters
     ----------
-    graph : Graph, DynamicGraph or scipy.sparse matrix
-        As for `triangle_count`.
     per : {"vertex", "edge", "list"}
         What to report.
-    clean : bool
-        As for `triangle_count`; a stored edge then has what its edge has in the cleaned graph, and
-        a self-loop 0.
     max_triangles : int
         Most triangles that may be listed; `triangle_blocks` lists any number.
-    config, device, progress, verify
-        As for `triangle_count`.
 
     Returns
     -------
@@ -112,13 +88,6 @@ def triangles(
         int64 [n], triangles of each vertex; uint32 [m], those of each stored edge, the same in
         both directions; or int64 [t, 3], the corners of each triangle, ascending, in lexicographic
         order.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If `per` is unknown, or there are more triangles to list than allowed.
-    InvalidGraphError, DeviceMemoryError, VerificationError
-        As for `triangle_count`.
 
     Notes
     -----
@@ -141,6 +110,7 @@ def triangles(
     return np.zeros(0) if found is None else found
 
 
+@documented(Triangles, Triangles.blocks)
 def triangle_blocks(
     graph: Graph,
     size: int = BLOCK,
@@ -149,24 +119,6 @@ def triangle_blocks(
     device: Device | str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[NDArray[np.int64]]:
-    """List all triangles of an undirected graph, some at a time.
-
-    Parameters
-    ----------
-    graph, clean, device, progress
-        As for `triangle_count`.
-    size : int
-        Most triangles of a block, unless those of one middle vertex are more.
-
-    Yields
-    ------
-    int64 array [k, 3]
-        Corners ascending, in lexicographic order within the block; each triangle once.
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
-    """
+    """List all triangles of an undirected graph, some at a time."""
     plan = Triangles(graph, config="bitmap", device=device, clean=clean, progress=progress)
     yield from plan.blocks(size)

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.calls import triangle_count
 from clgraph.algorithms.triangles.plan import Triangles
+from clgraph.documented import documented
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -41,12 +44,15 @@ def closed_total(degrees: NDArray[Any], count: int) -> float:
     return 3 * count / paths if paths else 0.0
 
 
+@documented(triangle_count)
 def local_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.float64]:
     """Share of the pairs of each vertex's neighbours that are neighbours themselves.
 
@@ -54,23 +60,11 @@ def local_clustering(
     ----------
     graph : Graph or scipy.sparse matrix
         Undirected, without self-loops and parallel edges.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded.
 
     Returns
     -------
     float64 array [n]
         From 0 to 1; 0 for vertices of fewer than two neighbours.
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Notes
     -----
@@ -87,32 +81,25 @@ def local_clustering(
     >>> cg.local_clustering(square).round(3).tolist()
     [0.667, 1.0, 0.667, 1.0]
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_shares(plan.simple.degrees, plan.run("vertex").values)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_shares(plan.simple.degrees, plan.run("vertex", verify=verify).values)
 
 
+@documented(local_clustering)
 def average_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Mean of `local_clustering` over all vertices; 0 without vertices.
-
-    Parameters
-    ----------
-    graph, clean, device, progress
-        As for `local_clustering`.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Examples
     --------
@@ -120,33 +107,28 @@ def average_clustering(
     >>> cg.average_clustering(cg.generate.complete(5))
     1.0
     """
-    shares = local_clustering(graph, clean=clean, device=device, progress=progress)
+    shares = local_clustering(
+        graph, clean=clean, config=config, device=device, progress=progress, verify=verify
+    )
     return float(shares.mean()) if shares.size else 0.0
 
 
+@documented(local_clustering)
 def transitivity(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Share of the paths of two edges that a third edge closes; 0 without such paths.
-
-    Parameters
-    ----------
-    graph, clean, device, progress
-        As for `local_clustering`.
 
     Returns
     -------
     float
         Three times the triangles over the paths.
-
-    Raises
-    ------
-    InvalidGraphError, DeviceMemoryError
-        As for `triangle_count`.
 
     Examples
     --------
@@ -154,5 +136,5 @@ def transitivity(
     >>> cg.transitivity(cg.generate.complete(5))
     1.0
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_total(plan.simple.degrees, plan.run().count)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_total(plan.simple.degrees, plan.run(verify=verify).count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.presets import Presets, check_origin
 from clgraph.errors import InvalidArgumentError
 
@@ -28,13 +29,6 @@ SKEWED_DEGREE = 64  # above it rows differ enough for renaming by degree to pay
 # none walks more than `BOUND` steps, of rows of up to two million edges.
 BINS = ((0, 1), (64, 8), (512, 32), (8192, 256), (65536, 2048), (524288, 16384))
 BOUND = 256
-
-
-def _check(name: str, value: int | None, least: int, most: int) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer from {least} to {most}.")
 
 
 class Intersection:
@@ -76,11 +70,11 @@ class Merge(Intersection):
         """Refuse what is not legal."""
         if self.by not in {"edge", "row"}:
             raise InvalidArgumentError(f"Merge.by={self.by!r} is neither 'edge' nor 'row'.")
-        _check("Merge.span", self.span, 1, 64)
+        check_number("Merge.span", self.span, 1, 64)
         if self.width not in {None, 1, 4}:
             raise InvalidArgumentError(f"Merge.width={self.width!r} is neither 1 nor 4.")
-        _check("Merge.tile", self.tile, 0, 32)
-        _check("Merge.slots", self.slots, 0, 256)
+        check_number("Merge.tile", self.tile, 0, 32)
+        check_number("Merge.slots", self.slots, 0, 256)
         if self.slots and (self.slots < 8 or self.slots & (self.slots - 1)):
             raise InvalidArgumentError(f"Merge.slots={self.slots} is not a power of two from 8.")
         given = (self.span, self.width, self.tile, self.slots)
@@ -109,7 +103,7 @@ class Path(Intersection):
 
     def __post_init__(self) -> None:
         """Refuse what is not legal."""
-        _check("Path.parts", self.parts, 1, 1024)
+        check_number("Path.parts", self.parts, 1, 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +121,7 @@ class Search(Intersection):
 
     def __post_init__(self) -> None:
         """Refuse what is not legal."""
-        _check("Search.parts", self.parts, 1, 1024)
+        check_number("Search.parts", self.parts, 1, 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +152,10 @@ class Bitmap(Intersection):
 
     def __post_init__(self) -> None:
         """Refuse what is not legal."""
-        _check("Bitmap.bits", self.bits, 1024, 262144)
-        _check("Bitmap.pieces", self.pieces, 1, 64)
-        _check("Bitmap.byte_ranks", self.byte_ranks, 0, 65536)
-        _check("Bitmap.stream", self.stream, 1, 8)
+        check_number("Bitmap.bits", self.bits, 1024, 262144)
+        check_number("Bitmap.pieces", self.pieces, 1, 64)
+        check_number("Bitmap.byte_ranks", self.byte_ranks, 0, 65536)
+        check_number("Bitmap.stream", self.stream, 1, 8)
         if self.byte_ranks and self.byte_ranks < 1024:
             raise InvalidArgumentError(
                 f"Bitmap.byte_ranks={self.byte_ranks} is neither 0 nor at least 1,024."
@@ -234,7 +228,7 @@ class TrianglesConfig(Presets):
             )
         if self.order not in {None, "id", "degree"}:
             raise InvalidArgumentError(f"order={self.order!r} is neither 'degree' nor 'id'.")
-        _check("group_size", self.group_size, 1, 1024)
+        check_number("group_size", self.group_size, 1, 1024)
         check_origin(self.origin)
         if self.cover and (self.order == "degree" or isinstance(self.intersect, Bitmap)):
             raise InvalidArgumentError(

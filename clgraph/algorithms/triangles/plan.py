@@ -12,6 +12,7 @@ from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, co
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
 from clgraph.device.programs.asked import asking
+from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
 from clgraph.engine.plan import Plan
 from clgraph.engine.strategies.presets import TUNED
@@ -40,6 +41,7 @@ MAX_TRIANGLES = 100_000_000
 BLOCK = 1 << 24
 
 
+@documented(Plan)
 class Triangles(Plan):
     """Triangles, compiled for one graph and device.
 
@@ -51,13 +53,10 @@ class Triangles(Plan):
         are to be numbered or the graph is to be cleaned, or rows do not ascend.
     config : TrianglesConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
+        there: a stored edge has what its edge has in the cleaned graph, and a self-loop 0. Costs
+        O(m log m) on the host.
 
     Raises
     ------
@@ -65,10 +64,6 @@ class Triangles(Plan):
         If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
     InvalidArgumentError
         If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -192,7 +187,16 @@ class Triangles(Plan):
             if self.simple.m:
                 with self._lock:  # but not for the clock: probes are counted on the host
                     work = self._counting.work
-            stats = self._stats(log, preparation, turn.total_ms, work)
+            origin = self._wanted.origin
+            stats = TrianglesStats(
+                log,
+                preparation,
+                turn.total_ms,
+                config=str(self.config) + (f" ({origin})" if origin else ""),
+                work=work,
+                device_bytes=self.device_bytes,
+            )
+            stats.ran_on(self.device)
             result = TrianglesResult(count, values, stats)
             if verify:
                 self._verify(result, per)
@@ -255,11 +259,10 @@ class Triangles(Plan):
             count = run(log, "vertex", {"found": found})
             of_rank = found.read().astype(np.int64)
             return count, self._counting.by_vertex(of_rank)
+        supports = self._room("supports", m, np.uint32)
         if isinstance(self._counting, RowCounting):
-            supports = self._room("supports", m, np.uint32)
             count = run(log, "edge", {"found": supports})
         else:
-            supports = self._room("supports", m, np.uint32)
             found = self._cleared(log, "triangles_of_place", m, np.uint32)
             count = run(log, "edge", {"found": found})
             self._counting.turned.spread(log, found, supports)
@@ -351,21 +354,6 @@ class Triangles(Plan):
                     block = self._listed(SweepLog(), count, self._counting.run_owners, first, end)
                 yield block
             first = end
-
-    def _stats(
-        self, log: SweepLog, preparation: SweepLog, total_ms: float, work: Work
-    ) -> TrianglesStats:
-        origin = self._wanted.origin
-        stats = TrianglesStats(
-            log,
-            preparation,
-            total_ms,
-            config=str(self.config) + (f" ({origin})" if origin else ""),
-            work=work,
-            device_bytes=self.device_bytes,
-        )
-        stats.ran_on(self.device)
-        return stats
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:
         """Count again in another way.

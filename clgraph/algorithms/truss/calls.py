@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.truss.cores import Cores
 from clgraph.algorithms.truss.plan import Truss
 from clgraph.algorithms.truss.result import DenseSubgraph, TrussNumbers
+from clgraph.documented import documented
 from clgraph.graph.csr import row_ids
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["core_numbers", "k_core", "k_truss", "max_truss", "truss_numbers"]
 
 
+@documented(Truss, Truss.run)
 def truss_numbers(
     graph: Graph,
     *,
@@ -34,22 +36,6 @@ def truss_numbers(
 ) -> TrussNumbers:
     """Find the truss number of every edge: the greatest k whose k-truss it is in.
 
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected, without self-loops and parallel edges; weights are ignored.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. A stored edge then has what its edge has in the cleaned graph, and a self-loop 0.
-    config : TrussConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called while the graph is uploaded, and between rounds where the device pauses.
-    verify : bool
-        Whether to find the numbers again in another way and compare.
-
     Returns
     -------
     TrussNumbers
@@ -58,14 +44,8 @@ def truss_numbers(
 
     Raises
     ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
     InvalidArgumentError
         If `config` is not a legal configuration, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -85,6 +65,7 @@ def truss_numbers(
     return TrussNumbers.of(numbers, result.stats)
 
 
+@documented(truss_numbers)
 def k_truss(
     graph: Graph,
     k: int,
@@ -99,8 +80,6 @@ def k_truss(
 
     Parameters
     ----------
-    graph, clean, config, device, progress, verify
-        As for `truss_numbers`.
     k : int
         At least 2, which keeps every edge.
 
@@ -115,8 +94,6 @@ def k_truss(
     ------
     InvalidArgumentError
         If `k` is less than 2, or `config` is not a legal configuration, or not on this device.
-    InvalidGraphError, DeviceMemoryError, VerificationError
-        As for `truss_numbers`.
 
     Examples
     --------
@@ -130,6 +107,7 @@ def k_truss(
     return _subgraph(plan, plan.run(k, progress=progress, verify=verify), clean=clean)
 
 
+@documented(truss_numbers)
 def max_truss(
     graph: Graph,
     *,
@@ -141,21 +119,11 @@ def max_truss(
 ) -> DenseSubgraph:
     """Find the k-truss of the greatest k that there is one for.
 
-    Parameters
-    ----------
-    graph, clean, config, device, progress, verify
-        As for `truss_numbers`.
-
     Returns
     -------
     DenseSubgraph
         As of `k_truss`; its ``k``, also called ``max_k``, is 2 for a graph of edges without
         triangles, and 0 without edges.
-
-    Raises
-    ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `truss_numbers`.
 
     Notes
     -----
@@ -171,6 +139,7 @@ def max_truss(
     return _subgraph(plan, plan.run(greatest=True, progress=progress, verify=verify), clean=clean)
 
 
+@documented(Cores, Cores.run)
 def core_numbers(
     graph: Graph,
     *,
@@ -182,21 +151,14 @@ def core_numbers(
 ) -> NDArray[np.uint32]:
     """Find the core number of every vertex: the greatest k whose k-core it is in.
 
-    Parameters
-    ----------
-    graph, clean, device, progress, verify
-        As for `truss_numbers`.
-    config : CoresConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-
     Returns
     -------
     uint32 array [n]
 
     Raises
     ------
-    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
-        As for `truss_numbers`.
+    InvalidArgumentError
+        If the configuration is not legal, or not on this device.
 
     Notes
     -----
@@ -214,6 +176,7 @@ def core_numbers(
     return np.zeros(0, np.uint32) if numbers is None else numbers
 
 
+@documented(core_numbers)
 def k_core(
     graph: Graph,
     k: int,
@@ -228,8 +191,6 @@ def k_core(
 
     Parameters
     ----------
-    graph, clean, config, device, progress, verify
-        As for `core_numbers`.
     k : int
         At least 0, which keeps everything.
 
@@ -242,8 +203,6 @@ def k_core(
     ------
     InvalidArgumentError
         If `k` is negative, or `config` is not a legal configuration, or not on this device.
-    InvalidGraphError, DeviceMemoryError, VerificationError
-        As for `truss_numbers`.
 
     Examples
     --------

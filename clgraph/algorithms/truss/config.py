@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from clgraph.engine.strategies.parameters import choice
 from clgraph.engine.strategies.presets import Configuration
-from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
 from clgraph.engine.strategies.strategy import Slot, slot
-from clgraph.errors import InvalidArgumentError
 
 __all__ = ["CoresConfig", "PeelingConfig", "TrussConfig"]
 
@@ -22,18 +21,8 @@ class PeelingConfig(Configuration):
     schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
 
     def validate(self) -> None:
-        """Refuse modes that the stages do not have.
-
-        Raises
-        ------
-        InvalidArgumentError
-            One sentence on the first thing that is not legal.
-        """
-        given = self.schedule.given() if self.schedule else {}
-        for name in set(given) - {"group_size", "groups"}:
-            raise InvalidArgumentError(
-                f"schedule.{name}={given[name]!r} is about searches; leave it out here."
-            )
+        """Refuse modes that the stages do not have."""
+        check_groups_only(self.schedule)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

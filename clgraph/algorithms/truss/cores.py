@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import simple_graph
 from clgraph.algorithms.truss.config import CoresConfig
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Incidence, Peeled, Peeling
 from clgraph.algorithms.truss.result import CoresResult, PeelingStats
-from clgraph.device import Memory
-from clgraph.device import device as find_device
-from clgraph.device.staying import StaysHere
+from clgraph.documented import documented
+from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.errors import VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -33,7 +32,8 @@ __all__ = ["Cores"]
 ABOVE = 1
 
 
-class Cores(StaysHere):
+@documented(Triangles)
+class Cores(Plan):
     """Cores, compiled for one graph, configuration and device.
 
     Parameters
@@ -42,24 +42,6 @@ class Cores(StaysHere):
         Undirected, without self-loops and parallel edges; weights are ignored.
     config : CoresConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
-    InvalidArgumentError
-        If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -82,23 +64,19 @@ class Cores(StaysHere):
         clean: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         self.config = CoresConfig.of(config)
-        self.device = find_device(device)
-        before = self.device.ledger.used_bytes
-        self.simple = simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
-        self.source_hash = ""
-        self._lock = threading.Lock()
-        self._memory = Memory(self.device)
-        if simple.n:
-            held = resident(simple, self.device, progress)
-            self._degrees = self._memory.upload("degrees", simple.degrees.astype(np.uint32))
-            incidence = Incidence("neighbours", (held.indptr, held.indices), simple.m)
-            self._peeling = Peeling(
-                self.config, self.device, self._memory, simple.n, incidence, ABOVE - 1
-            )
-            self.source_hash = self._peeling.source_hash
-        self._device_bytes = self.device.ledger.used_bytes - before
+        with self._counted():
+            simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+            self.simple = simple
+            if simple.n:
+                held = resident(simple, self.device, progress)
+                self._degrees = self._memory.upload("degrees", simple.degrees.astype(np.uint32))
+                incidence = Incidence("neighbours", (held.indptr, held.indices), simple.m)
+                self._peeling = Peeling(
+                    self.config, self.device, self._memory, simple.n, incidence, ABOVE - 1
+                )
+                self.source_hash = self._peeling.source_hash
 
     def run(
         self, k: int | None = None, *, progress: Progress | None = None, verify: bool = False
@@ -131,22 +109,33 @@ class Cores(StaysHere):
             If there is no room for the result.
         """
         if k is not None:
-            if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-                raise InvalidArgumentError(f"k={k!r} is not an integer.")
-            if k < 0:
-                raise InvalidArgumentError(f"k={k} is negative; all vertices are in the 0-core.")
-            k = int(k)
-        start = time.perf_counter()
-        with self._lock:
-            result = self._run(k, progress, start)
+            k = whole("k", k, 0)
+        log = SweepLog()
+        peeled: list[Peeled] = []
+        with self._turn() as turn:
+            read, max_k, left = self._run(log, k, peeled, progress)
+            log.wait()
         report_progress(progress, 1, 1, "peeling")
+        stats = PeelingStats(
+            log,
+            {},
+            turn.total_ms,
+            peeled=peeled,
+            above=ABOVE,
+            method="neighbours",
+            config=self.config.as_dict(),
+            device_bytes=self.device_bytes,
+        )
+        result = CoresResult(read, k=k, max_k=max_k, count=left, stats=stats)
         if verify:
             self._verify(result, k)
         return result
 
-    def _run(self, k: int | None, progress: Progress | None, start: float) -> CoresResult:
-        n, log = self.simple.n, SweepLog()
-        peeled: list[Peeled] = []
+    def _run(
+        self, log: SweepLog, k: int | None, peeled: list[Peeled], progress: Progress | None
+    ) -> tuple[Any, int | None, int]:
+        """Give what reads numbers or mask, the greatest k, and how many are left."""
+        n = self.simple.n
         max_k, left = (0, n) if k is None else (None, n)
         read: Any = partial(np.zeros, n, np.uint32 if k is None else np.bool_)
         if n and k is not None and k > self.simple.max_degree:
@@ -171,18 +160,7 @@ class Cores(StaysHere):
                 read = partial(np.asarray, numbers)
             else:
                 read = partial(np.asarray, peeling.status.read() == 0)
-        log.wait()
-        stats = PeelingStats(
-            log,
-            {},
-            1e3 * (time.perf_counter() - start),
-            peeled=peeled,
-            above=ABOVE,
-            method="neighbours",
-            config=self.config.as_dict(),
-            device_bytes=self._device_bytes,
-        )
-        return CoresResult(read, k=k, max_k=max_k, count=left, stats=stats)
+        return read, max_k, left
 
     def _verify(self, result: CoresResult, k: int | None) -> None:
         """Find the same by counting degrees anew, or by subtraction where that was done.

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
 from clgraph.algorithms.truss.greatest import Found, Greatest
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
-from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
-from clgraph.device import Memory
-from clgraph.device import device as find_device
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
-from clgraph.device.staying import StaysHere
+from clgraph.documented import documented
+from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ __all__ = ["Truss"]
 PARTS = ("count", "narrow", "list")  # of what is prepared
 
 
-class Truss(StaysHere):
+@documented(Triangles)
+class Truss(Plan):
     """Trusses, compiled for one graph, configuration and device.
 
     Parameters
@@ -48,40 +48,18 @@ class Truss(StaysHere):
         Undirected, without self-loops and parallel edges; weights are ignored.
     config : TrussConfig or str, optional
         A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    clean : bool
-        Whether to take any graph, as if its edges went both ways, once, and self-loops were not
-        there. Costs O(m log m) on the host.
     ordered : bool
         Whether runs note the order that edges are removed in, for `removals`.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Attributes
     ----------
-    graph : Graph
-        What was given.
     simple : Graph
-        What is computed on: the same, or that cleaned.
-    device : Device
-        Where.
+        What is computed on: the graph that was given, or that cleaned.
     config : TrussConfig
         What was asked for.
     method : str
         Whether triangles are listed ("lists") or looked up ("rows"), or there are none ("none");
         known after the first run.
-
-    Raises
-    ------
-    InvalidGraphError
-        If the graph is directed, or has self-loops or parallel edges, and is not to be cleaned.
-    InvalidArgumentError
-        If the configuration is not legal, or not on this device.
-    DeviceMemoryError
-        If graph and state do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -111,18 +89,15 @@ class Truss(StaysHere):
         ordered: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self.graph = as_graph(graph)
+        super().__init__(as_graph(graph), device)
         self._ordered = ordered
         self.config = TrussConfig.of(config)
-        self.device = find_device(device)
-        self._before = self.device.ledger.used_bytes
-        self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
         self.method = ""
-        self._lock = threading.Lock()
-        self._memory = Memory(self.device)
         self._peeling: Peeling | None = None
         self._listed_fills = -1  # of the edges, whose triangles are listed
         self._greatest: Greatest | None = None
+        self._before = self.device.ledger.used_bytes
+        self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
         if self.simple.m:
             self._edges = Edges(self.simple, self.device, self._memory, progress)
 
@@ -169,28 +144,33 @@ class Truss(StaysHere):
             If there is no room for the triangles or the result.
         """
         if k is not None:
-            k = truss_order(k)
+            k = whole("k", k, LEAST_K, None)
             if greatest:
                 raise InvalidArgumentError(
                     f"k={k} and greatest=True are two wishes; leave one out."
                 )
-        start = time.perf_counter()
-        with self._lock:
-            result = self._run(
-                k, greatest=greatest, prepare=prepare, progress=progress, start=start
-            )
+        log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
+        with self._turn() as turn:
+            found = self._run(log, parts, k, greatest=greatest, prepare=prepare, told=progress)
+            self.device_bytes = self.device.ledger.used_bytes - self._before
         report_progress(progress, 1, 1, "peeling")
+        stats = PeelingStats(
+            log,
+            parts,
+            turn.total_ms,
+            peeled=found.peeled,
+            above=ABOVE,
+            method=self.method,
+            config=self.config.as_dict(),
+            device_bytes=self.device_bytes,
+            triangles=self._edges.triangles if self.simple.m else 0,
+            probes=found.probes,
+        )
+        which = found.max_k if greatest else k
+        result = TrussResult(found.read, k=which, max_k=found.max_k, count=found.left, stats=stats)
         if verify:
             self._verify(result, k, greatest=greatest)
         return result
-
-    @property
-    def source_hash(self) -> str:
-        """Hash of what peels, or of what found no triangles; empty before the first run."""
-        for each in (self._peeling, self._greatest):
-            if each is not None and each.source_hash:
-                return each.source_hash
-        return self._edges.source_hash if self.simple.m else ""
 
     def removals(self) -> NDArray[np.uint32]:
         """Give an order in which edges can be peeled off one by one, after a run for all numbers.
@@ -234,37 +214,22 @@ class Truss(StaysHere):
 
     def _run(
         self,
+        log: SweepLog,
+        parts: dict[str, SweepLog],
         k: int | None,
         *,
         greatest: bool,
-        prepare: bool,
-        progress: Progress | None,
-        start: float,
-    ) -> TrussResult:
-        log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
-        edges = self.simple.m // 2
-        if edges:
-            found = self._found(log, parts, k, greatest=greatest, prepare=prepare, told=progress)
-            log.wait()
-            self._edges.finish()
-        else:
+        **options: Any,
+    ) -> Found:
+        if not self.simple.m:
             kind = np.uint32 if k is None and not greatest else np.bool_
-            none = partial(np.zeros, self.graph.m, kind)
-            found = Found(0 if k is None else None, 0, none)
-        stats = PeelingStats(
-            log,
-            parts,
-            1e3 * (time.perf_counter() - start),
-            peeled=found.peeled,
-            above=ABOVE,
-            method=self.method,
-            config=self.config.as_dict(),
-            device_bytes=self.device.ledger.used_bytes - self._before,
-            triangles=self._edges.triangles if edges else 0,
-            probes=found.probes,
-        )
-        which = found.max_k if greatest else k
-        return TrussResult(found.read, k=which, max_k=found.max_k, count=found.left, stats=stats)
+            return Found(0 if k is None else None, 0, partial(np.zeros, self.graph.m, kind))
+        found = self._found(log, parts, k, greatest=greatest, **options)
+        log.wait()
+        self._edges.finish()
+        built = (each.source_hash for each in (self._peeling, self._greatest, self._edges) if each)
+        self.source_hash = next(filter(None, built), "")  # of what peels, if anything did
+        return found
 
     def _found(
         self,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.truss.peeling import copy
-from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -18,28 +17,11 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["ABOVE", "LEAST_K", "bisected", "truss_order"]
+__all__ = ["ABOVE", "LEAST_K", "bisected"]
 
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
-
-
-def truss_order(k: int) -> int:
-    """Check which truss is asked for.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not an integer of at least 2.
-    """
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise InvalidArgumentError(f"k={k!r} is not an integer.")
-    if k < LEAST_K:
-        raise InvalidArgumentError(
-            f"k={k} is less than 2, and all edges are in the 2-truss already; use k=2 or more."
-        )
-    return int(k)
 
 
 def most_k(edges: int | NDArray[np.int64]) -> Any:

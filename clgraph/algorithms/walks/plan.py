@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
+from clgraph.documented import documented
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -37,6 +40,7 @@ TRIES = 64  # draws that may be refused before the row is gone through
 TOGETHER, STEPS_TOGETHER, LAUNCH_STEPS = 1 << 24, 256, 1 << 22
 
 
+@documented(Plan)
 class RandomWalks(Plan):
     """Random walks, compiled for one graph and device.
 
@@ -47,19 +51,11 @@ class RandomWalks(Plan):
     weights : bool
         Whether steps are drawn in proportion to edge weights, where there are some; otherwise all
         edges of a vertex are alike.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
 
     Raises
     ------
     InvalidGraphError
         If weights are to count and one is negative, or there are 2**31 vertices or more.
-    DeviceMemoryError
-        If graph and sums of weights do not fit the device.
-    KernelBuildError
-        If the kernels do not compile there.
 
     Notes
     -----
@@ -131,8 +127,9 @@ class RandomWalks(Plan):
         length : int
             Steps of a walk, from 0 on.
         p, q : float
-            Both positive. Edges back to the vertex before weigh 1/p as much, and those to vertices
-            that no edge from there leads to 1/q.
+            Both positive, and 1 by default: then every step is drawn alone. Edges back to the
+            vertex before weigh 1/p as much, and those to vertices that no edge from there leads to
+            1/q.
         seed : int
             0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
         verify : bool
@@ -143,7 +140,8 @@ class RandomWalks(Plan):
         Returns
         -------
         WalksResult
-            ``walks`` int32 [k, length + 1], ``lengths``, ``stats``.
+            ``walks`` int32 [k, length + 1], -1 beyond a vertex without out-edges; ``lengths``;
+            ``stats``.
 
         Raises
         ------
@@ -154,7 +152,7 @@ class RandomWalks(Plan):
         DeviceMemoryError
             If there is no room for the walks.
         """
-        begins = self._starts(starts)
+        begins = as_sources(starts, self.graph.n, "starts").astype(np.uint32)
         steps = whole("length", length, least=0, most=MOST_LENGTH)
         seeds = np.uint64(whole("seed", seed, least=0, most=2**64 - 1))
         shares = _shares(p, q)
@@ -168,32 +166,13 @@ class RandomWalks(Plan):
                 blocks.append(len(block))
                 self._walk(log, block, first, (seeds, shares), walks, progress)
         report_progress(progress, 1, 1, "walking")
-        stats = RoundStats(
-            log,
-            turn.total_ms,
-            rounds=blocks,
-            edges=int(np.count_nonzero(walks >= 0)) - len(begins),
-            config={**self.config, "p": float(p), "q": float(q)},
-            device_bytes=self.device_bytes,
-        )
+        edges = int(np.count_nonzero(walks >= 0)) - len(begins)
+        config = self.config | {"p": float(p), "q": float(q)}
+        stats = self._stats_of(RoundStats, log, turn, rounds=blocks, edges=edges, config=config)
         result = WalksResult(walks, stats)
         if verify:
             _verify(self.graph, result, begins, weighted=self.weighted)
         return result
-
-    def _starts(self, starts: ArrayLike) -> NDArray[np.uint32]:
-        given = np.asarray(starts)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise InvalidArgumentError(
-                f"starts needs a list of vertex numbers; got {given.dtype} of shape {given.shape}."
-            )
-        wrong = np.flatnonzero((given < 0) | (given >= self.graph.n))
-        if wrong.size:
-            raise InvalidArgumentError(
-                f"starts[{wrong[0]}]={given[wrong[0]]} is not a vertex of this graph; it has "
-                f"{self.graph.n} vertices, numbered from 0."
-            )
-        return given.astype(np.uint32)
 
     def _walk(
         self,
@@ -291,6 +270,7 @@ def _verify(
         raise VerificationError(f"walk {walk} does not go along the edges of the graph.")
 
 
+@documented(RandomWalks, RandomWalks.run, only_auto)
 def random_walks(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     starts: ArrayLike,
@@ -300,50 +280,12 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     q: float = 1.0,
     weights: bool = True,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
 ) -> WalksResult:
     """Walk along edges drawn at random.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected.
-    starts : array_like [k]
-        Where each walk begins; a vertex may be given many times.
-    length : int
-        Steps of a walk, from 0 on.
-    p, q : float
-        Both positive, and 1 by default: then every step is drawn alone. Edges back to the vertex
-        before weigh 1/p as much, and those to vertices that no edge from there leads to 1/q.
-    weights : bool
-        Whether edges are drawn in proportion to their weights, where there are some.
-    seed : int
-        0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with how far uploading is, then how many steps have been taken.
-    verify : bool
-        Whether to check on the host that walks go along edges.
-
-    Returns
-    -------
-    WalksResult
-        ``walks`` int32 [k, length + 1], -1 beyond a vertex without out-edges; ``lengths``;
-        ``stats``.
-
-    Raises
-    ------
-    InvalidGraphError
-        If weights are to count and one is negative, or there are 2**31 vertices or more.
-    InvalidArgumentError
-        If a start is not a vertex, or another argument is out of its range.
-    DeviceMemoryError
-        If graph and walks do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
 
     Notes
     -----
@@ -357,5 +299,6 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     >>> cg.random_walks(ring, [0, 2], 3).walks.tolist()
     [[0, 1, 2, 0], [2, 0, 1, 2]]
     """
+    only_auto(config)
     plan = RandomWalks(graph, weights=weights, device=device, progress=progress)
     return plan.run(starts, length, p=p, q=q, seed=seed, verify=verify, progress=progress)

@@ -143,11 +143,7 @@ def _render(record: Record) -> str:
         *reporting.times_text(record, "run"),
         ("speed", f"{record['medges_per_s']:,.1f} million edges per second"),
     ]
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    return pairs(lines)
+    return pairs(lines + reporting.end_text(record))
 
 
 COMMAND = Command(

@@ -103,10 +103,7 @@ def _render(record: Record) -> str:
         *reporting.times_text(record, "run"),
         ("rounds", f"{record['rounds']:,} in {record['launches']} launches, {record['mode']}"),
     ]
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
+    lines += reporting.end_text(record)
     text = pairs(lines)
     levels = record["levels"]
     if record["k"] is None and levels:

@@ -133,10 +133,7 @@ def _render(record: Record) -> str:
         ("found", f"{len(found):,} invariants"),
         *reporting.times_text(record, "run"),
     ]
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
+    lines += reporting.end_text(record)
     shown = found[:SHOWN]
     if len(found) > SHOWN:
         shown = [*shown, f"... {len(found) - SHOWN:,} more; --output writes all"]

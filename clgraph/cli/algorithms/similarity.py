@@ -117,11 +117,7 @@ def _render(record: Record) -> str:
         value = f"{row[record['measure']]:.6f}, {row['common']} in common"
         lines.append((" - ".join(row["pair"]), value))
     lines += reporting.times_text(record, "run")
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    return pairs(lines)
+    return pairs(lines + reporting.end_text(record))
 
 
 COMMAND = Command(

@@ -145,11 +145,7 @@ def _render(record: Record) -> str:
     if "transitivity" in record:
         mean, whole = record["average_clustering"], record["transitivity"]
         lines.append(("clustering", f"{mean:.4f} on average; transitivity {whole:.4f}"))
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    return pairs(lines)
+    return pairs(lines + reporting.end_text(record))
 
 
 COMMAND = Command(

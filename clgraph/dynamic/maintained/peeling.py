@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.truss.searching import truss_order
+from clgraph.algorithms.truss.searching import LEAST_K
 from clgraph.device import Memory, load
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph.arguments import whole
 from clgraph.primitives.stages import Scan
 from clgraph.progress import report_progress
 
@@ -286,7 +287,7 @@ def peel_trusses(
     (5, [3, 6], [1, 10], 0)
     """
     if k is not None:
-        k = truss_order(k)
+        k = whole("k", k, LEAST_K, None)
     supports = EdgeSupports(graph, method=method)
     ends: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]] = []
     rounds: list[tuple[int, int, float]] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from clgraph.documented import documented
 from clgraph.engine.strategies.balancer import USUAL_BATCH, Balancer, Chunks
 from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.errors import InvalidArgumentError
@@ -26,7 +27,6 @@ __all__ = [
     "Vwarp",
     "WarpSearch",
     "WarpSearchLocal",
-    "dynamic_width",
 ]
 
 MOST_UNITS = 256  # that a work-item keeps in registers (multi_phase), each with code of its own
@@ -225,6 +225,7 @@ class Direct(Balancer):
         return replace(usual, units=lanes * DIRECT_ROUNDS, step=lanes)
 
 
+@documented(Direct)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TwoPhase(Balancer):
     """A search finds where each chunk begins, work-groups share out their chunks.
@@ -233,8 +234,6 @@ class TwoPhase(Balancer):
     ----------
     unit_batch : int
         Edges in a row that a work-item finds by one search.
-    leaves : {"keep", "discard"}
-        As for `Direct`.
     partition : {"units", "merge"}
         What chunks are equal in: units, or units and items together; the latter for `expand`.
     """
@@ -257,6 +256,7 @@ class TwoPhase(Balancer):
         return self._cut(group_size, self.unit_batch, 1)
 
 
+@documented(Direct)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MultiPhase(Balancer):
     """As `TwoPhase`, with the owners of several runs of edges kept in registers.
@@ -267,8 +267,6 @@ class MultiPhase(Balancer):
         Edges in a row that a work-item finds by one search.
     iterations : int
         How often it does so for one chunk.
-    leaves : {"keep", "discard"}
-        As for `Direct`.
     """
 
     NAME = "multi_phase"
@@ -306,24 +304,3 @@ FAMILY: tuple[type[Balancer], ...] = (
     MultiPhase,
 )
 BALANCERS: dict[str, type[Balancer]] = {kind.NAME: kind for kind in FAMILY}
-
-
-def dynamic_width(resident: int, entries: int, least: int, lanes: int) -> int:
-    """Give the lanes that share an item under ``dyn_vwarp``, as kernels compute it.
-
-    Parameters
-    ----------
-    resident : int
-        Work-items that run together.
-    entries : int
-        Items, at least 1.
-    least, lanes : int
-        Bounds of the width, powers of two.
-
-    Returns
-    -------
-    int
-        ``resident / entries`` rounded down to a power of two, between the bounds.
-    """
-    ratio = resident // entries
-    return min(max(1 << (ratio.bit_length() - 1) if ratio else 1, least), lanes)

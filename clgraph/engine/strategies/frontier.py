@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from clgraph.documented import documented
 from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.engine.strategies.strategy import Strategy, slot
 from clgraph.errors import InvalidArgumentError
@@ -232,14 +233,13 @@ class _Queue(Frontier):
         return replace(self, **decided)
 
 
+@documented(_Queue)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VertexQueue(_Queue):
     """Vertices, each to be expanded.
 
     Parameters
     ----------
-    visited, duplicates, hash_rounds, hash_size, history, rows
-        See `EdgeQueue`.
     update : {"buffer", "ballot", "registers"} or Update, optional
         Where found vertices wait for a place in the queue.
     hubs : Hubs, optional
@@ -264,38 +264,22 @@ class VertexQueue(_Queue):
         return "mask" if self.filtered else "labels" if one_item else "bitmap"
 
 
+@documented(_Queue)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EdgeQueue(_Queue):
-    """Candidates, the targets of the frontier's edges: contracted and expanded by one kernel.
-
-    Parameters
-    ----------
-    visited : {"bitmap", "labels", "mask", "plain"}, optional
-        Where a stage looks up who has been reached. Bits and labels are claimed by atomics; a mask
-        of bytes before the labels, and the labels themselves, may be claimed by several at once.
-    duplicates : {"keep", "load_lanes", "load_group", "lookup_lanes", "lookup_group"}, optional
-        Where duplicates are dropped, as entries are taken from a queue or as neighbours are
-        found, and among whom.
-    hash_rounds, hash_size : int, optional
-        Hash functions tried in turn, and slots of each table that drops duplicates.
-    history : int, optional
-        Vertices that a work-group remembers having found, to drop them; 0 for none.
-    rows : {"csr", "pairs"}, optional
-        Offsets of rows, or begin and end of each row side by side.
-    """
+    """Candidates, the targets of the frontier's edges: contracted and expanded by one kernel."""
 
     NAME = "edge"
     HAS_CANDIDATES = True
 
 
+@documented(_Queue)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TwoPhaseQueue(_Queue):
     """Candidates and vertices in turn: one kernel contracts, another expands.
 
     Parameters
     ----------
-    visited, duplicates, hash_rounds, hash_size, history, rows
-        See `EdgeQueue`.
     update : {"buffer", "ballot", "registers"} or Update, optional
         Where vertices wait for a place in their queue.
     """
@@ -306,14 +290,13 @@ class TwoPhaseQueue(_Queue):
     update: Update | None = slot(Buffer, Ballot, Registers)
 
 
+@documented(_Queue)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class HybridQueue(_Queue):
     """Whichever of an edge queue and two phases suits a level.
 
     Parameters
     ----------
-    visited, duplicates, hash_rounds, hash_size, history, rows
-        See `EdgeQueue`.
     update : {"buffer", "ballot", "registers"} or Update, optional
         Where vertices wait for a place in their queue.
     limit : int, optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clgraph.documented import documented
 from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
@@ -12,7 +13,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
-__all__ = ["Persistent", "Schedule", "Stepped", "check_group_size"]
+__all__ = ["Persistent", "Schedule", "Stepped", "check_group_size", "check_groups_only"]
 
 
 def check_group_size(group_size: int, traits: DeviceTraits) -> int:
@@ -62,14 +63,22 @@ class Schedule(Strategy):
     single_group: bool | None = switch()
 
 
+def check_groups_only(schedule: Schedule | None) -> None:
+    """Refuse what is about searches, for stages that know of work-groups alone."""
+    given = schedule.given() if schedule else {}
+    for name in set(given) - {"group_size", "groups"}:
+        raise InvalidArgumentError(
+            f"schedule.{name}={given[name]!r} is about searches; leave it out here."
+        )
+
+
+@documented(Schedule)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Persistent(Schedule):
     """All levels in one launch.
 
     Parameters
     ----------
-    group_size, groups, distribution, single_group
-        As for `Schedule`.
     membership : {"fixed", "open"}, optional
         Whether all work-groups take part from the start, which needs them resident together, or
         join as they start.
@@ -85,14 +94,13 @@ class Persistent(Schedule):
     group_resident: bool | None = switch()
 
 
+@documented(Schedule)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Stepped(Schedule):
     """A launch for each stage.
 
     Parameters
     ----------
-    group_size, groups, distribution, single_group
-        As for `Schedule`.
     kernels : {"fused", "split"}, optional
         One kernel for all stages, or one each, for compilers that large kernels overwhelm.
     """

@@ -34,6 +34,9 @@ LOOPS = (
 ONLY_KRUSKAL = "of equal weights it takes other edges, or in another order"
 MOST_SEED = 2**32 - 1
 
+simple = {"directed": False, "multigraph": False}
+by_kruskal = serves(GROUP, SWEEP, **simple, refuses={"algorithm": ONLY_KRUSKAL})
+
 
 def _without_loops(graph: NetworkxGraph) -> None:
     if graph.loops:
@@ -117,13 +120,7 @@ class Structure:
         left.remove_nodes_from(list(nx.isolates(left)))
         return left
 
-    @serves(
-        GROUP,
-        SWEEP,
-        directed=False,
-        multigraph=False,
-        refuses={"algorithm": ONLY_KRUSKAL},
-    )
+    @by_kruskal
     def minimum_spanning_edges(
         self,
         G: Any,
@@ -136,13 +133,7 @@ class Structure:
         """Lightest edges that join all nodes that are joined, by weight."""
         yield from _taken(G, weight, data, least=True)
 
-    @serves(
-        GROUP,
-        SWEEP,
-        directed=False,
-        multigraph=False,
-        refuses={"algorithm": ONLY_KRUSKAL},
-    )
+    @by_kruskal
     def maximum_spanning_edges(
         self,
         G: Any,
@@ -175,26 +166,14 @@ class Structure:
         """Lightest, or heaviest, edges that join all nodes that are joined."""
         yield from _taken(G, weight, data, least=minimum)
 
-    @serves(
-        GROUP,
-        SWEEP,
-        directed=False,
-        multigraph=False,
-        refuses={"algorithm": ONLY_KRUSKAL},
-    )
+    @by_kruskal
     def minimum_spanning_tree(
         self, G: Any, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
     ) -> Any:
         """Graph of the lightest edges that join all nodes that are joined."""
         return _tree(G, weight, least=True)
 
-    @serves(
-        GROUP,
-        SWEEP,
-        directed=False,
-        multigraph=False,
-        refuses={"algorithm": ONLY_KRUSKAL},
-    )
+    @by_kruskal
     def maximum_spanning_tree(
         self, G: Any, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
     ) -> Any:

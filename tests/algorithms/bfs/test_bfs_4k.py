@@ -5,7 +5,7 @@ import logging
 
 import numpy as np
 import pytest
-from configs import bfs_config, changed
+from configs import bfs_config, changed, dynamic_width
 from graphs import SHAPES
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
@@ -17,7 +17,6 @@ from clgraph.algorithms.bfs.presets.bfs_4k import (
     level_log,
     usual_knobs,
 )
-from clgraph.engine.strategies.balance import dynamic_width
 
 BOTH = ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES))
 

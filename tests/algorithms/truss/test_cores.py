@@ -74,7 +74,7 @@ def test_cleaning_and_what_is_refused(device):
     assert cg.core_numbers(looped, clean=True, device=device).tolist() == [2, 2, 2]
     core = cg.k_core(looped, 2, clean=True, device=device)
     assert (core.n, core.m, core.mask.sum()) == (3, 6, 3)
-    for k, words in ((-1, "negative"), (1.5, "integer")):
+    for k, words in ((-1, "at least 0"), (1.5, "integer")):
         with pytest.raises(cg.InvalidArgumentError, match=words):
             cg.k_core(cg.generate.complete(4), k, device=device)
 

@@ -106,8 +106,4 @@ def measured(
 def rendered(record: Record, said: Sequence[tuple[str, str]]) -> str:
     """Lines about the graph, what was found, and what it took."""
     lines = [*reporting.place_text(record), *said, *reporting.times_text(record, "run")]
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    if "output" in record:
-        lines.append(("wrote", record["output"]))
-    return pairs(lines)
+    return pairs(lines + reporting.end_text(record))

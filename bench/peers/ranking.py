@@ -87,7 +87,7 @@ class RanksNetworkit(NetworkitPeer):
             self.graph,
             damp=ALPHA,
             tol=TOLERANCE,
-            distributeSinks=centrality.SinkHandling.DISTRIBUTE_SINKS,
+            distributeSinks=centrality.SinkHandling.DistributeSinks,
         )
         return done.run()
 

@@ -53,6 +53,7 @@ ${level.scale()}\
         const long stay = PULL(kept) - PENALTY(share, totals[own] - strength);
         <%table:best floor="stay">
         <%def name="score(key, sum)">if (${key} != own) tally_score = PULL(${sum}) - PENALTY(share, totals[${key}]);</%def>
+        <%def name="most(sum)">PULL(${sum})</%def>
         </%table:best>
         if (UNIT_ITEM == 0u) {
             targets[v] = best_key;

@@ -52,6 +52,7 @@ ${table.parameters()}\
         ${table.finish()}
         <%table:best floor="0">
         <%def name="score(key, sum)">tally_score = (long)${sum};</%def>
+        <%def name="most(sum)">(long)${sum}</%def>
         </%table:best>
         if (UNIT_ITEM == 0u) {
             const uint after = best_key == NO_KEY ? before : best_key;

@@ -87,6 +87,7 @@ ${level.scale()}\
                 && WELL_CONNECTED(cuts[${key}], part_totals[${key}], whole))
                 tally_score = PULL(${sum}) - PENALTY(share, part_totals[${key}]);
         </%def>
+        <%def name="most(sum)">PULL(${sum})</%def>
         </%table:best>
         if (UNIT_ITEM == 0u) targets[v] = best_key;
     </%table:each_row>

@@ -128,7 +128,7 @@ __kernel KERNEL void ${entry}(
 % endif
                 x[AT(${row}, ${c})] = now;
             }
-            ${add("error", c)} += fabs(now - before);
+            ${add("error", c)} += ${rows.magnitude("now - before")};
 % if dangling:
             const real_t part = outgoing[${row}];
             if (part == 0) ${add("hold", c)} += now;
@@ -198,7 +198,7 @@ __kernel KERNEL void power_scale(
     real_t error = 0;
     <%share:each_item count="n">
         const real_t now = product[item] * scale;
-        error += fabs(now - x[item]);
+        error += ${rows.magnitude("now - x[item]")};
         x[item] = now;
     </%share:each_item>
     lane_converge();

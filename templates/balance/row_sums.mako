@@ -9,13 +9,17 @@
 ## each_sum(type, pieced)    body defines term(e, column), the value of an edge, and
 ##                           done(row, column, sum), run once a row and column by one work-item;
 ##                           pieced: for rows in pieces, in a launch of RowShares.pieced_groups
+## magnitude(x)              of a number; to a CPU the built-in function is a call, which costs as much
+##                           as the edges of a short row
 ## In scope      shares (what RowShares renders), indptr, the lane and group vocabulary with add in
 ##               `type`
 ## Called by     all work-items of a plain launch, in uniform control flow
 ## Barriers      those of a reduction over the group
 ## Local memory  that of the group vocabulary
-## Choice        one lane is a CPU's thread: rows go by ranges of about as many edges, and several
-##               sums at once hide the latency of additions
+## Choice        one lane is a CPU's thread: rows go by ranges of about as many edges, and in long rows
+##               several sums at once hide the latency of additions; a short row has one loop, which
+##               costs one misprediction at its end
+<%! LONG_ROW = 16 %>\
 
 <%def name="arguments(type)">\
     __global const uint *restrict share_begins,
@@ -45,15 +49,20 @@ for (uint share_row = share_begins[get_group_id(0)]; share_row < share_end; ++sh
     offset_t share_edge = indptr[share_row];
     const offset_t share_row_end = indptr[share_row + 1];
 % if shares["columns"] == 1:
-    ${type} share_sum = 0, share_sum_b = 0, share_sum_c = 0, share_sum_d = 0;
-    for (; share_edge + 4 <= share_row_end; share_edge += 4) {
-        share_sum += ${caller.term("share_edge", "0u")};
-        share_sum_b += ${caller.term("(share_edge + 1)", "0u")};
-        share_sum_c += ${caller.term("(share_edge + 2)", "0u")};
-        share_sum_d += ${caller.term("(share_edge + 3)", "0u")};
+    ${type} share_sum = 0;
+    if (share_row_end - share_edge >= ${LONG_ROW}u) {
+        ${type} share_sum_b = 0, share_sum_c = 0, share_sum_d = 0;
+#pragma unroll 1
+        for (; share_edge + 4 <= share_row_end; share_edge += 4) {
+            share_sum += ${caller.term("share_edge", "0u")};
+            share_sum_b += ${caller.term("(share_edge + 1)", "0u")};
+            share_sum_c += ${caller.term("(share_edge + 2)", "0u")};
+            share_sum_d += ${caller.term("(share_edge + 3)", "0u")};
+        }
+        share_sum = (share_sum + share_sum_b) + (share_sum_c + share_sum_d);
     }
+#pragma unroll 1
     for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "0u")};
-    share_sum = (share_sum + share_sum_b) + (share_sum_c + share_sum_d);
     ${caller.done("share_row", "0u", "share_sum")}
 % else:
     ${type} share_sums[${shares["columns"]}] = {0};
@@ -126,3 +135,5 @@ if (share_class == ${index}u) {
 % endfor
 % endif
 </%def>
+
+<%def name="magnitude(x)">${f"(({x}) < 0 ? -({x}) : ({x}))" if shares["ranges"] else f"fabs({x})"}</%def>

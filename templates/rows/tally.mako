@@ -14,8 +14,9 @@
 ## finish()                after the loop
 ## sum_of(result, key)     the sum of a key, on all work-items; before `best`
 ## best(floor)             body defines score(key, sum), which sets `tally_score`, a long, or leaves it
-##                         at LONG_MIN; leaves in `best_score` and `best_key` what scores highest above
-##                         `floor`; of several the one whose TALLY_ORDER(key) is lowest; NO_KEY if none
+##                         at LONG_MIN, and most(sum), which no key of that sum scores above; leaves
+##                         in `best_score` and `best_key` what scores highest above `floor`; of
+##                         several the one whose TALLY_ORDER(key) is lowest; NO_KEY if none
 ## In scope      tally: unit ("thread", "item", "lanes", "group"), slots (of a table in local memory;
 ##               0: in global memory), wide (sums of 64 bits), group_size, lanes
 ## Called by     all work-items of a launch; row loops are uniform for a unit
@@ -193,7 +194,7 @@ sum_t ${result} = 0;
 
 <%def name="best(floor)">
 long best_score = ${floor};
-uint best_key = NO_KEY, best_order = NO_KEY;
+uint best_key = NO_KEY${"" if tally["unit"] == "thread" else ", best_order = NO_KEY"};
 % if tally["unit"] in ("thread", "item"):
 for (uint key_at = 0u; key_at < key_count; ++key_at) {
     const uint key = keys[key_at${"" if tally["unit"] == "thread" else " * GROUP_SIZE"}];
@@ -207,8 +208,21 @@ for (uint key_at = UNIT_ITEM; key_at <= key_mask; key_at += UNIT_ITEMS) {
     if (key == NO_KEY) continue;
     const sum_t key_sum = sums[key_at];
 % endif
+% if tally["unit"] == "thread":
+    // What cannot win is not looked up; what decides between equals is found only for those.
+    if (${caller.most("key_sum")} < best_score) continue;
+% endif
     long tally_score = LONG_MIN;
     ${caller.score("key", "key_sum")}
+% if tally["unit"] == "thread":
+    if (tally_score > best_score) {
+        best_score = tally_score;
+        best_key = key;
+    } else if (tally_score == best_score && best_key != NO_KEY && TALLY_ORDER(key) < TALLY_ORDER(best_key)) {
+        best_key = key;
+    }
+}
+% else:
     const uint order = TALLY_ORDER(key);
     // Equal to the floor is not above it: nothing has been found then.
     if (tally_score > best_score || (tally_score == best_score && best_key != NO_KEY && order < best_order)) {
@@ -217,6 +231,7 @@ for (uint key_at = UNIT_ITEM; key_at <= key_mask; key_at += UNIT_ITEMS) {
         best_key = key;
     }
 }
+% endif
 % if tally["unit"] in ("lanes", "group"):
 unit_barrier();
 {

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import clgraph as cg
 from bench.peers import bfs as bfs_peers
 from bench.peers import components as components_peers
+from bench.peers import ranking as ranking_peers
 from bench.peers import sssp as sssp_peers
 from bench.peers.components import by_smallest_member
 from bench.peers.peer import version_of
@@ -60,6 +61,15 @@ def test_shortest_paths(name, graph):
     for vertex, length in nx.single_source_bellman_ford_path_length(graph.to_networkx(), 2).items():
         expected[vertex] = length
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.parametrize("name", sorted(set(ranking_peers.RANKS) - {"networkx"}))
+def test_ranks(name, graph):
+    found = given(ranking_peers.RANKS, name, graph)
+    ranks = nx.pagerank(graph.to_networkx(), alpha=ranking_peers.ALPHA, tol=1e-12, max_iter=1000)
+    expected = np.array([ranks[vertex] for vertex in range(graph.n)]) * graph.n
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)

@@ -59,7 +59,8 @@ class PageRank(Plan):
     -----
     O(n + m) work an iteration, in two launches: every vertex pulls along the edges into it.
     Deterministic on a device; another may round differently. Takes 12 to 24 bytes per vertex of
-    device memory beside the graph. A plan serves one thread at a time; others wait.
+    device memory beside the graph; a processor instead of the graph holds one whose rows are
+    arranged by their length. A plan serves one thread at a time; others wait.
 
     References
     ----------
@@ -196,7 +197,7 @@ class PageRank(Plan):
         if way and (drains is not None or personal is not None):
             way = "own"
         affine = self._plan(count, personal is not None, way)
-        start = np.full(n, 1.0 / n) if begin is None else begin[0]
+        start = np.asarray(1.0 / n) if begin is None else begin[0][:, None]
         outcomes = []
         for block in affine.blocks:
             width = block.stop - block.start
@@ -210,7 +211,7 @@ class PageRank(Plan):
             outcomes.append(
                 affine.run(
                     log,
-                    np.repeat(start[:, None], width, axis=1),
+                    np.broadcast_to(start, (n, width)),
                     scale=alpha,
                     tolerance=tolerance,
                     max_iter=most,
@@ -242,6 +243,7 @@ class PageRank(Plan):
                 # Edges share out what a vertex holds, wherever that of others goes.
                 dangling=way or "vanish",
                 outgoing=self.weights_out,
+                arranged=True,
                 progress=self._progress,
             )
         plan = self._affine[key]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import column_blocks
 from clgraph.algorithms.ranking.pulling import Pulling
 from clgraph.engine.sweeps import Sweeper
@@ -115,6 +116,8 @@ class Affine(_Iteration):
         1 over the weight that leaves a vertex, 0 where none does; needed with `dangling`.
     piece : int, optional
         Edges at which rows are cut.
+    arranged : bool
+        Whether a processor may arrange the rows first, which pays off in a few runs.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
     """
@@ -132,12 +135,15 @@ class Affine(_Iteration):
         dangling: str | None = None,
         outgoing: NDArray[Any] | None = None,
         piece: int | None = None,
+        arranged: bool = False,
         progress: Progress | None = None,
     ) -> None:
         columns, self.blocks = column_blocks(count, device)
         super().__init__(device, memory, graph.n, columns, real)
+        rows = Arranged.by_length(graph) if arranged and device.traits.lanes == 1 else None
+        self._order = None if rows is None else rows.order
         self.pulling = Pulling(
-            graph,
+            graph if rows is None else rows,
             device,
             memory,
             real,
@@ -161,8 +167,9 @@ class Affine(_Iteration):
         self._given = room("given", n * columns) if given else None
         self._outgoing = None
         if dangling is not None and outgoing is not None:
-            self._outgoing = memory.upload("outgoing", outgoing.astype(real))
-            self._out = outgoing
+            self._out = self._arranged(outgoing.astype(real))
+            self._sinks = np.flatnonzero(self._out == 0)
+            self._outgoing = memory.upload("outgoing", self._out)
             self._dangling = room("dangling", columns)
             self._held = room("held", self.pulling.groups * columns)
         self._receives = room("receives", n * columns) if dangling == "own" else None
@@ -203,18 +210,29 @@ class Affine(_Iteration):
         real = self.real.type
         self._scale, self._uniform, self._tolerance = real(scale), real(uniform), real(tolerance)
         count = start.shape[1]
-        self._x.write(self._wide(start))
-        share = start
+        start = self._arranged(start)
+        x = self._wide(start)
+        self._x.write(x)
         if self._outgoing is not None:
-            share = start * self._out[:, None]
-            held = start[self._out == 0].sum(axis=0, dtype=np.float64)
+            held = start[self._sinks].sum(axis=0, dtype=np.float64)
             self._dangling.write(self._wide(held[None, :] * self._portion))
-        self._shares[0].write(self._wide(share))
+            x = (x.reshape(self.n, self.columns) * self._out[:, None]).ravel()
+        self._shares[0].write(x)
         for array, values in ((self._given, given), (self._receives, receives)):
             if array is not None and values is not None:
-                array.write(self._wide(values))
+                array.write(self._wide(self._arranged(values)))
         state = self.iterate(log, max_iter, progress)
-        return self._columns(self._x.read(), state, count)
+        found = self._columns(self._x.read(), state, count)
+        if self._order is None:
+            return found
+        own = np.empty_like(found.x)
+        own[self._order] = found.x
+        return replace(found, x=own)
+
+    def _arranged(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Bring values of vertices [n] or [n, k] into the order of the rows."""
+        alike = self._order is None or values.strides[0] == 0
+        return values if alike else values[self._order]
 
     @property
     def _portion(self) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import REALS
 from clgraph.device import load
 from clgraph.engine.resident import resident
@@ -25,7 +26,7 @@ class Pulling:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Arranged
         With vertices; its rows are pulled along: for edges into a vertex, the transposed graph.
     device : Device
         Where.
@@ -47,7 +48,7 @@ class Pulling:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | Arranged,
         device: Device,
         memory: Memory,
         real: np.dtype[Any],
@@ -58,10 +59,17 @@ class Pulling:
         progress: Progress | None = None,
         **rendered: Any,
     ) -> None:
-        held = resident(graph, device, progress)
-        self.rows: tuple[Allocation, ...] = (held.indptr, held.indices)
-        if weighted:
-            weights = np.asarray(graph.weights).astype(real, copy=False)
+        weights = np.asarray(graph.weights).astype(real, copy=False) if weighted else None
+        self.rows: tuple[Allocation, ...]
+        if isinstance(graph, Arranged):
+            self.rows = (
+                memory.upload("arranged_indptr", graph.indptr, progress=progress),
+                memory.upload("arranged_indices", graph.indices, progress=progress),
+            )
+        else:
+            held = resident(graph, device, progress)
+            self.rows = (held.indptr, held.indices)
+        if weights is not None:
             self.rows += (memory.upload("weights", weights, progress=progress),)
         self.shares = RowShares(
             device, memory, graph.indptr, columns=columns, real=real, piece=piece

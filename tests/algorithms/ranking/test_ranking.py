@@ -5,8 +5,10 @@ from functools import cache
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 
 import clgraph as cg
+from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.device import Memory
@@ -227,6 +229,49 @@ def test_rows_in_pieces(device, columns):
         np.testing.assert_allclose(columns_found.x, expected, rtol=1e-12)
         changed = np.abs(expected - start).sum(axis=0)
         np.testing.assert_allclose(columns_found.errors, changed, rtol=1e-12)
+
+
+@pytest.mark.parametrize("wanted", [None, (0.0, 2.5)])
+def test_rows_arranged_for_a_processor(wanted):
+    """Within windows rows go by their length; they are the same rows under new numbers."""
+    graph = cg.generate.rmat(12, 6, seed=7, weights=wanted)
+    rows = Arranged.by_length(graph)
+    n, order = graph.n, rows.order.astype(int)
+    assert n > 2 * WINDOW
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    np.testing.assert_array_equal(order // WINDOW, np.arange(n) // WINDOW)
+    lengths = np.diff(graph.indptr)[order].astype(int)
+    rises = np.diff(lengths) >= 0
+    assert rises[np.arange(1, n) % WINDOW != 0].all()
+    assert not rises.all()  # a window begins with short rows again
+    data = np.ones(graph.m) if wanted is None else rows.weights
+    assert (rows.weights is None) == (wanted is None)
+    made = scipy.sparse.csr_matrix((data, rows.indices, rows.indptr.astype(int)), shape=(n, n))
+    assert (made != graph.to_scipy()[order][:, order]).nnz == 0
+
+
+@pytest.mark.runtimes("pocl", "intel")
+def test_ranks_over_several_windows(device):
+    """All that is of vertices goes into the order of the rows, and ranks come back from it."""
+    graph = cg.generate.rmat(12, 6, seed=7, weights=(0.0, 2.5))
+    rng = np.random.default_rng(8)
+    given = {
+        "personalization": rng.random((3, graph.n)),
+        "dangling": rng.random(graph.n),
+        "nstart": rng.random(graph.n),
+    }
+    plan = cg.PageRank(graph, device=device)
+    affine = plan._plan(3, given=True, way="own")
+    assert (affine._order is not None) == (device.traits.lanes == 1)
+    found = plan.run(**given, tol=0, max_iter=3).ranks
+    matrix, out = graph.to_scipy(), np.asarray(graph.to_scipy().sum(axis=1)).ravel()
+    personal, dangling, start = (row / row.sum(axis=-1, keepdims=True) for row in given.values())
+    for row, known in zip(personal, found, strict=True):
+        x = start
+        for _ in range(3):
+            flow = np.divide(x, out, out=np.zeros(graph.n), where=out > 0)
+            x = 0.85 * (matrix.T @ flow + x[out == 0].sum() * dangling) + 0.15 * row
+        np.testing.assert_allclose(known, x, rtol=1e-9)
 
 
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")

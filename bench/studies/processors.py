@@ -1,0 +1,456 @@
+"""Ranks, communities, cores and the like on a processor, in turn with libraries and native codes.
+
+``python -m bench.studies.processors --problems pagerank,cores --output record.json``; ``--scale
+10`` makes small graphs, and ``--codes FILE`` adds native codes that rank, as `bench.peers.external`
+says. A record that is there already is continued where it is of the same commit, so that problems
+can be measured in calls of their own. ``--page RECORD`` measures nothing: it prints a record as
+the tables of the pages.
+
+Each turn runs everybody once, ours in two precisions where others have two; the first turn warms up
+and is not kept. Times are wall clock of a call, ours too: its plan is there, as a peer's graph is,
+and the answer is not turned into an array on either side. PageRank is 20 iterations, whatever they
+change, by the GAP suite's convention beside native codes and by networkx's beside libraries. Who
+takes longer than `LONG_S` runs once a seed. Answers are compared with ours: ranks, core numbers and
+weights of forests must be the same, and communities are told by their modularity.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import clgraph
+from clgraph import generate
+from clgraph.cli.text import table
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph.modules import module
+
+from ..peers.communities import DETECTED, PROPAGATED
+from ..peers.external import load as load_codes
+from ..peers.libraries import IgraphPeer, NetworkitPeer
+from ..peers.peer import version_of
+from ..peers.ranking import ALPHA, RanksNetworkit, RanksScipy
+from ..peers.spanning_forest import FORESTS
+from ..peers.truss import CORES
+from ..runner import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from clgraph import Device, Graph
+
+    from ..peers.external import Code
+    from ..peers.peer import Peer
+
+__all__ = ["main", "page", "ratios"]
+
+SEEDS = (20261123, 1, 2)
+TURNS, LONG_S = 6, 1.0
+ITERATIONS = 20
+SAME = 1e-3  # of single-precision ranks, relatively
+WEIGHTS = (1, 1_000_000)
+OURS = "clgraph"
+
+
+def makers(scale: int) -> dict[str, Callable[[int], Graph]]:
+    """Graphs by name; "kron" has ``2**scale`` vertices, the others twice or four times as many."""
+    side = round(2 ** ((scale + 2) / 2))
+    return {
+        f"kron{scale}": lambda seed: generate.kron(scale, seed=seed, weights=WEIGHTS),
+        f"kron{scale + 2}": lambda seed: generate.kron(scale + 2, seed=seed, weights=WEIGHTS),
+        "uniform": lambda seed: generate.random(1 << (scale + 1), seed=seed, weights=WEIGHTS),
+        "rgg": lambda seed: generate.geometric(1 << (scale + 2), seed=seed, weights=WEIGHTS),
+        "mesh": lambda seed: generate.mesh(side, side, seed=seed, weights=WEIGHTS),
+        "road": lambda seed: generate.road(side, side, seed=seed, weights=WEIGHTS),
+    }
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Somebody who does the work: `run` gives milliseconds and the answer.
+
+    Attributes
+    ----------
+    run : callable
+        Gives milliseconds and an answer.
+    told : callable
+        Gives what the record says of an answer, and ``wrong`` where it is.
+    beside : str
+        Which of ours it is compared with.
+    close : callable
+        Gives back what is not memory.
+    """
+
+    run: Callable[[], tuple[float, Any]]
+    told: Callable[[Any], dict[str, Any]] = lambda _: {}
+    beside: str = OURS
+    close: Callable[[], None] = lambda: None
+
+
+Field = dict[str, Contestant]
+
+
+def ours(plan: Any, **options: Any) -> Callable[[], tuple[float, Any]]:
+    """Give what runs a plan."""
+
+    def run() -> tuple[float, Any]:
+        result = plan.run(**options)
+        return result.stats.total_ms, result
+
+    return run
+
+
+def theirs(peer: Peer) -> Callable[[], tuple[float, Any]]:
+    """Give what runs a peer."""
+
+    def run() -> tuple[float, Any]:
+        answer, spent_ms = peer.timed(0)
+        return spent_ms, answer
+
+    return run
+
+
+def of_values(peer: Peer, told: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    """Give what is told of a peer's answer by its values."""
+    return lambda answer: told(peer.values(answer, 0))
+
+
+class IteratedNetworkit(RanksNetworkit):
+    """Networkit's ranks after so many iterations."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Iterate."""
+        centrality = self.networkit.centrality
+        done = centrality.PageRank(
+            self.graph,
+            damp=ALPHA,
+            tol=0.0,
+            distributeSinks=centrality.SinkHandling.DistributeSinks,
+        )
+        done.maxIterations = ITERATIONS
+        return done.run()
+
+
+class IteratedScipy(RanksScipy):
+    """Products with scipy's matrix."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Iterate."""
+        x = np.full(self.n, 1 / self.n)
+        for _ in range(ITERATIONS):
+            flow = self.pulled @ (x * self.share)
+            x = ALPHA * (flow + x[self.share == 0].sum() / self.n) + (1 - ALPHA) / self.n
+        return x
+
+
+def pagerank(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:
+    """Rank by 20 iterations, in single precision beside native codes, else in double."""
+    options: dict[str, Any] = {"tol": 0.0, "max_iter": ITERATIONS}
+    single = clgraph.PageRank(graph, dtype="float32", device=device)
+    double = clgraph.PageRank(graph, dtype="float64", device=device)
+    known = double.run(**options).ranks * graph.n
+    found = single.run(convention="gap", **options).ranks
+
+    def differ(values: Any) -> dict[str, Any]:
+        worst = float(np.abs(values - known).max())
+        return {"differs_by": worst, "wrong": not worst < SAME * float(known.max())}
+
+    def top(output: str) -> dict[str, Any]:
+        said = re.search(r"^(\d+):([\d.e+-]+)$", output, re.MULTILINE)
+        if said is None:
+            return {"wrong": True}
+        off = abs(float(said[2]) - float(found.max())) / float(found.max())
+        return {"differs_by": off, "wrong": not off < 10 * SAME}
+
+    field: Field = {
+        f"{OURS}, single": Contestant(ours(single, convention="gap", **options)),
+        f"{OURS}, double": Contestant(ours(double, **options)),
+    }
+    kinds: dict[str, type[Peer]] = {"networkit": IteratedNetworkit, "scipy": IteratedScipy}
+    for name, kind in kinds.items():
+        peer = kind(graph)
+        field[name] = Contestant(
+            theirs(peer),
+            of_values(peer, differ),
+            f"{OURS}, double",
+        )
+    for name, code in codes.items():
+        started = code(graph)
+        field[name] = Contestant(theirs(started), top, f"{OURS}, single", started.close)
+    return field
+
+
+def detected(method: str) -> Callable[[Graph, Device, Mapping[str, Code]], Field]:
+    """Give the field of Leiden or Louvain."""
+
+    def field_of(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+        plan = {"leiden": clgraph.Leiden, "louvain": clgraph.Louvain}[method](graph, device=device)
+
+        def told(labels: Any) -> dict[str, Any]:
+            found = float(clgraph.modularity(graph, labels, device=device))
+            return {"modularity": found, "count": len(np.unique(labels))}
+
+        field: Field = {OURS: Contestant(ours(plan), lambda result: told(result.labels))}
+        for name in ("networkit", "igraph"):
+            peer = DETECTED[method][name](graph)
+            field[name] = Contestant(theirs(peer), of_values(peer, told))
+        return field
+
+    return field_of
+
+
+def propagation(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+    """Propagate labels for ten rounds; networkit's rule is another."""
+    plan = clgraph.LabelPropagation(graph, device=device)
+    peer = PROPAGATED["networkit"](graph)
+
+    def told(labels: Any) -> dict[str, Any]:
+        return {"modularity": float(clgraph.modularity(graph, labels, device=device))}
+
+    return {
+        OURS: Contestant(ours(plan), lambda result: told(result.labels)),
+        "networkit": Contestant(
+            theirs(peer),
+            lambda answer: told(np.unique(peer.values(answer, 0), return_inverse=True)[1]),
+        ),
+    }
+
+
+def cores(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+    """Find the core number of every vertex."""
+    plan = clgraph.Cores(graph, device=device, clean=True)
+    known = np.asarray(plan.run().numbers)
+    field: Field = {OURS: Contestant(ours(plan))}
+    for name in ("igraph", "networkit"):
+        peer = CORES[name](plan.simple)
+        field[name] = Contestant(
+            theirs(peer),
+            of_values(peer, lambda values: {"wrong": not np.array_equal(values, known)}),
+        )
+    return field
+
+
+def forest(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+    """Find a minimum spanning forest; weights of all must be the same."""
+    plan = clgraph.SpanningForest(graph, device=device)
+    known = plan.run().weight
+    field: Field = {OURS: Contestant(ours(plan))}
+    for name in ("scipy", "igraph", "networkit"):
+        peer = FORESTS[name](graph)
+        field[name] = Contestant(
+            theirs(peer),
+            of_values(peer, lambda values: {"wrong": float(values[0]) != known}),
+        )
+    return field
+
+
+def independent(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+    """Find a maximal independent set; networkit's is Luby's."""
+    plan = clgraph.IndependentSet(graph, device=device)
+    peer = NetworkitPeer(graph)
+    networkit = peer.networkit
+
+    def luby() -> tuple[float, Any]:
+        began = time.perf_counter()
+        found = networkit.independentset.Luby().run(peer.graph)
+        return 1e3 * (time.perf_counter() - began), found
+
+    return {
+        OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
+        "networkit": Contestant(luby, lambda found: {"count": int(np.sum(found))}),
+    }
+
+
+def coloring(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
+    """Colour the vertices; igraph's is greedy, by coloured neighbours."""
+    plan = clgraph.Coloring(graph, device=device)
+    peer = IgraphPeer(graph)
+
+    def greedy() -> tuple[float, Any]:
+        began = time.perf_counter()
+        found = peer.graph.vertex_coloring_greedy()
+        return 1e3 * (time.perf_counter() - began), found
+
+    return {
+        OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
+        "igraph": Contestant(greedy, lambda found: {"count": max(found) + 1}),
+    }
+
+
+FIELDS: dict[str, Callable[[Graph, Device, Mapping[str, Code]], Field]] = {
+    "pagerank": pagerank,
+    "leiden": detected("leiden"),
+    "louvain": detected("louvain"),
+    "propagation": propagation,
+    "cores": cores,
+    "forest": forest,
+    "independent": independent,
+    "coloring": coloring,
+}
+
+
+def raced(field: Field) -> dict[str, dict[str, Any]]:
+    """Let everybody run in turn; give times in milliseconds and what is said of the last answer."""
+    spent: dict[str, list[float]] = {name: [] for name in field}
+    told: dict[str, dict[str, Any]] = {}
+    for turn in range(TURNS + 1):
+        for name, each in field.items():
+            if name in told and turn > 1 and spent[name][0] > 1e3 * LONG_S:
+                continue
+            ms, answer = each.run()
+            if turn:
+                spent[name].append(ms)
+            elif ms > 1e3 * LONG_S:
+                spent[name].append(ms)
+                told[name] = each.told(answer)
+            if turn == 1 and name not in told:
+                told[name] = each.told(answer)
+    for each in field.values():
+        each.close()
+    return {
+        name: {
+            "ms": statistics.median(times),
+            "least": min(times),
+            "most": max(times),
+            "turns": len(times),
+            "beside": field[name].beside,
+            **told[name],
+        }
+        for name, times in spent.items()
+    }
+
+
+def ratios(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[float]]]:
+    """Give of a record by problem, graph and peer its time over ours, of each seed."""
+    by: dict[tuple[str, str, str], list[float]] = {}
+    for key, rows in found.items():
+        problem, graph, _ = key.split("/")
+        for name, row in rows.items():
+            if not name.startswith(OURS):
+                ratio = row["ms"] / rows[row["beside"]]["ms"]
+                by.setdefault((problem, graph, name), []).append(ratio)
+    for (problem, graph, name), each in by.items():
+        yield problem, graph, name, each
+
+
+def page(record: Mapping[str, Any], problem: str) -> str:
+    """Give the table of a problem: median milliseconds of the seeds, and the least ratio."""
+    keys = [key for key in record["found"] if key.startswith(f"{problem}/")]
+    names = list(dict.fromkeys(name for key in keys for name in record["found"][key]))
+    least = {
+        (graph, name): min(each)
+        for kind, graph, name, each in ratios(record["found"])
+        if kind == problem
+    }
+    lines = [f"| graph | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
+    for graph in dict.fromkeys(key.split("/")[1] for key in keys):
+        cells = []
+        for name in names:
+            rows = [record["found"][key].get(name) for key in keys if key.split("/")[1] == graph]
+            times = [row["ms"] for row in rows if row]
+            shown = f"{statistics.median(times):,.1f}" if times else ""
+            good = [row["modularity"] for row in rows if row and "modularity" in row]
+            shown += f", {statistics.median(good):.4f}" if good else ""
+            if (graph, name) in least:
+                shown += f" ({least[graph, name]:.2f})"
+            cells.append(shown)
+        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def begun(output: Path | None, device: Device, scale: int) -> dict[str, Any]:
+    """Give the record to write to: the one that is there, or a new one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the one that is there is of another commit or scale.
+    """
+    record: dict[str, Any] = machine.head_of("processors", device) | {
+        "scale": scale,
+        "turns": TURNS,
+        "iterations": ITERATIONS,
+        "versions": {name: version_of(name) for name in ("networkit", "igraph", "scipy")},
+        "codes": {},
+        "seconds": 0.0,
+        "found": {},
+    }
+    if output is None or not output.exists():
+        return record
+    before: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    for name in ("commit", "dirty", "scale", "device"):
+        if before[name] != record[name]:
+            raise InvalidArgumentError(
+                f"{output} is of {name} {before[name]}, not {record[name]}; give another --output."
+            )
+    return before
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device")
+    parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--problems", default=",".join(FIELDS), help="default all")
+    parser.add_argument("--graphs", help="names; default all")
+    parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
+    parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing later than this")
+    parser.add_argument("--codes", type=Path, help="native codes of algorithms=['pagerank']")
+    parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
+    parser.add_argument("--output", type=Path)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study; 1 if an answer is wrong."""
+    args = parsed(argv)
+    if args.page is not None:
+        record = json.loads(args.page.read_text(encoding="utf-8"))
+        for problem in dict.fromkeys(key.split("/")[0] for key in record["found"]):
+            print(f"{problem}\n\n{page(record, problem)}\n")
+        return 0
+    device = clgraph.device(args.device)
+    module("networkit").setNumberOfThreads(device.traits.compute_units)
+    codes = load_codes(args.codes) if args.codes else {}
+    began = time.perf_counter()
+    record = begun(args.output, device, args.scale)
+    before_s = record["seconds"]
+    record["codes"] |= {name: code.version for name, code in codes.items()}
+    wanted = makers(args.scale)
+    wrong = []
+    for seed in map(int, args.seeds.split(",")):
+        for name in args.graphs.split(",") if args.graphs else wanted:
+            graph = wanted[name](seed)
+            plain = clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=False)
+            for problem in args.problems.split(","):
+                key = f"{problem}/{name}/{seed}"
+                if time.perf_counter() - began > args.seconds:
+                    print("no time for", key)
+                    continue
+                given = graph if problem == "forest" else plain
+                rows = raced(FIELDS[problem](given, device, codes))
+                record["found"][key] = rows
+                wrong += [f"{key} {who}" for who, row in rows.items() if row.get("wrong")]
+                record["seconds"] = before_s + time.perf_counter() - began
+                if args.output is not None:
+                    args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    shown = [
+        [problem, graph, name, ", ".join(f"{ratio:.2f}" for ratio in each)]
+        for problem, graph, name, each in ratios(record["found"])
+    ]
+    print(table(["problem", "graph", "beside", "its time over ours, by seed"], shown))
+    if wrong:
+        print("WRONG:", ", ".join(wrong))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

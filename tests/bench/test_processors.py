@@ -1,0 +1,89 @@
+"""The study of ranks, communities and cores on a processor: its ratios, and what it continues."""
+
+import json
+
+import pytest
+
+import clgraph as cg
+from bench.studies import processors
+from clgraph.errors import InvalidArgumentError
+
+
+def row(ms, beside="clgraph", **more):
+    return {"ms": ms, "beside": beside, **more}
+
+
+FOUND = {
+    "leiden/kron16/1": {
+        "clgraph": row(10.0, modularity=0.5),
+        "networkit": row(20.0, modularity=0.25),
+    },
+    "leiden/kron16/2": {
+        "clgraph": row(10.0, modularity=0.5),
+        "networkit": row(15.0, modularity=0.25),
+    },
+    "pagerank/road/1": {
+        "clgraph, single": row(2.0),
+        "clgraph, double": row(4.0),
+        "gap": row(3.0, "clgraph, single"),
+        "scipy": row(6.0, "clgraph, double"),
+    },
+}
+
+
+def test_everybody_is_compared_with_ours_of_the_same_precision_and_seed():
+    assert list(processors.ratios(FOUND)) == [
+        ("leiden", "kron16", "networkit", [2.0, 1.5]),
+        ("pagerank", "road", "gap", [1.5]),
+        ("pagerank", "road", "scipy", [1.5]),
+    ]
+
+
+def test_a_table_has_medians_and_the_least_ratio():
+    assert processors.page({"found": FOUND}, "leiden").splitlines() == [
+        "| graph | clgraph | networkit |",
+        "|---|--:|--:|",
+        "| kron16 | 10.0, 0.5000 | 17.5, 0.2500 (1.50) |",
+    ]
+
+
+def test_who_takes_long_runs_once_more_at_most(monkeypatch):
+    monkeypatch.setattr(processors, "LONG_S", 0.001)
+    runs = {"clgraph": 0, "slow": 0}
+
+    def contestant(name, ms):
+        def run():
+            runs[name] += 1
+            return ms, ms
+
+        return processors.Contestant(run, lambda answer: {"said": answer})
+
+    found = processors.raced(
+        {"clgraph": contestant("clgraph", 0.5), "slow": contestant("slow", 9.0)}
+    )
+    assert runs == {"clgraph": processors.TURNS + 1, "slow": 2}
+    assert found["slow"]["said"] == found["slow"]["most"] == 9.0
+    assert found["clgraph"]["turns"] == processors.TURNS
+
+
+@pytest.mark.runtimes("pocl")
+def test_a_record_is_continued_only_where_it_is_of_the_same_commit(tmp_path, device):
+    output = tmp_path / "record.json"
+    begun = processors.begun(output, device, 10)
+    begun["found"]["cores/road/1"] = {"clgraph": row(1.0)}
+    output.write_text(json.dumps(begun), encoding="utf-8")
+    assert processors.begun(output, device, 10)["found"] == begun["found"]
+    with pytest.raises(InvalidArgumentError, match="is of scale 10, not 11"):
+        processors.begun(output, device, 11)
+
+
+@pytest.mark.runtimes("pocl")
+def test_answers_of_all_are_right_where_everybody_is_installed(device):
+    for name in ("igraph", "networkit", "scipy"):
+        pytest.importorskip(name)
+    graph = cg.generate.kron(7, seed=3)
+    for problem in ("pagerank", "cores", "leiden"):
+        field = processors.FIELDS[problem](graph, device, {})
+        for name, each in field.items():
+            _, answer = each.run()
+            assert not each.told(answer).get("wrong"), (problem, name)

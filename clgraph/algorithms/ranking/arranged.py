@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.resident import offsets_dtype
+from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class Arranged:
     @classmethod
     def by_length(cls, graph: Graph) -> Arranged:
         """Arrange the rows of a graph with vertices by length within windows."""
-        n, degrees = graph.n, np.diff(graph.indptr)
+        n, degrees = graph.n, graph.degrees
         windows = -(-n // WINDOW)
         # Sixteen bits are sorted by radix; what is beyond the last row goes to the end and away.
         lengths = np.full(windows * WINDOW, np.iinfo(np.uint16).max, np.uint16)
@@ -62,13 +63,14 @@ class Arranged:
         order: NDArray[np.uint32] = every[every < n].astype(np.uint32)
         new = np.empty(n, np.uint32)
         new[order] = np.arange(n, dtype=np.uint32)
-        indptr = np.zeros(n + 1, offsets_dtype(graph.m))
-        np.cumsum(degrees[order], out=indptr[1:])
-        entries = np.arange(graph.m)
-        entries += np.repeat(graph.indptr[order] - indptr[:-1].astype(np.int64), degrees[order])
-        return cls(
-            order,
-            indptr,
-            np.take(new, graph.indices[entries]),
-            None if graph.weights is None else graph.weights[entries],
-        )
+        rows = module("scipy.sparse").csr_array(
+            (_values(graph), graph.indices, graph.indptr), shape=(n, n)
+        )[order]
+        weights = None if graph.weights is None else rows.data
+        indptr = rows.indptr.astype(offsets_dtype(graph.m), copy=False)
+        return cls(order, indptr, np.take(new, rows.indices), weights)
+
+
+def _values(graph: Graph) -> NDArray[Any]:
+    """Give SciPy something of every edge to carry along."""
+    return np.empty(graph.m, bool) if graph.weights is None else graph.weights

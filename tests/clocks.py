@@ -1,6 +1,7 @@
 """Clocks for how soon something happens, which other work on the machine does not disturb."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -32,3 +33,13 @@ def _threads() -> dict[str, float]:
         fields = text.rpartition(")")[2].split()
         used[path.parent.name] = (int(fields[11]) + int(fields[12])) / 100
     return used or {"all threads": time.process_time()}
+
+
+def happens(condition: Callable[[], bool], within_s: float = 60) -> bool:
+    """Wait until something is so, or so long that it will not be; give whether it is."""
+    until = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(1e-3)
+    return True

@@ -33,8 +33,11 @@ class _Code:
             (one.start, one.end, one.target) for one in dis.Bytecode(code).exception_entries
         ]
         self._between = {}
-        # Where no signal is answered: what does nothing, and what leaves a with statement.
-        idle = {one.offset for one in self._instructions.values() if one.opname == "NOP"}
+        # Where no signal is answered: what does nothing, and what leaves a with statement or an
+        # except clause, whose exception the interpreter would keep for good.
+        idle = {
+            one.offset for one in self._instructions.values() if one.opname in {"NOP", "POP_EXCEPT"}
+        }
         self.deaf = frozenset(idle.union(self._ends_of_with()))
 
     def __repr__(self):

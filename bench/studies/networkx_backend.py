@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CALLS", "conversions", "measure", "sweep"]
 
 SCHEMA = "clgraph-networkx/1"
+REPEATS = 3  # of what takes little time
 SAMPLE = 40  # sources that networkx or igraph search from where all would take minutes
 BUILDING_COUNTS = 10.0  # seconds of a second call; of less, a first is made again, kernels built
 PARTS = ("functions", "sweep", "conversion")
@@ -183,7 +184,7 @@ def _built(peer: Any, per_vertex: int) -> Iterator[dict[str, Any]]:
     ends = np.array(peer.get_edgelist())
     weights = np.array(peer.es["weight"])
     times = []
-    for _ in range(3):
+    for _ in range(REPEATS):
         graph_of: Callable[..., Any] = type(peer)
         made = partial(graph_of, peer.vcount(), ends.tolist(), edge_attrs={"weight": weights})
         peer_s, _ = timed(made)
@@ -211,7 +212,7 @@ def _searched(peer: Any, device: str, most: float, per_vertex: int) -> Iterator[
             times = []
             if kind == "bfs":
                 run()  # more searches in a pass have wider rows, and kernels for these are built
-            for _ in range(3 if len(sources) < 200 else 1):
+            for _ in range(REPEATS if len(sources) < 200 else 1):
                 peer_s, theirs = timed(peers)
                 own_s, found = timed(run)
                 times.append((peer_s * len(sources) / len(sample), own_s))
@@ -243,7 +244,7 @@ def _components(peer: Any, device: str, per_vertex: int) -> Iterator[dict[str, A
     ours = cg.from_igraph(one_way)
     ours.scc(device=device)
     times = []
-    for _ in range(3):
+    for _ in range(REPEATS):
         peer_s, theirs = timed(lambda: one_way.connected_components(mode="strong"))
         own_s, found = timed(lambda: ours.scc(device=device))
         times.append((peer_s, own_s))
@@ -273,7 +274,7 @@ def conversions(edges: int) -> Iterator[dict[str, Any]]:
     )
     for kind, graph, attributes in asked_for:
         taken = []
-        for _ in range(3):
+        for _ in range(REPEATS):
             begin = time.process_time()
             made = NetworkxGraph.of_networkx(graph, attributes)
             _ = made.weighted("weight") if attributes else made.plain

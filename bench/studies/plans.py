@@ -27,6 +27,7 @@ from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.triangles.config import Merge
 from clgraph.algorithms.truss.config import CoresConfig, TrussConfig
+from clgraph.algorithms.truss.peeling import Incidence, Peeling
 from clgraph.cluster.ranks.comm import Together
 from clgraph.device import Memory
 from clgraph.engine.resident import resident
@@ -193,6 +194,14 @@ def _recorded(graph: Graph, ends: tuple[Any, Any], device: Device) -> object:
     return changing.update_values(*ends, properties=values)
 
 
+def _peel(graph: Graph, incidence: str, device: Device) -> object:
+    """Build what peels edges: a run would end before, at supports that no kernel counted."""
+    edges, memory = graph.m // 2, Memory(device)
+    kind, _, ordered = incidence.partition("-")
+    whole = Incidence(kind, (), 6 * edges)
+    return Peeling(TrussConfig(), device, memory, edges, whole, 2, ordered=bool(ordered))
+
+
 def _changing(graph: Graph, what: str, device: Device) -> object:
     ends = np.arange(64) % graph.n, np.arange(1, 65) % graph.n
     if what == "edges":
@@ -348,6 +357,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "truss", TrussConfig.presets(), _by_preset(cg.truss_numbers, clean=True), ("kron", "grid")
     ),
+    Algorithm("truss-peel", ("rows", "lists", "rows-ordered"), _peel, ("kron",)),
     Algorithm("cores", CoresConfig.presets(), _by_preset(cg.core_numbers, clean=True), ("kron",)),
     Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), _ranking),
     Algorithm(

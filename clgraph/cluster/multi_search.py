@@ -15,6 +15,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
 from clgraph.progress import report_progress
+from clgraph.threads import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DividedSearches", "DividedSearchesResult"]
 
+THREAD = "clgraph-searches"
 LOOK_S = 0.05  # between two looks at how far the devices are
-BEGINS_S = 1e-3  # between two looks at whether a thread says that it began
-MOST_LOOKS = 200  # one that never says so has not begun to search, and will not: it was stopped
 
 
 class DividedSearches(StaysHere):
@@ -146,23 +146,21 @@ class DividedSearches(StaysHere):
         return DividedSearchesResult(results, chosen, self._totals, total_ms)
 
 
-class _Share(threading.Thread):
+class _Share:
     """The searches of one device, in a thread of their own."""
 
     def __init__(
         self, plan: MultiSearch, sources: NDArray[np.int64], arguments: Mapping[str, Any] | None
     ) -> None:
-        super().__init__(name="clgraph-searches", daemon=True)
         self._plan, self._sources, self._arguments = plan, sources, arguments
         self._stopped = False
         self.done = 0
         self.result: MultiSearchResult | None = None
         self.error: BaseException | None = None
+        self.worker = Worker(THREAD, self._search)
 
-    def run(self) -> None:
+    def _search(self) -> None:
         """Search; what goes wrong is kept for whoever waits."""
-        if self._stopped:  # Ctrl-C came while it was being started
-            return
         try:
             self.result = self._plan.run(
                 self._sources, arguments=self._arguments, progress=self._go_on
@@ -179,29 +177,17 @@ class _Share(threading.Thread):
         """Have it end after the launch that is running, a quarter of a second or so."""
         self._stopped = True
 
-    def end(self) -> None:
-        """Wait for its end, if it began; Ctrl-C may come between its beginning and saying so."""
-        for _ in range(MOST_LOOKS):
-            if self.ident is None:
-                return
-            try:
-                self.join()
-            except RuntimeError:
-                time.sleep(BEGINS_S)
-            else:
-                return
-
 
 def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | None) -> None:
     """Run all shares to their end; the first error of any ends them all."""
     try:
         for share in shares:
-            share.start()
+            share.worker.start()
         reported = -1
         while reported < total:
-            running = any(share.is_alive() for share in shares)
+            running = any(not share.worker.has_ended for share in shares)
             for share in shares:
-                share.join(LOOK_S / len(shares))
+                share.worker.wait(LOOK_S / len(shares))
             for error in _taken_errors(shares):
                 raise error
             done = sum(share.done for share in shares) if running else total
@@ -212,7 +198,7 @@ def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | No
         for share in shares:
             share.stop()
         for share in shares:
-            share.end()
+            share.worker.end()
         errors = _taken_errors(shares)
     for error in errors:
         raise error

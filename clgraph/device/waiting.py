@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 import weakref
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, cast
 
 from clgraph.device.lazy import cl
 from clgraph.device.native import wait_for_event
 from clgraph.errors import ClgraphError, KernelTimeoutError
+from clgraph.threads import LONGEST_DEAFNESS_S, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +25,6 @@ SPIN_S = 50e-6
 BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
-LONGEST_DEAFNESS_S = 0.1
 THREAD = "clgraph-wait"
 # One for each part of this process that has threads of Python at work beside the one that waits.
 _sharing: set[object] = set()
@@ -135,9 +136,7 @@ class _Helper:
         self._ended.acquire()
         # What the queue is given when this is gone is no event.
         self._end = weakref.ref(self, self._events.put)
-        threading.Thread(
-            target=_serve, args=(self._events, self._ended, self._end), name=THREAD, daemon=True
-        ).start()
+        Worker(THREAD, partial(_serve, self._events, self._ended, self._end)).start()
 
     def block(self, event: cl.Event, limit_s: float | None) -> bool:
         self._events.put(event)

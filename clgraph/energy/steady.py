@@ -204,6 +204,7 @@ def _loaded_window(
         # The window opens and closes at updates of the meter; launches in flight bridge the wait
         # at its start, and turns of the load stand for waiting at its end.
         patience = PATIENCE_UPDATES * meter.update_s
+        window.sample()
         opened, edges = timebase.now(), max(window.trace.edges, 1)
         # The first look may take a while, and before it nobody knows whether the meter counts.
         while (

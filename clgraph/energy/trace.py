@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
+import weakref
 from array import array
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from clgraph.energy.readings import MeterError
+from clgraph.threads import Latch, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from clgraph.energy.readings import Meter, Reading
 
 __all__ = ["RealTime", "Sampler", "Timebase", "Trace", "integrate_power", "interpolate_counter"]
+
+THREAD = "clgraph-power-meter"
 
 
 class Timebase(Protocol):
@@ -50,19 +53,24 @@ class RealTime:
 
     def every(self, period_s: float, action: Callable[[], bool]) -> Callable[[], None]:
         """Repeat an action on a daemon thread."""
-        stopping = threading.Event()
+        stopping = Latch()
 
         def loop() -> None:
             while action() and not stopping.wait(period_s):
                 pass
 
-        thread = threading.Thread(target=loop, name="clgraph-power-meter", daemon=True)
-        thread.start()
+        worker = Worker(THREAD, loop)
 
         def stop() -> None:
-            stopping.set()
-            thread.join()
+            if not stopping.is_set:
+                stopping.set()
+            worker.end()
 
+        try:
+            worker.start()
+        except BaseException:
+            stop()
+            raise
         return stop
 
 
@@ -208,7 +216,17 @@ class Sampler:
         self.lost: str | None = None
         self._meter = meter
         self._timebase = timebase
-        self._stop = timebase.every(meter.poll_s, self._look)
+        self._stop: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Begin to look, until `stop` is called or this is gone, wherever Ctrl-C comes."""
+        look = weakref.WeakMethod(self._look)
+
+        def look_again() -> bool:
+            found = look()
+            return found is not None and found()
+
+        self._stop = self._timebase.every(self._meter.poll_s, look_again)
 
     def _look(self) -> bool:
         before = self._timebase.now()
@@ -235,8 +253,10 @@ class Sampler:
         Returns
         -------
         bool
-            Whether it changed.
+            Whether it changed; False at once where nobody looks.
         """
+        if self._stop is None:
+            return False
         trace, looks = self.trace, self.trace.looks
         deadline = self._timebase.now() + patience_s
         # The very first reading of a counter is not a change of it.
@@ -250,4 +270,5 @@ class Sampler:
 
     def stop(self) -> None:
         """End the looking."""
-        self._stop()
+        if self._stop is not None:
+            self._stop()

@@ -58,6 +58,8 @@ class Measurement:
 class Window:
     """A meter that is sampled from `open` to `close`, both aligned to updates of the meter.
 
+    Nobody samples any more once this is gone.
+
     Parameters
     ----------
     meter : Meter
@@ -79,8 +81,13 @@ class Window:
         """Why the meter stopped answering, if it did."""
         return self._sampler.lost
 
+    def sample(self) -> None:
+        """Begin to sample, as `open` does."""
+        self._sampler.start()
+
     def open(self) -> None:
-        """Wait for an update of the meter and start the window."""
+        """Begin to sample, wait for an update of the meter and start the window."""
+        self.sample()
         self._sampler.wait_for_edge(self._patience)
         self.start = self.timebase.now()
 

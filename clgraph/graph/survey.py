@@ -3,14 +3,15 @@
 import contextlib
 import os
 import secrets
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from clgraph.graph.csr import Array
+from clgraph.threads import Worker
 
 __all__ = ["Survey", "survey"]
 
@@ -22,6 +23,7 @@ FEW_THREADS = 4
 # One more thread for so many edges: starting it takes as long as looking at some 10,000.
 EDGES_PER_THREAD = 1 << 20
 MOST_THREADS = 16
+THREAD = "clgraph-survey"
 
 Words = npt.NDArray[np.uint64]
 
@@ -211,18 +213,19 @@ def _together(works: list[Callable[[int], None]], blocks: list[int]) -> None:
         except BaseException as error:  # Ctrl-C as well: the others stop after their block
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(look_at,)) for look_at in works[1:]]
+    workers = [Worker(THREAD, partial(work, look_at)) for look_at in works[1:]]
     try:
-        for thread in threads:
-            thread.start()
+        for worker in workers:
+            worker.start()
         work(works[0])
+        for worker in workers:
+            worker.wait()
     except BaseException as error:
         failures.append(error)
         raise
     finally:
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+        for worker in workers:
+            worker.end()
     if failures:
         raise failures[0]
 

@@ -1,5 +1,7 @@
 """What the study of subgraph matching records."""
 
+import contextlib
+import io
 import json
 from pathlib import Path
 
@@ -37,9 +39,19 @@ def window(run, *, min_seconds, **_):
     )
 
 
-@pytest.fixture
-def study(monkeypatch, any_device, tmp_path, capsys):
+@pytest.fixture(scope="module")
+def study(any_device, tmp_path_factory):
     """The whole study on small networks, with a meter of the test's own."""
+    file = tmp_path_factory.mktemp("study") / "matching.json"
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as monkeypatch, contextlib.redirect_stdout(printed):
+        _prepare(monkeypatch)
+        name = "{}:{}".format(*any_device.index)
+        assert matching.main(["--data", str(Path()), "--device", name, "--output", str(file)]) == 0
+    return json.loads(file.read_text()), printed.getvalue()
+
+
+def _prepare(monkeypatch):
     graph = cg.generate.kron(7, 4, seed=3).symmetrized()
     labels = np.random.default_rng(1).integers(0, 4, graph.n)
     networks = {"yeast": (graph, None), "human": (graph, None), "hprd": (graph, labels)}
@@ -52,10 +64,6 @@ def study(monkeypatch, any_device, tmp_path, capsys):
     monkeypatch.setattr(matching, "MATCHES", 20)
     monkeypatch.setattr(matching, "QUALITY", (20, 40, 2))
     monkeypatch.setattr(matching, "QUALITY_CASES", (("hprd", 0, 4),))
-    file = tmp_path / "matching.json"
-    name = "{}:{}".format(*any_device.index)
-    assert matching.main(["--data", str(Path()), "--device", name, "--output", str(file)]) == 0
-    return json.loads(file.read_text()), capsys.readouterr().out
 
 
 def test_every_timed_case_has_joules_and_some_by_phase(study):

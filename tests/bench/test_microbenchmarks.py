@@ -19,7 +19,7 @@ def study():
 def record(study, any_device, tmp_path_factory):
     """What the study writes where there is no meter, in little time."""
     file = tmp_path_factory.mktemp("study") / "record.json"
-    words = ["launch.empty", "--device", ":".join(map(str, any_device.index)), "--seconds", "8"]
+    words = ["launch.empty", "--device", ":".join(map(str, any_device.index)), "--seconds", "3"]
     assert study.main([*words, "--json", str(file)]) == 0
     return json.loads(file.read_text())
 

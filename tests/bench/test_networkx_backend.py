@@ -16,6 +16,7 @@ def test_21_the_sweep_compares_searches_components_and_construction(
     name = "{}:{}".format(*any_device.index)
     kept = tmp_path / "record.json"
     monkeypatch.setattr(networkx_backend, "SAMPLE", 3)
+    monkeypatch.setattr(networkx_backend, "REPEATS", 1)
     options = ["--what", "sweep", "--share", "0.02", "--device", name, "--json", str(kept)]
     monkeypatch.setattr("sys.argv", ["networkx_backend", *options])
     networkx_backend.main()

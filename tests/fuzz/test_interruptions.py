@@ -5,7 +5,6 @@ An algorithm is one line in `ALGORITHMS` of algorithms_list.py.
 
 import gc
 import signal
-import threading
 import time
 
 import numpy as np
@@ -16,6 +15,7 @@ from interruption import holders, interrupt, places, some
 import clgraph as cg
 from clgraph import Graph
 from clgraph.device import waiting
+from clgraph.threads import at_work
 
 # A file that was just being opened is closed by its destructor, which says so; what pytest keeps of
 # such a warning keeps everything that the interrupted frames held.
@@ -162,8 +162,7 @@ def test_interruptions_at_random_moments(name, pocl, effort, record_property):
         record_property("worst_ms", 1e3 * max(delays))
         record_property("median_ms", 1e3 * float(np.median(delays)))
         record_property("below_5_ms", sum(delay < USUAL_ANSWER_S for delay in delays))
-    helpers = [thread for thread in threading.enumerate() if thread.name == waiting.THREAD]
-    assert len(helpers) <= MOST_HELPERS
+    assert at_work().count(waiting.THREAD) <= MOST_HELPERS
 
 
 def test_every_plan_is_interrupted(pocl):

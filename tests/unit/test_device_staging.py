@@ -7,11 +7,14 @@ import time
 import numpy as np
 import pyopencl as cl
 import pytest
+from clocks import happens
+from interruption import interrupt, places
 
 from clgraph.device import Memory, waiting
 from clgraph.device.memory import allocation as memory
 from clgraph.device.memory import staging
 from clgraph.device.memory.staging import Staging
+from clgraph.threads import at_work
 
 COUNT = 100_003
 SLOT = 4096
@@ -66,19 +69,39 @@ def test_an_interrupt_leaves_no_thread_at_work(pocl, source, monkeypatch, where)
     np.testing.assert_array_equal(held.read(), source)
 
 
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_a_write_that_is_interrupted_anywhere(pocl, opcodes):
+    """Also while its threads are started: the next write is whole, and no slot is lost."""
+    source = np.arange(3 * SLOT, dtype=np.uint8)
+    held = Memory(pocl).allocate("held", source.size, np.uint8)
+
+    def write():
+        through[:] = [Staging(pocl, SLOT, threads=2)]
+        through[0].write(held.buffer, source, int)
+
+    through = []
+    write()
+    for place in places(write, opcodes=opcodes):
+        interrupt(write, place, opcodes=opcodes)
+        assert not waiting._sharing
+        through[0].write(held.buffer, source, int)
+        np.testing.assert_array_equal(held.read(), source)
+        assert through[0]._free.qsize() == staging.SLOTS_PER_THREAD * through[0].threads
+    through.clear()
+    gc.collect()
+    assert happens(lambda: staging.THREAD not in at_work())
+
+
 def test_threads_are_kept_and_end_with_what_started_them(pocl, source):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
-    before = set(threading.enumerate())
+    assert staging.THREAD not in at_work()
     through = Staging(pocl, SLOT, threads=3)
     for _ in range(2):
         through.write(held.buffer, source.view(np.uint8), int)
-        ours = set(threading.enumerate()) - before
-        assert [t.name for t in ours] == [staging.THREAD] * 3
+        assert happens(lambda: at_work().count(staging.THREAD) == 3)
     del through
     gc.collect()
-    for thread in ours:
-        thread.join(60)
-        assert not thread.is_alive()
+    assert happens(lambda: staging.THREAD not in at_work())
 
 
 def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):

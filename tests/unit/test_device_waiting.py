@@ -11,12 +11,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from clocks import happens
 from runtimes import clean_environment
 
 from clgraph.device import Memory, wait, waiting
 from clgraph.device.lazy import cl
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
+from clgraph.threads import at_work
 
 SPIN = """
 __kernel void spin(volatile __global uint *out, const uint rounds) {
@@ -159,8 +161,7 @@ def test_threads_may_wait_together(spin):
     for waiter in waiters:
         waiter.join()
     assert all(event.command_execution_status == 0 for event in events)
-    helpers = [thread for thread in threading.enumerate() if thread.name == "clgraph-wait"]
-    assert len(helpers) == len(waiting._idle_helpers) <= 5
+    assert at_work().count(waiting.THREAD) == len(waiting._idle_helpers) <= 5
 
 
 def test_interrupted_helper_leaves(spin, monkeypatch):
@@ -171,9 +172,9 @@ def test_interrupted_helper_leaves(spin, monkeypatch):
         def acquire(self, **_):
             raise Interrupted
 
-    before = set(threading.enumerate())
+    monkeypatch.setattr(waiting, "THREAD", "one that is interrupted")
     helper = waiting._Helper()
-    (thread,) = set(threading.enumerate()) - before
+    assert happens(lambda: waiting.THREAD in at_work())
     helper._ended = Lock()
     monkeypatch.setattr(waiting, "_idle_helpers", [helper])
     del helper
@@ -183,8 +184,7 @@ def test_interrupted_helper_leaves(spin, monkeypatch):
         wait(event)
     assert waiting._idle_helpers == []
     gc.collect()  # the traceback
-    thread.join(timeout=20)
-    assert not thread.is_alive()
+    assert happens(lambda: waiting.THREAD not in at_work())
     assert event.command_execution_status == 0
 
 

@@ -6,13 +6,17 @@ import threading
 
 import numpy as np
 import pytest
+from clocks import happens
 from hypothesis import given
 from hypothesis import strategies as st
+from interruption import interrupt, places
 
 from clgraph.energy import NoMeter, measure, measuring, per_run
 from clgraph.energy.readings import MeterError, Reading
-from clgraph.energy.trace import Trace, integrate_power, interpolate_counter
+from clgraph.energy.trace import THREAD, RealTime, Trace, integrate_power, interpolate_counter
+from clgraph.energy.window import Window
 from clgraph.errors import InvalidArgumentError
+from clgraph.threads import at_work
 
 
 class VirtualTime:
@@ -331,7 +335,35 @@ def test_the_thread_samples_in_real_time_and_ends():
             threading.Event().wait(0.005)
     assert e.joules > 10.0
     assert e.peak_watts >= e.mean_watts * 0.9
-    assert "clgraph-power-meter" not in {thread.name for thread in threading.enumerate()}
+    assert THREAD not in at_work()
+
+
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_ctrl_c_anywhere_leaves_no_thread_that_samples(opcodes):
+    """Also while it is started, or before anybody knows how to stop it."""
+
+    class Quick:
+        source, note, update_s, poll_s = "rapl", "made up", 1e-4, 1e-4
+        looks = 0
+
+        def read(self):
+            self.looks += 1
+            return Reading(self.looks * 1.0, None)
+
+    def sample():
+        window = Window(Quick(), RealTime())
+        try:
+            window.open()
+        finally:
+            window.close()
+
+    sample()
+    sites = {}
+    for place in places(sample, opcodes=opcodes):
+        sites.setdefault(place[0], place)  # it sleeps until there is a reading: turns differ
+    for place in sites.values():
+        interrupt(sample, place, opcodes=opcodes)
+        assert happens(lambda: THREAD not in at_work())
 
 
 def test_interpolate_counter_knows_no_more_than_it_saw():

@@ -7,12 +7,14 @@ import time
 
 import numpy as np
 import pytest
+from interruption import interrupt, places
 
 import clgraph as cg
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph import survey as surveying
 from clgraph.graph.survey import survey
+from clgraph.threads import at_work
 
 WEIGHTS = (None, np.int32, np.int64, np.uint32, np.float32, np.float64)
 
@@ -146,30 +148,32 @@ def test_the_words_are_drawn_anew_for_every_graph(monkeypatch):
 
 @pytest.mark.usefixtures("small_blocks")
 def test_a_failure_in_a_thread_is_the_callers(monkeypatch):
+    main = threading.get_ident()
+
     def fail(_, begin):
-        if threading.current_thread() is not threading.main_thread() or begin > 10_000:
+        if threading.get_ident() != main or begin > 10_000:
             raise ZeroDivisionError(begin)
         time.sleep(0.001)
 
     monkeypatch.setattr(surveying._Part, "look_at", fail)
-    before = set(threading.enumerate())
     graph = cg.generate.kron(10)
     with pytest.raises(ZeroDivisionError):
         cg.Graph(graph.indptr, graph.indices, directed=False)
-    assert set(threading.enumerate()) <= before
+    assert surveying.THREAD not in at_work()
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_ctrl_c_is_answered_and_leaves_no_thread(monkeypatch):
     look_at = surveying._Part.look_at
     turns, looked, pressed, answered = itertools.count(1), [], 0, threading.Event()
+    main = threading.get_ident()
 
     def slowly(self, begin):
         turn = next(turns)
         looked.append(begin)
         if turn == pressed:
             signal.raise_signal(signal.SIGINT)
-        elif 0 < pressed < turn and threading.current_thread() is not threading.main_thread():
+        elif 0 < pressed < turn and threading.get_ident() != main:
             answered.wait(60)  # however long the main thread takes to be given a processor
         time.sleep(0.005)
         look_at(self, begin)
@@ -186,7 +190,6 @@ def test_ctrl_c_is_answered_and_leaves_no_thread(monkeypatch):
     assert whole >= 20
     looked.clear()
     turns, pressed = itertools.count(1), 3
-    before = set(threading.enumerate())
     handler = signal.signal(signal.SIGINT, press)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -194,4 +197,21 @@ def test_ctrl_c_is_answered_and_leaves_no_thread(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, handler)
     assert len(looked) < whole  # the rest of the blocks is left
-    assert set(threading.enumerate()) <= before
+    assert surveying.THREAD not in at_work()
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_ctrl_c_anywhere_in_sharing_blocks_out(opcodes):
+    """Also while threads are started: what is raised is KeyboardInterrupt, and none stays."""
+
+    def share_out():
+        looked.clear()
+        surveying._together([looked.append] * 3, list(range(6)))
+
+    looked = []
+    for place in places(share_out, opcodes=opcodes):
+        interrupt(share_out, place, opcodes=opcodes)
+        assert surveying.THREAD not in at_work()
+    share_out()
+    assert sorted(looked) == list(range(6))

@@ -17,6 +17,7 @@ from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
 from clgraph.device.native import wait_for_event
 from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait
+from clgraph.threads import Latch, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +34,6 @@ LEAST_PIECE_BYTES = 1 << 20  # a thread takes as long to begin one as to fill ha
 # Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
 MOST_THREADS = 8
-LONGEST_DEAFNESS_S = 0.1
 THREAD = "clgraph-staging"
 
 
@@ -92,9 +92,7 @@ class Staging:
         """Have a thread send a piece."""
         with self._starting:
             while self._started < self.threads:
-                threading.Thread(
-                    target=_serve, args=(self._jobs, self._end), name=THREAD, daemon=True
-                ).start()
+                Worker(THREAD, partial(_serve, self._jobs, self._end)).start()
                 self._started += 1
         self._jobs.put(piece)
 
@@ -173,8 +171,7 @@ class Piece:
         self._event: cl.Event | None = None
         self._failure: BaseException | None = None
         # Lighter than a future: the threads of the staging share one interpreter.
-        self._claim, self._done = threading.Lock(), threading.Lock()
-        self._done.acquire()
+        self._claim, self._done = threading.Lock(), Latch()
 
     def carry_out(self) -> None:
         """Send it, unless it was dropped."""
@@ -190,25 +187,19 @@ class Piece:
             self._failure = failure  # raised again where somebody waits for it
         finally:
             self._send = None
-            self._done.release()
+            self._done.set()
 
     def drop(self) -> cl.Event | None:
         """Have it not sent, or else wait until it is; give the event of its copy, if any."""
         if self._claim.acquire(blocking=False):
             self._send = None
         else:
-            self._wait()
+            self._done.wait()
         return self._event
-
-    def _wait(self) -> None:
-        # Not every system interrupts a lock that is waited for without a limit.
-        while not self._done.acquire(timeout=LONGEST_DEAFNESS_S):
-            pass
-        self._done.release()
 
     def result(self) -> cl.Event:
         """Wait until it is sent; give the event of its copy, or raise what failed."""
-        self._wait()
+        self._done.wait()
         if self._failure is not None:
             raise self._failure
         assert self._event is not None  # noqa: S101 (who waits for a piece has not dropped it)

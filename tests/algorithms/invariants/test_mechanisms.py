@@ -353,9 +353,9 @@ def test_rows_of_which_nothing_is_left_are_not_copied(device):
 @pytest.mark.parametrize("kind", ["staged", "direct"])
 def test_interrupts_are_answered_and_the_plan_works_on(kind, any_device):
     """Ctrl-C, for which an alarm stands, at several moments of a run of many looks."""
-    trace = generate_trace(10, 4, 200_000, mode="interval")
+    trace = generate_trace(10, 4, 100_000, mode="interval")
     if kind == "staged":
-        trace = Trace.of(trace.numeric.values[:, :200_000].astype(np.float64))
+        trace = Trace.of(trace.numeric.values[:, :100_000].astype(np.float64))
     plan = InvariantMiner(["a <= b", "a <= b + c"], inference=False, device=any_device)
     expected = plan.run(trace).text()
     began = time.perf_counter()

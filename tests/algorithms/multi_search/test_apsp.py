@@ -129,7 +129,7 @@ def test_known_diameters(name, any_device):
 @pytest.mark.parametrize("name", ["road", "geometric"])
 def test_a_diameter_by_few_searches(name, any_device):
     road = name == "road"
-    graph = cg.generate.road(50, seed=3) if road else cg.generate.geometric(3000, seed=1)
+    graph = cg.generate.road(50, seed=3) if road else cg.generate.geometric(1200, seed=1)
     labels = connected_components(graph.to_scipy())[1]
     bounds = MutualBounds(graph, any_device, labels)
     expected = max(cg.eccentricity(graph, disconnected="ignore", device=any_device))

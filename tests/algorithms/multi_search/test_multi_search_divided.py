@@ -6,11 +6,13 @@ import threading
 
 import numpy as np
 import pytest
-from clocks import Work
+from clocks import Work, happens
+from interruption import interrupt, places
 from searches import MIXED, MIXED_ONE_WAY, MIXED_SOURCES, expected_distances
 
 import clgraph as cg
 from clgraph.cluster import multi_search
+from clgraph.threads import at_work
 
 HOPS = {
     "state": {
@@ -85,6 +87,30 @@ def test_an_interrupt_ends_all(pocl):
     np.testing.assert_array_equal(plan.run([5, 6])["hops"][1], expected_distances(graph, 6))
 
 
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_ctrl_c_anywhere_while_shares_are_started_and_waited_for(opcodes):
+    """What is raised is KeyboardInterrupt, and no share is left at work."""
+
+    class Plan:
+        def run(self, sources, *, arguments, progress):
+            assert arguments is None
+            for done in range(len(sources)):
+                progress(done + 1, len(sources), "searches")
+            return done
+
+    def run():
+        shares = [multi_search._Share(Plan(), np.arange(2), None) for _ in range(2)]
+        multi_search._finish(shares, 4, None)
+        results[:] = [share.result for share in shares]
+
+    results = []
+    for place in places(run, opcodes=opcodes):
+        interrupt(run, place, opcodes=opcodes)
+        assert happens(lambda: multi_search.THREAD not in at_work())
+    run()
+    assert results == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
@@ -97,24 +123,3 @@ def test_what_is_refused(changes, complaint, any_device):
     given = {"devices": [any_device], "totals": TOTALS, **HOPS, **changes}
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         cg.DividedSearches(MIXED, **given)
-
-
-def test_threads_that_do_not_say_yet_that_they_began_are_waited_for(monkeypatch):
-    """Found by Ctrl-C at every opcode: between its beginning and saying so a thread has no join."""
-    asked = []
-
-    def join(thread):
-        asked.append(thread)
-        if len(asked) < 3:
-            raise RuntimeError("cannot join thread before it is started")
-
-    share = multi_search._Share(None, None, None)
-    share.end()  # never begun: nothing to wait for
-    assert not asked
-    share.stop()
-    share.run()  # stopped before: no plan is asked for anything
-    assert share.error is None
-    monkeypatch.setattr(multi_search._Share, "ident", 1)
-    monkeypatch.setattr(multi_search._Share, "join", join)
-    share.end()
-    assert len(asked) == 3

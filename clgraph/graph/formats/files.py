@@ -10,11 +10,13 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from clgraph.errors import GraphFormatError
+from clgraph.graph.formats.ahead import Ahead
 from clgraph.graph.modules import module
 
 __all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
@@ -24,6 +26,7 @@ Progress = Callable[[int, int, str], Any]
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 24
+_AHEAD = 4  # blocks that a thread decompresses before they are asked for
 _CEILING = 1 << 36
 STDIN = "-"
 _FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
@@ -63,12 +66,15 @@ class Block:
         The lines; the last one ends with a newline even if the file does not.
     line : int
         Number of the first line, from 1.
+    lines : int
+        How many there are.
     source : Source
         Where they come from.
     """
 
     data: bytes
     line: int
+    lines: int
     source: "Source"
 
     def fail(self, offset: int, problem: str) -> NoReturn:
@@ -115,6 +121,7 @@ class Source:
         self._errors = _DAMAGED
         self.compression = compressed_by(self._raw.peek(8)[:8])
         self._stream: Any = self._decompressed()
+        self._ahead: Ahead[bytes] | None = None
         self._taken = 0
         self._returned = b""
         ceiling = self.limits.max_bytes
@@ -174,9 +181,13 @@ class Source:
         trace: TracebackType | None,
     ) -> None:
         """Close the file."""
-        if self._stream is not self._raw:
-            self._stream.close()
-        self._raw.close()
+        try:
+            if self._ahead is not None:
+                self._ahead.close()  # its thread reads from the stream
+        finally:
+            if self._stream is not self._raw:
+                self._stream.close()
+            self._raw.close()
 
     @property
     def possible_bytes(self) -> int:
@@ -216,8 +227,11 @@ class Source:
 
     def read(self, count: int) -> bytes:
         """Up to ``count`` decompressed bytes; fewer only at the end of the file."""
+        return self._received(partial(self._stream.read, count))
+
+    def _received(self, take: Callable[[], bytes]) -> bytes:
         try:
-            piece: bytes = self._stream.read(count)
+            piece = take()
         except self._errors as error:
             self._damaged(error)
         self._count(piece)
@@ -277,11 +291,18 @@ class Source:
         return comments
 
     def blocks(self, longest_line: int | None = _LINE_BYTES) -> Iterator[Block]:
-        """Rest of the file in blocks of whole lines, about a mebibyte each."""
+        """Rest of the file in blocks of whole lines, about a mebibyte each.
+
+        What is compressed is decompressed ahead, in a thread.
+        """
+        take: Callable[[], bytes] = partial(self._stream.read, _BLOCK_BYTES)
+        if self.compression:
+            self._ahead = Ahead(take, _AHEAD)
+            take = self._ahead.take
         pieces = [self._returned]
         self._returned = b""
         while True:
-            piece = self.read(_BLOCK_BYTES)
+            piece = self._received(take)
             self._report()
             cut = piece.rfind(b"\n") + 1
             if piece and not cut:
@@ -292,9 +313,10 @@ class Source:
             data = b"".join([*pieces, piece[:cut]])
             pieces = [piece[cut:]]
             if data:
-                block = Block(data if data.endswith(b"\n") else data + b"\n", self.line, self)
-                yield block
-                self.line += block.data.count(b"\n")
+                data = data if data.endswith(b"\n") else data + b"\n"
+                lines = data.count(b"\n")
+                yield Block(data, self.line, lines, self)
+                self.line += lines
             if not piece:
                 return
 

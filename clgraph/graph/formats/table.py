@@ -1,11 +1,18 @@
 """Edge lists as tables: lines of two vertex ids and, perhaps, a weight."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 
 import numpy as np
 
 from clgraph.graph.csr import Array, index_dtype
+from clgraph.graph.formats import seam
+from clgraph.graph.formats.ahead import in_order
 from clgraph.graph.formats.files import Block, Source
+from clgraph.graph.formats.seam import Columns, PlainBlocks
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
@@ -111,7 +118,8 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
-    parts = [reader.read(block) for block in source.blocks()]
+    with closing(_parts(source, reader)) as read:
+        parts = list(read)
     found = sum(len(part[0]) for part in parts)
     if rows is not None and found < rows:
         source.fail(f"the file ends after {found} of the {rows} {what} that its header declares")
@@ -121,6 +129,28 @@ def read_table(
     return EdgeTable(
         np.concatenate(src), np.concatenate(dst), np.concatenate(costs) if costs else None
     )
+
+
+def _parts(source: Source, reader: "_TableReader") -> Iterator[Columns]:
+    """Edges of block after block: by machine code where nothing is odd, else by NumPy."""
+    blocks = source.blocks()
+    code = seam.machine_code(source)
+    if code is None:
+        yield from map(reader.read, blocks)
+        return
+    plain = reader.plain(code, source)
+    for block in blocks:
+        columns = reader.columns or plain.columns_of(block)
+        quick = reader.quick(plain, columns, block)
+        if quick is not None:
+            reader.columns = columns
+        yield reader.accept(block, quick)
+        if reader.columns:  # which threads have to know
+            break
+    quick_ones = in_order(blocks, partial(reader.quick, plain, reader.columns), plain.threads)
+    with closing(quick_ones):
+        for block, quick in quick_ones:
+            yield reader.accept(block, quick)
 
 
 def blank_comments(data: bytes, marks: bytes) -> bytes:
@@ -151,14 +181,43 @@ class _TableReader:
         self.columns = 0
         self.table = separator_table(layout.separators, layout.marker)
 
-    def read(self, block: Block) -> tuple[Array, Array, Array | None]:
+    def plain(self, code: ModuleType, source: Source) -> PlainBlocks:
+        """Give what reads the blocks in which nothing is odd."""
+        layout = self.layout
+        most = source.most_vertices()
+        first, second = (most if ids is None else ids for ids in self.ids)
+        return PlainBlocks(
+            code,
+            separators=layout.separators,
+            comments=layout.comments,
+            marker=layout.marker,
+            leading=layout.leading,
+            base=layout.base,
+            ids=(first, second),
+        )
+
+    def quick(self, plain: PlainBlocks, columns: int, block: Block) -> Columns | None:
+        """Edges of one block by machine code; None if that leaves it to NumPy."""
+        if columns not in self.layout.columns:
+            return None
+        weight_column = self._weight_column(columns)
+        return plain.read(block, columns, weight_column, integers=self.layout.integer_weights)
+
+    def accept(self, block: Block, quick: Columns | None) -> Columns:
+        """Take the edges that machine code found in a block, or find them or what is wrong."""
+        if quick is None or (self.rows is not None and self.found + len(quick[0]) > self.rows):
+            return self.read(block)
+        self.found += len(quick[0])
+        return quick
+
+    def read(self, block: Block) -> Columns:
         """Edges of one block."""
         tokens = Tokens.of(blank_comments(block.data, self.layout.comments), self.table)
         begins = self._check_lines(block, tokens)
         if not len(tokens.starts):
             self._refuse_bare_markers(block, tokens)
             none = np.empty(0, np.int32)
-            weighted = self.columns and self._weight_column() is not None
+            weighted = self._weight_column(self.columns) is not None
             return none, none, np.empty(0, np.int64) if weighted else None
         starts = tokens.starts.reshape(-1, self.columns)
         ends = tokens.ends.reshape(-1, self.columns)
@@ -167,14 +226,14 @@ class _TableReader:
         src = self._ids(block, tokens, starts[:, 0], ends[:, 0], self.ids[0])
         dst = self._ids(block, tokens, starts[:, 1], ends[:, 1], self.ids[1])
         self._check_count(block, starts)
-        column = self._weight_column()
+        column = self._weight_column(self.columns)
         if column is None:
             return src, dst, None
         return src, dst, self._weights(block, tokens, starts[:, column], ends[:, column])
 
-    def _weight_column(self) -> int | None:
+    def _weight_column(self, columns: int) -> int | None:
         column = self.layout.weight_column
-        return column if column is not None and column < self.columns else None
+        return column if column is not None and column < columns else None
 
     def _check_lines(self, block: Block, tokens: Tokens) -> Array:
         """Check the number of tokens on every line; give where the lines that have some begin."""

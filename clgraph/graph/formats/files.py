@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import IO, Any, NoReturn, Self
+
+import numpy as np
 
 from clgraph.errors import GraphFormatError
-from clgraph.graph.formats.ahead import Ahead
+from clgraph.graph.ahead import Ahead
+from clgraph.graph.csr import Array
 from clgraph.graph.modules import module
 
 __all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
@@ -26,6 +29,7 @@ Progress = Callable[[int, int, str], Any]
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 24
+_NEWLINE = 0x0A
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
 _CEILING = 1 << 36
 STDIN = "-"
@@ -245,6 +249,36 @@ class Source:
             count -= len(piece)
         return b"".join(pieces)
 
+    def read_array(self, kind: np.dtype[Any], count: int) -> Array:
+        """Numbers as they lie in the file, ``count`` of them or as many as there are.
+
+        Of a plain file they come straight into the array; what is compressed may not hold what it
+        says, so memory is taken as the bytes come.
+        """
+        if self.compression:
+            data = self.read_fully(kind.itemsize * count)
+            return np.frombuffer(data, kind, len(data) // kind.itemsize)
+        left = self.size_bytes - self._raw.tell()
+        found = np.empty(min(count, left // kind.itemsize), kind)
+        room, done = memoryview(found.view(np.uint8)), 0
+        while done < len(room) and (got := self._raw.readinto(room[done : done + _PIECE_BYTES])):
+            done += got
+        self._taken += done
+        return found[: done // kind.itemsize]
+
+    def rest_bytes(self, most: int) -> int:
+        """How many bytes there still are, or some number above ``most``."""
+        if not self.compression:
+            return self.size_bytes - self._raw.tell()
+        found = 0
+        while found <= most and (piece := self.read(_BLOCK_BYTES)):
+            found += len(piece)
+        return found
+
+    def seekable(self) -> IO[bytes]:
+        """Give the file's bytes, decompressed, to be read in any order."""
+        return io.BytesIO(self.read_fully(self._ceiling + 1)) if self.compression else self._raw
+
     def peek(self, count: int) -> bytes:
         """First bytes of the file, up to the first ``count``; they are read again later."""
         start = self.read(count)
@@ -299,7 +333,7 @@ class Source:
         if self.compression:
             self._ahead = Ahead(take, _AHEAD)
             take = self._ahead.take
-        pieces = [self._returned]
+        pieces: list[bytes | memoryview] = [self._returned]
         self._returned = b""
         while True:
             piece = self._received(take)
@@ -310,11 +344,11 @@ class Source:
                 if longest_line is not None and sum(map(len, pieces)) > longest_line:
                     self.fail(f"the line is longer than {longest_line} bytes", self.line)
                 continue
-            data = b"".join([*pieces, piece[:cut]])
+            data = b"".join([*pieces, memoryview(piece)[:cut]])
             pieces = [piece[cut:]]
             if data:
                 data = data if data.endswith(b"\n") else data + b"\n"
-                lines = data.count(b"\n")
+                lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
                 yield Block(data, self.line, lines, self)
                 self.line += lines
             if not piece:

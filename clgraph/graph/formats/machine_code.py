@@ -24,18 +24,20 @@ TOKEN, SPACE, NEWLINE, MARKER, COMMENT = 0, 1, 2, 3, 4
 _KIND = 3
 # What edges() gives instead of a number of rows.
 ODD, DECIMAL = -1, -2
+# What a line is, if not one of these; FRACTION has a weight that is not spelled as an integer.
+BLANK, WHOLE, FRACTION = 0, 1, 2
 
-_MOST_ID_DIGITS = 18  # of which all fit int64
+_MOST_DIGITS = 18  # of which all fit int64
 _MOST_EXPONENT_DIGITS = 4
 _LEAST_POWER, _MOST_POWER = -290, 270  # of ten: times 19 digits, all are normal float64
-_MINUS, _PLUS, _POINT, _EXPONENT = ord("-"), ord("+"), ord("."), ord("e")
+_MINUS, _PLUS, _POINT, _EXPONENT, _LINE_END = ord("-"), ord("+"), ord("."), ord("e"), ord("\n")
 _SIGN = np.uint64(1 << 63)
 _LOW = np.uint64(0xFFFFFFFF)
 _BITS_LOST = np.uint64(0x7FF)  # of 64, where the 53 of a float64 are taken
 _HALF = np.uint64(0x400)
 _TENTH_OF_MOST = np.uint64(10**18)
 _NO_DIGITS = np.uint64(0)
-_TEN = np.uint64(10)
+_ONE, _TEN = np.uint64(1), np.uint64(10)
 
 
 class Rules(NamedTuple):
@@ -43,12 +45,12 @@ class Rules(NamedTuple):
 
     Attributes
     ----------
-    kinds : uint8 array [256]
-        What each byte is.
     columns : int
         Tokens on a line.
     weight_column : int
         Which of them is a weight, or -1.
+    decimals : bool
+        Whether weights are decimal numbers, not integers.
     base : int
         Least id; it is subtracted.
     sources, targets : int
@@ -57,14 +59,19 @@ class Rules(NamedTuple):
         Markers before the first token of a line, and between two.
     """
 
-    kinds: Array
     columns: int
     weight_column: int
+    decimals: bool
     base: int
     sources: int
     targets: int
     before: int
     between: int
+
+
+def _inlined(function: F) -> F:
+    # A call counts the references of each array that it hands over: ten times slower.
+    return cast("F", numba.njit(inline="always")(function))
 
 
 def _compiled(function: F) -> F:
@@ -146,81 +153,169 @@ def _nearest(digits: Any, power: int) -> Any:
     return (biased << np.uint64(52)) + (mantissa - np.uint64(1 << 52)), True
 
 
-@_compiled
-def _decimal(text: Array, at: int) -> Any:
-    """Bits of a decimal number, the place after it or -1, and whether it is spelled as an integer."""
-    sign, digits = _NO_DIGITS, _NO_DIGITS
-    whole, seen, power = True, 0, 0
-    if text[at] == _MINUS:
-        sign = _SIGN
-        at += 1
-    elif text[at] == _PLUS:
-        whole = False
-        at += 1
-    point = False
+@_inlined
+def _digits(text: Array, at: Any) -> Any:
+    """Read a number of digits only; also the place after it, and how many there are."""
+    number, begin = np.int64(0), at
+    while True:
+        digit = np.int64(text[at]) - 48
+        if digit < 0 or digit > 9:
+            return number, at, np.int64(at - begin)
+        number = number * 10 + digit
+        at += _ONE
+
+
+@_inlined
+def _mantissa(text: Array, at: Any) -> Any:
+    """Read digits with a point or none.
+
+    Gives their number, the power of ten it goes with, the place after them, how many they are, -1
+    if too many, and whether there was no point.
+    """
+    digits, count, power, point = _NO_DIGITS, 0, 0, 0
     while True:
         digit = np.int64(text[at]) - 48
         if 0 <= digit <= 9:
             if digits >= _TENTH_OF_MOST:
-                return sign, -1, whole
+                return digits, power, at, -1, False
             digits = digits * _TEN + np.uint64(digit)
-            seen += 1
+            count += 1
             power -= point
         elif text[at] == _POINT and not point:
-            point, whole = True, False
+            point = 1
         else:
-            break
-        at += 1
-    if seen == 0:
-        return sign, -1, whole
+            return digits, power, at, count, point == 0
+        at += _ONE
+
+
+@_inlined
+def _exponent(text: Array, at: Any) -> Any:
+    """Read the number behind an e; also the place after it, and how many digits it has."""
+    at += _ONE
+    negative = text[at] == _MINUS
+    if negative or text[at] == _PLUS:
+        at += _ONE
+    number, at, count = _digits(text, at)
+    return -number if negative else number, at, count
+
+
+@_inlined
+def _decimal(text: Array, at: Any) -> Any:
+    """Bits of a decimal number, the place after it, and FRACTION, WHOLE or ODD."""
+    sign = _SIGN if text[at] == _MINUS else _NO_DIGITS
+    plus = text[at] == _PLUS
+    if sign or plus:
+        at += _ONE
+    digits, power, at, count, whole = _mantissa(text, at)
+    if count <= 0:
+        return np.int64(0), at, ODD
     if text[at] | 0x20 == _EXPONENT:
         whole = False
-        at += 1
-        negative = text[at] == _MINUS
-        if negative or text[at] == _PLUS:
-            at += 1
-        exponent, seen = 0, 0
-        while 0 <= np.int64(text[at]) - 48 <= 9:
-            exponent = exponent * 10 + np.int64(text[at]) - 48
-            seen += 1
-            if seen > _MOST_EXPONENT_DIGITS:
-                return sign, -1, whole
-            at += 1
-        if seen == 0:
-            return sign, -1, whole
-        power += -exponent if negative else exponent
+        exponent, at, count = _exponent(text, at)
+        if count == 0 or count > _MOST_EXPONENT_DIGITS:
+            return np.int64(0), at, ODD
+        power += exponent
     bits, sure = _nearest(digits, power)
-    return bits | sign, at if sure else -1, whole
+    if not sure:
+        return np.int64(0), at, ODD
+    return np.int64(bits | sign), at, WHOLE if whole and not plus else FRACTION
 
 
-@_compiled
-def _integer(text: Array, at: int) -> Any:
-    """An integer without plus, and the place after it; -1 if it may not fit, -2 if it is none."""
+@_inlined
+def _integer(text: Array, at: Any) -> Any:
+    """Read an integer; also the place after it, and WHOLE, ODD, or DECIMAL if it may be one."""
     negative = text[at] == _MINUS
-    at += negative
-    number, begin = np.int64(0), at
-    while 0 <= np.int64(text[at]) - 48 <= 9:
-        number = number * 10 + (np.int64(text[at]) - 48)
-        at += 1
-    if at - begin > _MOST_ID_DIGITS:
-        return number, ODD
-    return -number if negative else number, at if at > begin else DECIMAL
+    if negative:
+        at += _ONE
+    number, at, count = _digits(text, at)
+    if count > _MOST_DIGITS:
+        return number, at, ODD
+    if count == 0 or text[at] == _POINT or text[at] | 0x20 == _EXPONENT:
+        return number, at, DECIMAL
+    return -number if negative else number, at, WHOLE
+
+
+@_inlined
+def _id(text: Array, at: Any, base: int, most: int) -> Any:
+    """Read an id and count it from 0, or give -1; also the place after it."""
+    number, at, count = _digits(text, at)
+    number -= base
+    if count == 0 or count > _MOST_DIGITS or number < 0 or number >= most:
+        return np.int64(-1), at
+    return number, at
+
+
+@_inlined
+def _gap(kinds: Array, text: Array, at: Any) -> Any:
+    """Where the next token or the line's end is, which of them, and the markers before it."""
+    markers = 0
+    while True:
+        kind = kinds[text[at]] & _KIND
+        if kind == MARKER:
+            markers += 1
+        elif kind != SPACE:
+            return at, kind, markers
+        at += _ONE
+
+
+@_inlined
+def _next(kinds: Array, text: Array, at: Any, kind: int, markers: int) -> Any:
+    """Where what follows a token begins, and whether it is of a kind, behind so many markers."""
+    if kinds[text[at]] & _KIND == TOKEN:  # the token was not at its end
+        return at, False
+    at, found, between = _gap(kinds, text, at)
+    return at, found == kind and between == markers
+
+
+@_inlined
+def _line(
+    kinds: Array,
+    text: Array,
+    at: Any,
+    rules: Rules,
+    row: Any,
+    src: Array,
+    dst: Array,
+    weights: Array,
+) -> Any:
+    """Read a line; give its end, and BLANK, WHOLE, FRACTION, ODD or DECIMAL."""
+    at, kind, markers = _gap(kinds, text, at)
+    if kind == NEWLINE:
+        return at, ODD if markers else BLANK
+    tail, at = _id(text, at, rules.base, rules.sources)
+    at, fits = _next(kinds, text, at, TOKEN, rules.between)
+    head, at = _id(text, at, rules.base, rules.targets)
+    if markers != rules.before or tail < 0 or head < 0 or not fits:
+        return at, ODD
+    src[row], dst[row] = tail, head
+    found = WHOLE
+    for column in range(2, rules.columns):
+        at, fits = _next(kinds, text, at, TOKEN, rules.between)
+        if not fits:
+            return at, ODD
+        if column == rules.weight_column:
+            weights[row], at, found = _decimal(text, at) if rules.decimals else _integer(text, at)
+            if found < 0:
+                return at, found
+        else:
+            while kinds[text[at]] & _KIND == TOKEN:
+                at += _ONE
+    at, fits = _next(kinds, text, at, NEWLINE, 0)
+    return at, found if fits else ODD
 
 
 @_compiled
-def edges(
-    text: Array, rules: Rules, decimals: bool, src: Array, dst: Array, weights: Array
-) -> Any:
+def edges(kinds: Array, text: Array, rules: Rules, src: Array, dst: Array, weights: Array) -> Any:
     """Read a block of whole lines.
 
     Parameters
     ----------
+    kinds : uint8 array [256]
+        What each byte is.
     text : uint8 array
         Ends with a newline.
     rules : Rules
         What lines look like.
-    decimals : bool
-        Whether weights are decimal numbers, not integers.
     src, dst : int32 or int64 arrays [lines]
         The ids, counted from 0.
     weights : int64 array [lines]
@@ -232,71 +327,21 @@ def edges(
         Number of edges; ODD if some line is not plain, DECIMAL if a weight is no integer, or all
         are though they should not be.
     """
-    kinds = rules.kinds
-    at, row = 0, 0
-    all_whole = True
-    while at < len(text):
+    at, row = np.uint64(0), np.uint64(0)  # unsigned: signed places could count from the end
+    end = np.uint64(len(text))
+    fractions = False
+    while at < end:
         if kinds[text[at]] & COMMENT:
-            while text[at] != 10:
-                at += 1
-            at += 1
-            continue
-        column, markers = 0, 0
-        while True:
-            kind = kinds[text[at]] & _KIND
-            if kind == SPACE:
-                at += 1
-            elif kind == MARKER:
-                markers += 1
-                at += 1
-            elif kind == NEWLINE:
-                break
-            else:
-                if column == rules.columns:
-                    return ODD
-                if markers != (rules.between if column else rules.before):
-                    return ODD
-                markers = 0
-                if column < 2:
-                    number, begin = np.int64(0), at
-                    while 0 <= np.int64(text[at]) - 48 <= 9:
-                        number = number * 10 + (np.int64(text[at]) - 48)
-                        at += 1
-                    number -= rules.base
-                    most = rules.targets if column else rules.sources
-                    if at - begin > _MOST_ID_DIGITS or number < 0 or number >= most:
-                        return ODD
-                    if at == begin:
-                        return ODD
-                    if column:
-                        dst[row] = number
-                    else:
-                        src[row] = number
-                elif column == rules.weight_column:
-                    if decimals:
-                        bits, at, whole = _decimal(text, at)
-                        if at < 0:
-                            return ODD
-                        all_whole = all_whole and whole
-                        weights[row] = np.int64(bits)
-                    else:
-                        cost, at = _integer(text, at)
-                        if at < 0:
-                            return at
-                        if text[at] == _POINT or text[at] | 0x20 == _EXPONENT:
-                            return DECIMAL
-                        weights[row] = cost
-                else:
-                    while kinds[text[at]] & _KIND == TOKEN:
-                        at += 1
-                if kinds[text[at]] & _KIND == TOKEN:
-                    return ODD
-                column += 1
-        if column:
-            if column != rules.columns or markers:
-                return ODD
-            row += 1
-        elif markers:
-            return ODD
-        at += 1
-    return DECIMAL if decimals and all_whole and row else row
+            while text[at] != _LINE_END:
+                at += _ONE
+        else:
+            at, found = _line(kinds, text, at, rules, row, src, dst, weights)
+            if found < 0:
+                return np.int64(found)
+            if found != BLANK:
+                row += _ONE
+            fractions |= found == FRACTION
+        at += _ONE
+    if rules.decimals and row and not fractions:
+        return np.int64(DECIMAL)
+    return np.int64(row)

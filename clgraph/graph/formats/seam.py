@@ -22,7 +22,7 @@ Columns = tuple[Array, Array, Array | None]
 # Text below which NumPy is done before Numba is imported (half a second on one core).
 LEAST_BYTES = 1 << 25
 _OF_COMPRESSED = 4  # times its size is what compressed text of graphs expands to, at least
-_MOST_THREADS = 4  # one thread that cuts blocks has no more to give away
+MOST_THREADS = 4  # one thread that cuts blocks has no more to give away
 _LINES_LOOKED_AT = 100  # for the first that is neither blank nor a comment
 _MOST_ID = 1 << 62
 
@@ -44,18 +44,10 @@ class PlainBlocks:
     ----------
     code : module
         What `machine_code` gave.
-    table : bytes [256]
-        What each byte becomes for the other tokenizer.
-    comments, marker : bytes
+    separators, comments, marker, leading, base
         As in a layout.
-    leading : bool
-        Whether the marker begins the line.
-    base : int
-        Least id.
     ids : pair of int
-        How many there are at either end.
-    widest : int
-        The largest number of vertices, which sets the type of ids.
+        How many vertices there are at either end.
     """
 
     def __init__(
@@ -90,7 +82,7 @@ class PlainBlocks:
     @property
     def threads(self) -> int:
         """How many threads to read with."""
-        return min(os.cpu_count() or 1, _MOST_THREADS)
+        return min(os.cpu_count() or 1, MOST_THREADS)
 
     def columns_of(self, block: Block) -> int:
         """Tokens on the first line that has some; 0 if that does not come soon."""
@@ -120,22 +112,17 @@ class PlainBlocks:
             Whether weights must be integers.
         """
         code = self._code
-        rules = code.Rules(
-            self._kinds,
-            columns,
-            -1 if weight_column is None else weight_column,
-            self._base,
-            *self._ids,
-            *self._markers,
-        )
         text = np.frombuffer(block.data, np.uint8)
         src, dst = (np.empty(block.lines, dtype) for dtype in self._dtypes)
         weights = np.empty(0 if weight_column is None else block.lines, np.int64)
+        column = -1 if weight_column is None else weight_column
         decimals = self._decimals and not integers
-        rows = code.edges(text, rules, decimals, src, dst, weights)
-        if rows == code.DECIMAL and not integers:
+        for _ in range(2):
+            shape = (columns, column, decimals, self._base, *self._ids, *self._markers)
+            rows = code.edges(self._kinds, text, code.Rules(*shape), src, dst, weights)
+            if rows != code.DECIMAL or integers:
+                break
             decimals = not decimals
-            rows = code.edges(text, rules, decimals, src, dst, weights)
         if rows <= 0:
             return None
         self._decimals = decimals

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
+from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats import seam
-from clgraph.graph.formats.ahead import in_order
 from clgraph.graph.formats.files import Block, Source
 from clgraph.graph.formats.seam import Columns, PlainBlocks
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table

@@ -68,7 +68,7 @@ def in_order(
                     thing = next(things)
                 except StopIteration:
                     break
-                except Exception as error:  # noqa: BLE001 - raised again, in its turn
+                except Exception as error:
                     failure = error
                     break
                 waiting.append((thing, pool.submit(work, thing)))

@@ -1,0 +1,289 @@
+"""Machine code and NumPy read the same graph out of a file, or refuse it in the same words."""
+
+import random
+import struct
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from malformed import MTX, TEXT
+from mutation import Files
+
+import clgraph.graph as cgg
+from clgraph.errors import GraphFormatError
+from clgraph.graph.formats import files, seam, table
+from clgraph.graph.formats.registry import FORMATS
+
+CORPUS = Path(__file__).resolve().parents[1] / "fuzz" / "corpus"
+LISTS = ("mtx", "snap", "dimacs9", "koblenz", "edges", "csv", "el", "wel")
+BLOCKS = (48, 1 << 20)  # bytes: many blocks that several threads read, or one
+MUTATED = 25  # files of each format
+OPTIONS = ({}, {"directed": False}, {"weighted": False}, {"max_vertices": 3})
+# Behind lines that both read; what is odd is so for one of them, or for both.
+ODD = {
+    "plus": "3 4 +5\n",
+    "minus": "3 4 -5\n",
+    "minus zero": "3 4 -0\n",
+    "minus zero point": "3 4 -0.0\n",
+    "plus id": "+3 4 5\n",
+    "minus id": "-3 4 5\n",
+    "zeros": "0003 4 005\n",
+    "many zeros": "000000000000000000000003 4 5\n",
+    "many zeros of a weight": "3 4 000000000000000000000005\n",
+    "hex": "0x3 4 5\n",
+    "hex weight": "3 4 0x5\n",
+    "infinity": "3 4 inf\n",
+    "not a number": "3 4 nan\n",
+    "missing": "3 4 NA\n",
+    "null": "3 4 null\n",
+    "true": "3 4 true\n",
+    "underscore": "3 4 1_0\n",
+    "quotes": '"3" "4" "5"\n',
+    "single quotes": "'3' '4' '5'\n",
+    "largest": "3 4 9223372036854775807\n",
+    "least": "3 4 -9223372036854775808\n",
+    "too large": "3 4 9223372036854775808\n",
+    "twenty digits": "3 4 99999999999999999999\n",
+    "point": "3 4 5.\n",
+    "point before": "3 4 .5\n",
+    "only a point": "3 4 .\n",
+    "two points": "3 4 5.5.5\n",
+    "exponent": "3 4 5e1\n",
+    "exponent without digits": "3 4 5e\n",
+    "huge exponent": "3 4 5e99999\n",
+    "tiny": "3 4 5e-324\n",
+    "below all": "3 4 1e-999\n",
+    "many digits": "3 4 0.1000000000000000055511151231257827\n",
+    "a tie": "3 4 9007199254740993.0\n",
+    "carriage return": "3 4 5\r\n",
+    "carriage return within": "3\r4\r5\n",
+    "lone carriage returns": "3 4 5\r4 5 6\r",
+    "nul": "3 4 5\0\n",
+    "nul line": "\0\0\0\n",
+    "form feed": "3\f4 5\n",
+    "vertical tab": "3\v4 5\n",
+    "no-break space": "3\u00a04 5\n",
+    "arabic digit": "\u0663 4 5\n",
+    "full-width digit": "3 4 \uff15\n",
+    "byte order mark": "\ufeff3 4 5\n",
+    "latin": b"3 4 5\xb2\n",
+    "tabs": "3\t4\t5\n",
+    "many spaces": "   3   4   5   \n",
+    "commas": "3,4,5\n",
+    "semicolons": "3;4;5\n",
+    "too few": "3\n",
+    "too many": "3 4 5 6 7\n",
+    "four": "3 4 5 6\n",
+    "words": "a b c\n",
+    "word behind": "3 4 5 # six\n",
+    "digits and letters": "3 4 5x\n",
+    "late comments": "# 1 2\n% 3 4\n3 4 5\n",
+    "comment behind a space": " # 1 2\n3 4 5\n",
+    "blank lines": "\n\n \t\n3 4 5\n\n",
+    "no newline": "3 4 5",
+    "cut off": "3 4 ",
+    "a space at the end": "3 4 5\n ",
+}
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """Read a file both ways; give what came out twice, and how much machine code read."""
+    pytest.importorskip("numba")
+    path = tmp_path / "graph"
+    # Threads for a hundred bytes cost scipy's reader of numbers a hundred times what they save.
+    monkeypatch.setattr("scipy.io._fast_matrix_market.PARALLELISM", 1, raising=False)
+    quick = seam.PlainBlocks.read
+    rows = 0
+
+    def counted(*args, **named):
+        nonlocal rows
+        found = quick(*args, **named)
+        rows += 0 if found is None else len(found[0])
+        return found
+
+    monkeypatch.setattr(seam.PlainBlocks, "read", counted)
+
+    def read(data, name, block_bytes, **options):
+        nonlocal rows
+        path.write_bytes(data)
+        monkeypatch.setattr(files, "_BLOCK_BYTES", block_bytes)
+        rows, found = 0, []
+        for least in (1 << 60, 0):
+            monkeypatch.setattr(seam, "LEAST_BYTES", least)
+            found.append(outcome(path, name, options))
+        return *found, rows
+
+    return read
+
+
+def outcome(path, name, options):
+    """All there is to tell of a graph, to the last bit, or the error's words."""
+    try:
+        graph = cgg.read(path, format=name, **options)
+    except GraphFormatError as error:
+        return str(error)
+    arrays = graph.indptr, graph.indices, graph.weights, graph.labels
+    return graph.directed, [
+        None if array is None else (array.dtype, array.tobytes()) for array in arrays
+    ]
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+@pytest.mark.parametrize("name", LISTS)
+def test_malformed_files_are_refused_in_the_same_words(both, name, block_bytes):
+    for wrong, (text, line, words) in TEXT[name].items():
+        data = text if isinstance(text, bytes) else text.encode()
+        first, second, _ = both(data, name, block_bytes)
+        assert first == second, wrong
+        assert f":{line}: " in second, wrong
+        assert words in second, wrong
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+@pytest.mark.parametrize("name", LISTS)
+def test_the_corpus_and_mutated_files_are_read_alike(both, name, block_bytes):
+    lines = (CORPUS / f"{name}.txt").read_text(encoding="ascii").split()
+    mutated = Files(name, seed=5)
+    tried = [bytes.fromhex(line) for line in lines] + [mutated.next() for _ in range(MUTATED)]
+    by_machine = 0
+    for place, data in enumerate(tried):
+        first, second, rows = both(data, name, block_bytes, **OPTIONS[place % len(OPTIONS)])
+        assert first == second, data
+        by_machine += rows
+    assert by_machine > 0
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+@pytest.mark.parametrize("odd", ODD)
+def test_oddities_are_read_or_refused_alike(both, odd, block_bytes):
+    text = ODD[odd] if isinstance(ODD[odd], bytes) else ODD[odd].encode()
+    plain = b"".join(b"%d %d %d\n" % (i, i + 1, i % 7) for i in range(20))
+    decimal = plain.replace(b"6\n", b"6.25\n")
+    heads = {"snap": b"# c\n", "edges": b"", "koblenz": b"% asym weighted\n1 2 3\n", "wel": b""}
+    heads["mtx"] = (MTX + "real general\n30 30 41\n1 1 1\n").encode()
+    for name, head in heads.items():
+        for lines in (plain, decimal):
+            body = lines.replace(b"0 1 0\n", b"1 1 0\n") if name in ("koblenz", "mtx") else lines
+            first, second, _ = both(head + body + text + body, name, block_bytes)
+            assert first == second, (name, odd)
+
+
+def test_commas_and_markers(both):
+    """One between two numbers, one before the first: anything else is refused alike."""
+    lines = b"".join(b"%d,%d,%d\n" % (i, i + 1, i % 7) for i in range(20))
+    for odd in (
+        b"1,,2,3\n",
+        b"1,2,3,\n",
+        b",1,2,3\n",
+        b"1 2,3\n",
+        b",\n",
+        b'"1","2","3"\n',
+        b"1;2;3\n",
+    ):
+        for data in (lines + odd + lines, b"source,target,weight\n" + odd + lines):
+            first, second, _ = both(data, "csv", 48)
+            assert first == second, odd
+    arcs = b"".join(b"a %d %d %d\n" % (i + 1, i + 2, i % 7) for i in range(20))
+    for odd in (
+        b"1 2 3\n",
+        b"a a 1 2 3\n",
+        b"1 a 2 3\n",
+        b"1 2 3 a\n",
+        b"a\n",
+        b"a1 2 3\n",
+        b"c x\n",
+    ):
+        first, second, _ = both(b"p sp 30 41\n" + arcs + odd + arcs, "dimacs9", 48)
+        assert first == second, odd
+
+
+def test_decimals_to_the_last_bit(both):
+    """Of random bits, of the shortest spelling and others, and of what lies next to a tie."""
+    rng = random.Random(7)  # noqa: S311 - not a secret
+    spelled = [repr(rng.random() * 10.0 ** rng.randrange(-12, 12)) for _ in range(2000)]
+    bits = [struct.unpack("<d", rng.randbytes(8))[0] for _ in range(2000)]
+    spelled += [repr(number) for number in bits if np.isfinite(number)]
+    spelled += [f"{number:.17e}" for number in bits if 1e-280 < abs(number) < 1e260]
+    spelled += [f"{rng.randrange(10**18)}e{rng.randrange(-300, 280)}" for _ in range(2000)]
+    ties = [(2**53 + 2 * rng.randrange(2**51) + 1, rng.randrange(5)) for _ in range(500)]
+    spelled += [f"{number * 2**power + shift}.0" for number, power in ties for shift in (-1, 0, 1)]
+    data = "".join(f"{i % 50} {i % 49} {text}\n" for i, text in enumerate(spelled)).encode()
+    first, second, _ = both(data, "snap", 256)
+    assert first == second
+    assert not isinstance(first, str)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_plain_files_are_left_to_machine_code(both, name):
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 1000, (2, 5000))
+    weights = rng.random(5000) if name in ("mtx", "snap", "edges", "csv") else None
+    if name in ("dimacs9", "wel", "koblenz"):
+        weights = rng.integers(-9, 99, 5000)
+    graph = cgg.from_edges(src, dst, weights, n=1000)
+    data = b"".join(FORMATS[name].write(graph))
+    first, second, rows = both(data, name, 4096)
+    assert first == second
+    # Of a random number in thousands, more digits are given than a word holds.
+    assert rows > 0.7 * 5000
+
+
+def test_without_numba_and_for_small_files_numpy_reads(tmp_path, monkeypatch):
+    path = tmp_path / "graph.el"
+    path.write_bytes(b"0 1\n1 2\n")
+    name = "clgraph.graph.formats.machine_code"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with files.Source(str(path), files.Limits()) as source:
+        assert seam.machine_code(source) is None
+    assert name not in sys.modules
+    monkeypatch.setattr(seam, "LEAST_BYTES", 0)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with files.Source(str(path), files.Limits()) as source:
+        assert seam.machine_code(source) is None
+    assert cgg.read(path).m == 2
+
+
+@pytest.mark.parametrize("least", [0, 1 << 60])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, ending):
+    if not least:
+        pytest.importorskip("numba")
+    monkeypatch.setattr(seam, "LEAST_BYTES", least)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 4096)
+    path = tmp_path / f"graph.txt{ending}"
+    cgg.write(cgg.generate.random(2000, 5), path)
+    told = []
+
+    def stop(*_):
+        told.append(1)
+        if len(told) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cgg.read(path, progress=stop)
+    assert len(told) == 5
+    assert not [thread for thread in threading.enumerate() if "clgraph" in thread.name]
+
+
+@pytest.mark.parametrize("least", [0, 1 << 60])
+def test_memory_is_a_small_multiple_of_the_file(tmp_path, monkeypatch, least):
+    if not least:
+        pytest.importorskip("numba")
+    monkeypatch.setattr(seam, "LEAST_BYTES", least)
+    path = tmp_path / "graph.el"
+    src, dst = np.random.default_rng(1).integers(0, 100_000, (2, 500_000))
+    graph = cgg.from_edges(src, dst, n=100_000)
+    cgg.write(graph, path)
+    cgg.read(path)  # what is compiled and imported once
+    tracemalloc.start()
+    try:
+        cgg.read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    blocks = 2 * table.seam.MOST_THREADS * 3 * files._BLOCK_BYTES
+    assert peak < 3 * path.stat().st_size + max(blocks, 48 << 20)

@@ -1,0 +1,232 @@
+"""What a second reads of each file format, and edge lists beside SciPy's COO to CSR.
+
+``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
+the folder in each format (where its file is not there yet), shuffled where the name says so, with
+comments and heads as the format has them. Each file is then read from a warm cache, in turn with
+machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of
+the file. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
+numbers. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+import clgraph as cg
+from clgraph.cli.text import table
+from clgraph.graph.formats import seam
+
+from ..runner import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["main"]
+
+SCHEMA = "clgraph-study-files"
+SEED = 20261123
+BAR_MB_PER_S = 500
+# name of the file -> what weighs an edge, and whether edges come in any order
+FILES = {
+    "pattern.mtx": (None, False),
+    "integer.mtx": ("integers", False),
+    "real.mtx": ("floats", False),
+    "graph.txt": (None, False),
+    "weighted.txt": ("integers", False),
+    "shuffled.txt": (None, True),
+    "graph.edges": ("integers", False),
+    "graph.csv": ("decimals", False),
+    "graph.konect": ("integers", False),
+    "graph.gr": ("integers", False),
+    "graph.el": (None, False),
+    "graph.wel": ("integers", False),
+    "graph.txt.gz": (None, False),
+    "graph.npz": (None, False),
+    "weighted.npz": ("integers", False),
+    "graph.sg": (None, False),
+    "graph.wsg": ("integers", False),
+}
+WAYS = ("machine code", "NumPy")
+BINARY = (".npz", ".sg", ".wsg")
+
+
+def drawn(scale: int) -> cg.Graph:
+    """Draw the arcs of a Kronecker graph from lesser to greater vertices, each once."""
+    graph = cg.generate.kron(scale, 16, seed=SEED)
+    src, dst, _ = graph.listed_edges()
+    return cg.from_edges(src, dst, n=graph.n, dedup=True, self_loops=False)
+
+
+def weights(kind: str | None, m: int) -> Any:
+    """Draw weights of a kind."""
+    rng = np.random.default_rng(SEED)
+    if kind is None:
+        return None
+    if kind == "integers":
+        return rng.integers(1, 256, m).astype(np.int32)
+    return rng.random(m) if kind == "floats" else np.round(100 * rng.random(m), 4)
+
+
+def make(folder: Path, scale: int, names: Sequence[str]) -> None:
+    """Write the files that are not there."""
+    missing = [name for name in names if not (folder / name).exists()]
+    if not missing:
+        return
+    graph = drawn(scale)
+    for name in missing:
+        kind, shuffled = FILES[name]
+        costs = weights(kind, graph.m)
+        path = folder / name
+        cg.write(cg.Graph(graph.indptr, graph.indices, costs), path)
+        if shuffled:
+            lines = path.read_bytes().splitlines(keepends=True)
+            comments = [line for line in lines[:9] if line.startswith(b"#")]
+            rows = np.array(lines[len(comments) :], object)
+            np.random.default_rng(SEED).shuffle(rows)
+            path.write_bytes(b"".join(comments) + b"".join(rows))
+
+
+@contextlib.contextmanager
+def read_by(way: str) -> Iterator[None]:
+    """Have files read by machine code, whatever their size, or by NumPy."""
+    before = seam.LEAST_BYTES
+    seam.LEAST_BYTES = 0 if way == WAYS[0] else 1 << 62
+    try:
+        yield
+    finally:
+        seam.LEAST_BYTES = before
+
+
+class Columns:
+    """Seconds spent in turning bytes into columns."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        for name in ("mtx", "snap", "koblenz", "dimacs9", "gap"):
+            module = importlib.import_module(f"clgraph.graph.formats.{name}")
+            module.read_table = self._timed(module.read_table)  # type: ignore[attr-defined]
+
+    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **named: Any) -> Any:
+            begin = time.perf_counter()
+            found = call(*args, **named)
+            self.seconds += time.perf_counter() - begin
+            return found
+
+        return timed
+
+
+def rate_of(path: Path, repeats: int, columns: Columns) -> dict[str, Any]:
+    """Read a file each way in turn; say how fast."""
+    size = path.stat().st_size
+    ways = WAYS if path.suffix not in BINARY else WAYS[1:]
+    spent: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for _ in range(repeats + 1):  # the first warms caches and imports what is needed
+        for way in ways:
+            with read_by(way):
+                columns.seconds = 0.0
+                begin = time.perf_counter()
+                graph = cg.read(path)
+                spent[way].append((time.perf_counter() - begin, columns.seconds))
+    row: dict[str, Any] = {"file": path.name, "bytes": size, "n": graph.n, "m": graph.m}
+    for way in ways:
+        read_s, columns_s = (
+            statistics.median(times) for times in zip(*spent[way][1:], strict=True)
+        )
+        row[way] = {"read_s": read_s, "read_mb_per_s": size / 1e6 / read_s}
+        if columns_s:
+            row[way] |= {"columns_s": columns_s, "columns_mb_per_s": size / 1e6 / columns_s}
+    return row
+
+
+def building(scale: int, repeats: int) -> list[dict[str, Any]]:
+    """Time from_edges and SciPy in turn on sorted and on shuffled edges."""
+    graph = drawn(scale)
+    src, dst, _ = graph.listed_edges()
+    order = np.random.default_rng(SEED).permutation(len(src))
+    rows = []
+    for name, tails, heads in (("sorted", src, dst), ("shuffled", src[order], dst[order])):
+        for kind in (None, "integers"):
+            costs = weights(kind, len(src))
+            data = np.ones(len(src), np.int8) if costs is None else costs
+            shape = graph.n, graph.n
+            calls = {
+                "clgraph": lambda t=tails, h=heads, c=costs: cg.from_edges(t, h, c, n=graph.n),
+                "scipy": lambda t=tails, h=heads, d=data, s=shape: scipy.sparse.coo_matrix(
+                    (d, (t, h)), shape=s
+                ).tocsr(),
+            }
+            spent: dict[str, list[float]] = {library: [] for library in calls}
+            for _ in range(repeats + 1):
+                for library, call in calls.items():
+                    begin = time.perf_counter()
+                    call()
+                    spent[library].append(time.perf_counter() - begin)
+            row: dict[str, Any] = {"edges": name, "weighted": kind is not None, "m": len(src)}
+            rows.append(row | {key: statistics.median(times[1:]) for key, times in spent.items()})
+    return rows
+
+
+def show(rows: list[dict[str, Any]], built: list[dict[str, Any]]) -> None:
+    """Print what was found."""
+    head = ["file", "MB", *(f"{way}, MB/s" for way in WAYS), "columns alone"]
+    lines = []
+    for row in rows:
+        fast = row.get(WAYS[0], {})
+        rates = [row[way]["read_mb_per_s"] if way in row else None for way in WAYS]
+        cells = [*rates, fast.get("columns_mb_per_s")]
+        shown = ["" if cell is None else f"{cell:,.0f}" for cell in cells]
+        lines.append([row["file"], f"{row['bytes'] / 1e6:,.0f}", *shown])
+    print(table(head, lines))
+    for row in built:
+        kind = f"{row['edges']}, {'weighted' if row['weighted'] else 'no weights'}"
+        print(f"from_edges, {kind}: {row['clgraph']:.3f} s, scipy {row['scipy']:.3f} s")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the study."""
+    parser = argparse.ArgumentParser(prog="python -m bench.studies.files", description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--scale", type=int, default=18)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--files", nargs="*", choices=FILES, default=list(FILES))
+    parser.add_argument("--make", action="store_true", help="write the files and end")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--commit")
+    args = parser.parse_args(words)
+    make(args.folder, args.scale, args.files)
+    if args.make:
+        return 0
+    columns = Columns()
+    rows = [rate_of(args.folder / name, args.repeats, columns) for name in args.files]
+    built = building(args.scale, args.repeats)
+    show(rows, built)
+    if args.output:
+        record = {
+            "schema": SCHEMA,
+            "started": datetime.now(UTC).isoformat(),
+            "machine": machine.describe(cg.device("pocl"), args.commit),
+            "scale": args.scale,
+            "repeats": args.repeats,
+            "bar_mb_per_s": BAR_MB_PER_S,
+            "files": rows,
+            "building": built,
+        }
+        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

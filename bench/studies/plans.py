@@ -248,8 +248,9 @@ class Plan:
         return " ".join(filter(None, (self.algorithm.name, self.preset, self.shape, self.weights)))
 
     def build(self, device: Device) -> object:
-        """Build it."""
+        """Build it, whatever others that have the same graph prepared for it."""
         graph = _weighted(self.shape, self.weights) if self.weights else _shape(self.shape)
+        graph.kept.clear()
         return self.algorithm.make(graph, self.preset, device)
 
 

@@ -37,6 +37,8 @@ MOST_NUMBERS = 1000
 FAR = 1 << 62
 SCATTER, PROCESS, COMMIT = 1, 2, 4
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
+KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
+BESIDE_BYTES = 1024  # of local memory, for all else
 ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
 _log = logging.getLogger("clgraph")
 
@@ -92,7 +94,7 @@ class InPlace:
     offset : dtype
         Of places in the pool.
     box : int
-        Most keys that a work-group sorts.
+        Most keys that a work-group sorts; fewer where that many do not fit local memory.
 
     Attributes
     ----------
@@ -108,10 +110,13 @@ class InPlace:
         self, device: Device, fields: tuple[Field, ...], least: int, offset: Any, box: int = BOX
     ) -> None:
         self.device = device
-        self.box = box
         self.together = device.traits.grid_barrier
         self.too_many_from = FAR
         self._offset = np.dtype(offset)
+        room = device.traits.local_bytes - BESIDE_BYTES
+        while box * (KEY_BYTES + self._offset.itemsize) > room:
+            box //= 2
+        self.box = box
         self._group_size = group_size(device.traits)
         self._params: dict[str, Any] = {
             "group_size": self._group_size,

@@ -14,7 +14,6 @@ from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError, size_cl
 from clgraph.dynamic.storage.freelists import FreeLists
 from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
 from clgraph.engine.workspace import Workspace
-from clgraph.primitives.launches import Run
 from clgraph.primitives.stages import Compaction, RadixSort, Scan
 
 if TYPE_CHECKING:
@@ -319,10 +318,7 @@ class Updater:
         self.kernels.launch(
             log, "rows_classes", n, used, count, np.uint32(self.least.bit_length() - 1), *arrays[:2]
         )
-        run = Run(self.device, n)
-        totals = self._by_class.one_pass(
-            log, run, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0
-        )
+        totals = self._by_class.one_pass(log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0)
         counts = totals.read(CLASSES).tolist()[1:]
         needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts))
         held = min((pool.count for pool in spare.pools), default=0) // block_edges

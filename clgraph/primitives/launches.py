@@ -31,16 +31,19 @@ UINT_POSITIONS = 2**31  # fewer elements are counted in 32 bits, with room for a
 class Run:
     """How n elements are cut into chunks, one to a work-group, and the launches over them.
 
-    A work-item takes `items` elements at a time, or one where it is a whole SIMD group.
+    A work-item takes `items` elements at a time, or one where it is a whole SIMD group; a group
+    has as many as `group_size` says, unless it is told.
     """
 
-    def __init__(self, device: Device, n: int, items: int = NEIGHBOURS) -> None:
+    def __init__(
+        self, device: Device, n: int, items: int = NEIGHBOURS, size: int | None = None
+    ) -> None:
         traits = device.traits
         self.device = device
         self.memory = Memory(device)
         self.n = n
         self.index: type[np.uint32 | np.uint64] = np.uint32 if n < UINT_POSITIONS else np.uint64
-        self.group_size = group_size(traits)
+        self.group_size = group_size(traits) if size is None else size
         self.items = 1 if traits.lanes == 1 else items
         tile = self.group_size * self.items
         resident = traits.threads_per_unit // self.group_size or GROUPS_PER_UNIT

@@ -9,12 +9,12 @@ import numpy as np
 from clgraph.device import Memory, load, wait
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.launches import TYPES, Run
+from clgraph.primitives.launches import TYPES, Run, group_size
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from clgraph.device import Allocation, Device, Program
+    from clgraph.device import Allocation, Device, DeviceTraits, Program
 
 __all__ = ["Compaction", "Last", "RadixSort", "Scan", "digit_passes"]
 
@@ -24,6 +24,25 @@ MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = {4: 16, 8: 8}  # keys of a work-item in a tile, by their bytes
+
+
+BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
+
+
+def _sort_shape(traits: DeviceTraits, items: int, element_bytes: int) -> tuple[int, int]:
+    """Give work-items of a group, and elements of each, whose tile and counts fit local memory."""
+
+    def counts(size: int) -> int:  # of the digits, in each SIMD group
+        return 4 * DIGITS * size // traits.lanes
+
+    size = group_size(traits)
+    while size > traits.lanes and 4 * counts(size) > traits.local_bytes:
+        size //= 2
+    of_digits = (8 + 2 * 4) * DIGITS  # where each begins: in the output, in the tile, recounted
+    room = traits.local_bytes - counts(size) - of_digits - BESIDE_BYTES
+    while items > 1 and size * items * element_bytes > room:
+        items //= 2
+    return size, items
 
 
 def digit_passes(bits: int) -> int:
@@ -211,7 +230,7 @@ class RadixSort(_Stage):
     value : data type, optional
         Of the values, 4 or 8 bytes; default none.
     items : int, optional
-        Keys that a work-item takes at a time; default by their bytes.
+        Keys that a work-item takes at a time, at most; default by their bytes.
 
     Notes
     -----
@@ -233,7 +252,8 @@ class RadixSort(_Stage):
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
         width = max(self.key.itemsize, self.value.itemsize if self.value else 0)
-        self._items = items or TILE_ITEMS[width]
+        element = self.key.itemsize + (self.value.itemsize if self.value else 0)
+        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS[width], element)
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
@@ -272,7 +292,7 @@ class RadixSort(_Stage):
         passes = digit_passes(8 * self.key.itemsize if bits is None else bits)
         if n == 0 or passes == 0:
             return keys, values
-        run = Run(self.device, n, self._items)
+        run = self._run(n)
         if self._sweeps:
             self._count(log, run, keys, 0, passes)
         other = self.array("sorted_keys", keys.count, self.key)
@@ -294,7 +314,7 @@ class RadixSort(_Stage):
         if self.value is not None:
             self.array("sorted_values", count, self.value)
         if self._sweeps and n:
-            run = Run(self.device, n, self._items)
+            run = self._run(n)
             self.array("sort_state", STATE_HEAD + 2 * DIGITS * self._tiles(run), run.index)
 
     def by_digit(
@@ -308,26 +328,26 @@ class RadixSort(_Stage):
             The values in order, valid until the next use, and at least [256]: elements of each
             digit.
         """
-        run = Run(self.device, n, self._items)
         other = self.array("sorted_keys", keys.count, self.key)
         moved = self.array("sorted_values", values.count, values.dtype)
-        return moved, self.one_pass(log, run, (keys, values), (other, moved), 0)
+        return moved, self.one_pass(log, n, (keys, values), (other, moved), 0)
 
     def one_pass(
         self,
         log: Log,
-        run: Run,
+        n: int,
         source: tuple[Allocation, Allocation | None],
         target: tuple[Allocation, Allocation | None],
         shift: int,
     ) -> Allocation:
-        """Sort by the digit above `shift`, from one pair of arrays to another.
+        """Sort n > 0 elements by the digit above `shift`, from one pair of arrays to another.
 
         Returns
         -------
         Allocation
             At least [256], elements of each digit.
         """
+        run = self._run(n)
         if self._sweeps:
             self._count(log, run, source[0], shift, 1)
         return self._pass(log, run, source, target, shift, 0)
@@ -343,6 +363,9 @@ class RadixSort(_Stage):
         log.add(event, event)
         bounds = (run.index(run.n), run.index(run.chunk), np.uint32(shift), np.uint32(passes))
         self.launch(log, run, "sort", "sort_histogram", keys, *bounds, state, **self._params)
+
+    def _run(self, n: int) -> Run:
+        return Run(self.device, n, self._items, self._size)
 
     def _tiles(self, run: Run) -> int:
         return max(-(-run.n // (run.group_size * run.items)), 1)

@@ -17,7 +17,10 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 
 <%def name="setup(type, group_size)">\
-<% size = max(4 * lanes.module.count(context), 64) %>\
+<%
+    count = lanes.module.count(context)
+    size = 4 * count if count > 1 else 64
+%>\
 #define LIST_BUFFER ${size}u
     __local ${type} list_buffers[${size * lanes.module.groups_of(context, group_size)}];
     __local ${type} *const list_buffer = list_buffers + (uint)get_local_id(0) / LANES * LIST_BUFFER;

@@ -82,9 +82,8 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("lane_ops", SMALL)
-def test_every_algorithm_fits_a_small_device_or_says_why_not(lane_ops):
-    traits = dataclasses.replace(
+def small(lane_ops):
+    return dataclasses.replace(
         RECORDED["gfx942"],
         **SMALL[lane_ops],
         lane_ops=lane_ops,
@@ -94,9 +93,22 @@ def test_every_algorithm_fits_a_small_device_or_says_why_not(lane_ops):
         int64_atomics=lane_ops == "amdgcn",
         grid_barrier=lane_ops == "amdgcn",
     )
+
+
+@pytest.mark.parametrize("lane_ops", SMALL)
+def test_every_algorithm_fits_a_small_device_or_says_why_not(lane_ops):
+    traits = small(lane_ops)
     first = [next(algorithm.plans()) for algorithm in ALGORITHMS]
     unmeasured = [plan for plan in first if plan.algorithm.name != "microbenchmarks"]
     assert [wrong for plan in unmeasured for wrong in misfits(plan, traits)] == []
+
+
+@pytest.mark.parametrize("name", ["triangles-of", "dynamic", "primitives"])
+@pytest.mark.parametrize("kib", [16, 32])
+def test_tables_of_work_groups_shrink_with_local_memory(name, kib):
+    """A batch of edges was sorted in 33 KB whatever there was."""
+    traits = dataclasses.replace(small("amdgcn"), local_bytes=kib * KIB)
+    assert [wrong for plan in plans([name]) for wrong in misfits(plan, traits)] == []
 
 
 @pytest.mark.slow

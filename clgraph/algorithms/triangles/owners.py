@@ -42,6 +42,11 @@ def _table_bytes(bits: int) -> int:
     return bits // 32 * (4 + (2 if bits <= 1 << 16 else 4)) + 4 * TALLIES + 256
 
 
+def _tally_bytes(direct: bool) -> int:
+    """Bits of packed ranks, tallies, and the place of each word's first rank."""
+    return PACKED_RANKS // 8 + 4 * DENSE_TALLIES + (0 if direct else PACKED_RANKS // 16) + 256
+
+
 class OwnerCounting(TurnedCounting):
     """Each triangle at its middle vertex, by tables of bits in local memory."""
 
@@ -60,6 +65,7 @@ class OwnerCounting(TurnedCounting):
         self._pieces = given.pieces or PIECES
         self._streams = [min(given.stream or each, config.lanes) for each in (STREAM, WIDE_STREAM)]
         self._packed = bool(turned.packed) and given.packed is not False
+        self._local_bytes = traits.local_bytes
         # A byte a rank, and what else a group keeps.
         room = 1 << (traits.local_bytes - 1024).bit_length() - 1
         asked = BYTE_RANKS if given.byte_ranks is None else given.byte_ranks
@@ -138,9 +144,10 @@ class OwnerCounting(TurnedCounting):
         if per == "vertex" and self._packed and first < PACKED_RANKS:
             for most in (DIRECT_RANKS, BYTE_RANKS, PACKED_RANKS):
                 stop = min(most, end)
-                if first < stop:
+                direct = most == DIRECT_RANKS
+                if first < stop and _tally_bytes(direct) <= self._local_bytes:
                     shape = {"tallies": DENSE_TALLIES, "group_size": self._size(first)}
-                    shape["direct"] = most == DIRECT_RANKS
+                    shape["direct"] = direct
                     shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
                     yield first, stop, "triangles_packed_vertices", shape
                     first = stop

@@ -3,9 +3,9 @@
 ``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
 comments and heads as the format has them. Each file is then read from a warm cache, in turn with
-machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of
-the file. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
-numbers. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
+machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of the file.
+``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of numbers.
+Readers of other libraries, where installed, read the plainest of the files. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
 """
 
 from __future__ import annotations
@@ -179,6 +179,45 @@ def building(scale: int, repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
+def others(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    """Time other libraries' readers, those that are installed, on all cores they take."""
+    text, matrix = folder / "graph.el", folder / "pattern.mtx"
+    names = ["u", "v"]
+    readers: dict[str, tuple[Path, Callable[[Any], Any]]] = {
+        "pyarrow.csv": (
+            text,
+            lambda csv: csv.read_csv(
+                text,
+                read_options=csv.ReadOptions(column_names=names),
+                parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+            ),
+        ),
+        "polars": (
+            text,
+            lambda polars: polars.read_csv(
+                text, has_header=False, separator=" ", quote_char=None, new_columns=names
+            ),
+        ),
+        "fast_matrix_market": (matrix, lambda fmm: fmm.read_coo(str(matrix))),
+        "scipy.io": (matrix, lambda io: io.mmread(matrix)),
+    }
+    rows = []
+    for name, (path, call) in readers.items():
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        times = []
+        for _ in range(repeats + 1):
+            begin = time.perf_counter()
+            call(library)
+            times.append(time.perf_counter() - begin)
+        read_s = statistics.median(times[1:])
+        rate = path.stat().st_size / 1e6 / read_s
+        rows.append({"library": name, "file": path.name, "read_s": read_s, "mb_per_s": rate})
+    return rows
+
+
 def show(rows: list[dict[str, Any]], built: list[dict[str, Any]]) -> None:
     """Print what was found."""
     head = ["file", "MB", *(f"{way}, MB/s" for way in WAYS), "columns alone"]
@@ -212,7 +251,10 @@ def main(words: Sequence[str] | None = None) -> int:
     columns = Columns()
     rows = [rate_of(args.folder / name, args.repeats, columns) for name in args.files]
     built = building(args.scale, args.repeats)
+    compared = others(args.folder, args.repeats)
     show(rows, built)
+    for row in compared:
+        print(f"{row['library']} reads {row['file']} at {row['mb_per_s']:,.0f} MB/s")
     if args.output:
         record = {
             "schema": SCHEMA,
@@ -223,6 +265,7 @@ def main(words: Sequence[str] | None = None) -> int:
             "bar_mb_per_s": BAR_MB_PER_S,
             "files": rows,
             "building": built,
+            "others": compared,
         }
         args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0

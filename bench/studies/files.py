@@ -3,9 +3,10 @@
 ``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
 comments and heads as the format has them. Each file is then read from a warm cache, in turn with
-machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of the file.
-``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of numbers.
-Readers of other libraries, where installed, read the plainest of the files. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
+machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of
+the file. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
+numbers. Readers of other libraries, where installed, read the plainest of the files.
+``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
 """
 
 from __future__ import annotations

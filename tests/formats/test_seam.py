@@ -14,7 +14,8 @@ from mutation import Files
 
 import clgraph.graph as cgg
 from clgraph.errors import GraphFormatError
-from clgraph.graph.formats import files, seam, table
+from clgraph.graph import ahead
+from clgraph.graph.formats import files, seam
 from clgraph.graph.formats.registry import FORMATS
 
 CORPUS = Path(__file__).resolve().parents[1] / "fuzz" / "corpus"
@@ -256,7 +257,13 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     monkeypatch.setattr(files, "_BLOCK_BYTES", 4096)
     path = tmp_path / f"graph.txt{ending}"
     cgg.write(cgg.generate.random(2000, 5), path)
-    told = []
+    told, threads = [], []
+
+    def start(target, args):
+        threads.append(threading.Thread(target=target, args=args))
+        threads[-1].start()
+
+    monkeypatch.setattr(ahead, "start_new_thread", start)
 
     def stop(*_):
         told.append(1)
@@ -266,7 +273,10 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     with pytest.raises(KeyboardInterrupt):
         cgg.read(path, progress=stop)
     assert len(told) == 5
-    assert not [thread for thread in threading.enumerate() if "clgraph" in thread.name]
+    assert bool(threads) == (least == 0 or bool(ending))
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("least", [0, 1 << 60])
@@ -285,5 +295,5 @@ def test_memory_is_a_small_multiple_of_the_file(tmp_path, monkeypatch, least):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    blocks = 2 * table.seam.MOST_THREADS * 3 * files._BLOCK_BYTES
+    blocks = 2 * seam.MOST_THREADS * 3 * files._BLOCK_BYTES
     assert peak < 3 * path.stat().st_size + max(blocks, 48 << 20)

@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # A process for each of two cores, which take over tests from each other.
 PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
+# Of each test that builds kernels `make test` runs so many cases, and `make test-rest` the others.
+CASES ?= 1
 
 # A line a step; pip shows its own progress where somebody is watching.
 define pip
@@ -13,11 +15,12 @@ quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
 $(BIN)/python -m pip install $$quiet --disable-pip-version-check
 endef
 
-.PHONY: help demo test test-all mutants fuzz docs clean
+.PHONY: help demo test test-rest test-all mutants fuzz docs clean
 
 help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
-	@echo "make test      install what the tests need and run them, in minutes"
+	@echo "make test      install what the tests need and run a case of each, in minutes"
+	@echo "make test-rest the other cases, so that both are the whole suite"
 	@echo "make test-all  the slow tests as well, kernels built as users have them, and mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"
 	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
@@ -38,7 +41,11 @@ demo: $(VENV)/.installed-demo
 	@echo "  README.md and docs/index.md               examples, and what else it can do"
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --cases $(CASES)
+
+# REST_ARGS may hold a limit, as .ci/run has one.
+test-rest: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --other-cases $(CASES) $(REST_ARGS)
 
 test-all: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised

@@ -1,6 +1,7 @@
 """Options, markers, caches and device fixtures of the test suite."""
 
 import contextlib
+import gc
 import importlib
 import os
 import random
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from clgraph.errors import DeviceNotFoundError
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
 runtimes = importlib.import_module("runtimes")
+shares = importlib.import_module("shares")
 # Before any test imports networkx, which looks for backends then.
 importlib.import_module("entry_points").provide()
 
@@ -36,6 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--optimised", action="store_true", help="let the compilers optimise in every test"
     )
+    for option, what in (
+        ("--cases", "run only N cases of each test that needs a device or starts processes"),
+        ("--other-cases", "run only the cases that --cases N leaves out"),
+    ):
+        group.addoption(option, type=_count, metavar="N", help=what)
     group.addoption(
         "--seconds",
         type=float,
@@ -50,7 +58,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _count(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)  # which argparse makes a sentence of
+    return int(text)
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--cases") and config.getoption("--other-cases"):
+        raise pytest.UsageError("--cases and --other-cases are halves of one run: give one of them")
     # Shells start what runs in the background with SIGINT ignored, which children inherit: then no
     # test of Ctrl-C, in this process or in a child, could press it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -94,9 +110,20 @@ def pytest_report_header() -> list[str]:
     return lines
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is collected, then or whenever a test asks for it later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--seconds") is not None:
-        random.Random(_commit()).shuffle(items)  # noqa: S311 (nothing secret about it)
+        _shuffle_files(items, _commit())
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
     marked = {marker.name for item in items for marker in item.iter_markers()}
@@ -104,12 +131,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "gpu", "there is no NVIDIA GPU here")
     if "energy" in marked and not runtimes.has_power_sensor():
         _skip(items, "energy", "there is no power sensor here")
+    most = config.getoption("--cases") or config.getoption("--other-cases")
+    if most:
+        share, others = shares.divided(items, most)
+        items[:], left = (share, others) if config.getoption("--cases") else (others, share)
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     limit = item.config.getoption("--seconds")
     if limit is not None and time.time() > STARTED + limit:
         pytest.skip(f"the {limit:g} seconds of this run are over")
+
+
+def _shuffle_files(items: list[pytest.Item], seed: str) -> None:
+    """Change the order of files, whose tests share fixtures and stay together."""
+    files = sorted({item.path for item in items})
+    random.Random(seed).shuffle(files)  # noqa: S311 (nothing secret about it)
+    number = {path: place for place, path in enumerate(files)}
+    items.sort(key=lambda item: number[item.path])
 
 
 def _commit() -> str:

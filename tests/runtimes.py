@@ -3,6 +3,7 @@
 Test modules say ``from runtimes import ...``; conftest.py puts this folder on the path.
 """
 
+import functools
 import importlib.metadata
 import os
 import re
@@ -41,6 +42,16 @@ def device_or_skip(spec: str) -> Device:
         if any(trouble_of(found) for found in devices()):
             raise  # it is there and cannot build anything: not a reason to leave tests out
         pytest.skip(f"no OpenCL runtime for {spec!r} here")
+
+
+@functools.cache
+def is_installed(spec: str) -> bool:
+    """Whether there is a device of a runtime, which `device_or_skip` would give."""
+    try:
+        find_device(spec)
+    except DeviceNotFoundError:
+        return False
+    return True
 
 
 def gpu_or_none() -> Device | None:

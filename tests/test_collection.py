@@ -1,4 +1,4 @@
-"""What every process of a run must agree on: the names of tests, how kernels are built and kept."""
+"""What every process of a run must agree on: names and shares of tests, how kernels are built."""
 
 import gzip
 import os
@@ -6,9 +6,13 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
+from types import SimpleNamespace
 
 import caches
 import pytest
+import runtimes
+import shares
 from runtimes import ROOT
 
 TIMED = gzip.compress(b"a file packed now")
@@ -78,3 +82,139 @@ def test_programs_that_nothing_uses_are_forgotten(tmp_path):
         os.utime(folder / "last_accessed", (0, time.time() - 86400 * days))
     caches.forget_unused(tmp_path)
     assert [path.name for path in tmp_path.glob("AB/*")] == ["new"]
+
+
+MADE = {
+    "test_devices.py": """
+import pytest
+
+@pytest.mark.parametrize("graph", ["star", "path", "kron"])
+def test_graphs(graph, device): ...
+
+@pytest.mark.parametrize("spec", ["pocl", "intel"])
+def test_by_name(spec): ...
+
+@pytest.mark.parametrize("size", range(9))
+def test_without_a_device(size): ...
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", range(3))
+def test_slow(size, pocl): ...
+
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow), 3])
+def test_partly_slow(size, any_device): ...
+""",
+    "test_children.py": """
+import pytest
+from runtimes import run_python
+
+@pytest.mark.parametrize("size", range(4))
+def test_in_a_process(size): ...
+""",
+}
+
+
+def collected(folder, *options, seed):
+    """Names of the made-up tests that this suite's options leave, as another process sees them."""
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "--collect-only", "-q", *options]
+    paths = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths, "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, env=env)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_a_share_and_the_others_are_everything(tmp_path):
+    """Every function is in the share, each case in one of both, whatever process divides them."""
+    for name, text in MADE.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n")
+    everything = collected(tmp_path, seed=1)
+    share = collected(tmp_path, "--cases", "1", seed=2)
+    others = collected(tmp_path, "--other-cases", "1", seed=3)
+    assert len(everything) == len(set(everything)) == 12 + 2 + 9 + 3 + 3 + 4
+    assert sorted(share + others) == sorted(everything)
+    functions = Counter(name.partition("[")[0].partition("::")[2] for name in share)
+    assert functions.pop("test_without_a_device") == 9
+    assert functions == dict.fromkeys(
+        ["test_graphs", "test_by_name", "test_slow", "test_partly_slow", "test_in_a_process"], 1
+    )
+    skipped = ("lanes8", "partly_slow[2]")
+    assert not any(word in name for name in share for word in skipped)
+
+
+@pytest.mark.parametrize("options", [["--cases", "0"], ["--cases", "1", "--other-cases", "1"]])
+def test_shares_that_mean_nothing_are_refused(options):
+    command = [sys.executable, "-m", "pytest", "--collect-only", *options, __file__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--cases" in done.stderr
+
+
+class Case:
+    """What dividing looks at of a case that pytest collected."""
+
+    def __init__(self, function, *params, device="pocl", fixtures=("device",), skipped=False):
+        self.nodeid = f"tests/test_made.py::{function}[{'-'.join([device, *params])}]"
+        self.callspec = SimpleNamespace(params={"device": device})
+        self.fixturenames = fixtures
+        self.module = pytest
+        self.skipped = skipped
+
+    def get_closest_marker(self, name):
+        return self if name == "skip" and self.skipped else None
+
+
+@pytest.fixture
+def all_installed(monkeypatch):
+    monkeypatch.setattr(runtimes, "is_installed", lambda _: True)
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_runtimes_and_graphs_come_alike_often():
+    graphs = ("star", "path", "kron", "road", "loops")
+    cases = [
+        Case(f"test_{number}", graph, device=device)
+        for number in range(1000)
+        for device in runtimes.RUNTIMES
+        for graph in graphs
+    ]
+    share, others = shares.divided(cases, 1)
+    assert len(share) == 1000
+    assert len(share) + len(others) == len(cases)
+    for place, names in ((0, runtimes.RUNTIMES), (1, graphs)):
+        count = Counter(case.nodeid.partition("[")[2][:-1].split("-")[place] for case in share)
+        assert set(count) == set(names)
+        # Four standard deviations of as many draws.
+        even = 1000 / len(names)
+        assert all(abs(number - even) < 4 * even**0.5 for number in count.values()), count
+    reversed_share, _ = shares.divided(cases[::-1], 1)
+    assert set(reversed_share) == set(share)
+    three, _ = shares.divided(cases, 3)
+    assert set(share) < set(three)
+    assert set(Counter(map(shares.function_of, three)).values()) == {3}
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_what_would_be_skipped_is_no_case():
+    for number in range(50):
+        cases = [
+            Case(f"test_{number}", device="pocl", skipped=True),
+            Case(f"test_{number}", device="intel"),
+            Case(f"test_{number}", device="pocl+lanes8", skipped=True),
+        ]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
+    only = [Case("test_on_a_gpu", device="gpu", skipped=True)]
+    assert shares.divided(only, 1) == (only, [])
+
+
+def test_nor_is_what_runs_on_a_runtime_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr(runtimes, "is_installed", lambda spec: spec != "intel")
+    for number in range(50):
+        cases = [Case(f"test_{number}", device=spec) for spec in ("intel", "pocl")]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0]])
+
+
+def test_all_cases_are_in_the_share_where_no_kernels_are_built():
+    none = {"device": "csv", "fixtures": ("tmp_path",)}
+    cases = [Case("test_a_format", str(number), **none) for number in range(50)]
+    assert shares.divided(cases, 1) == (cases, [])

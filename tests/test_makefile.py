@@ -62,3 +62,18 @@ def test_demo_names_each_step_and_ends_with_what_to_try_next():
 def test_ci_checks_the_site_and_its_links():
     assert "check make docs" in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
     assert any("sphinx" in line and "--fail-on-warning" in line for line in recipe("docs"))
+
+
+def test_ci_runs_the_test_command_first_and_all_other_cases_last():
+    lines = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    steps = [line for line in lines if re.match(r"(check |\S+=\S+ check |make )", line)]
+    assert steps[0] == "make test"
+    assert steps[-1].startswith("check make test-rest REST_ARGS=")
+    options = {}
+    for target in ("test", "test-rest"):
+        (line,) = (line for line in recipe(target) if " -m pytest" in line)
+        options[target] = shlex.split(line)
+    number = options["test"].index("--cases") + 1
+    expected = [word.replace("--cases", "--other-cases") for word in options["test"]]
+    assert options["test-rest"] == expected
+    assert int(options["test"][number]) >= 1

@@ -1,7 +1,7 @@
-"""What every rank of an MPI job runs: everything in one job, since ranks take long to start.
+"""What every rank of an MPI job runs: everything in one job, or the checks that are named.
 
-``mpiexec -n P python tests/cluster/rank_checks.py DEVICE FOLDER``; ranks compare with one device on
-the first, and count what is sent by a model of their own.
+``mpiexec -n P python tests/cluster/rank_checks.py DEVICE FOLDER [CHECK ...]``; ranks compare with
+one device on the first, and count what is sent by a model of their own.
 """
 
 import sys
@@ -139,7 +139,8 @@ def read():
 
 def refused():
     """What one rank cannot do all refuse, and what differs between ranks."""
-    plan, mixed = plan_of_all, ("auto", "merrill-two-phase")[comm.rank > 0]
+    plan = cg.cluster.BFS(MIXED, comm, predecessors=True, config="merrill-two-phase")
+    mixed = ("auto", "merrill-two-phase")[comm.rank > 0]
     calls = (
         (lambda: cg.cluster.BFS(MIXED, comm, config=mixed), "config="),
         (lambda: plan.run(comm.rank), "source="),
@@ -153,10 +154,7 @@ def refused():
 
 if __name__ == "__main__":
     comm = cg.cluster.world(DEVICE)
-    plan_of_all = cg.cluster.BFS(MIXED, comm, predecessors=True, config="merrill-two-phase")
-    exchanged()
-    searched()
-    others()
-    read()
-    refused()
+    CHECKS = {check.__name__: check for check in (exchanged, searched, others, read, refused)}
+    for name in sys.argv[3:] or CHECKS:
+        CHECKS[name]()
     say("everything")

@@ -41,13 +41,16 @@ def files(folder):
         cg.write(MIXED, folder / name)
 
 
-def checked(ranks, folder, device):
-    folder.mkdir()
+def checked(ranks, folder, *checks):
+    """Run checks, or all, on so many ranks."""
     files(folder)
-    done = mpiexec(ranks, str(HERE / "rank_checks.py"), "pocl", str(folder))
+    done = mpiexec(ranks, str(HERE / "rank_checks.py"), "pocl", str(folder), *checks)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "checked everything" in done.stdout
-    # Bytes are those of as many ranks in one process, whose tests have a model for them.
+
+
+def compare_bytes(ranks, folder, device):
+    """What searches sent is what as many ranks in one process send, whose tests have a model."""
     for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
         for partition in ("2d", "1.5d"):
             plan = cg.DividedBFS(graph, [device] * ranks, predecessors=True, partition=partition)
@@ -55,24 +58,34 @@ def checked(ranks, folder, device):
                 told = np.load(folder / f"1{partition}-{graph.directed}-{source}.npy")
                 expected = plan.run(source).stats.exchanged_bytes
                 np.testing.assert_array_equal(told, expected)
+
+
+def compare_drawn(ranks, folder, device):
+    """The same graph is drawn, however many draw it."""
     parts = [np.load(folder / f"kron-{rank}-of-{ranks}.npy") for rank in range(ranks)]
-    return sum(np.count_nonzero(part >= 0) for part in parts), sum(part.size for part in parts)
-
-
-def test_two_ranks(tmp_path, any_device):
-    """Distances, trees, paths, components of one device; slices; refusals; all in one job."""
-    reached, vertices = checked(2, tmp_path / "two", any_device)
     plan = cg.cluster.BFS(
-        cg.cluster.Kronecker(8, 8, seed=3), cg.cluster.Together([any_device]), predecessors=True
+        cg.cluster.Kronecker(8, 8, seed=3), cg.cluster.Together([device]), predecessors=True
     )
-    assert vertices == 256
-    assert plan.run(5).reached == reached  # the same graph, however many draw it
+    assert sum(part.size for part in parts) == 256
+    assert plan.run(5).reached == sum(np.count_nonzero(part >= 0) for part in parts)
+
+
+@pytest.mark.parametrize("check", ["exchanged", "searched", "others", "read", "refused"])
+def test_two_ranks(check, tmp_path, any_device):
+    """Distances, trees, paths, components of one device; slices; refusals."""
+    checked(2, tmp_path, check)
+    if check == "searched":
+        compare_bytes(2, tmp_path, any_device)
+    elif check == "read":
+        compare_drawn(2, tmp_path, any_device)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 3, 4, 8])
 def test_one_to_eight_ranks(ranks, tmp_path, any_device):
-    checked(ranks, tmp_path / "ranks", any_device)
+    checked(ranks, tmp_path)
+    compare_bytes(ranks, tmp_path, any_device)
+    compare_drawn(ranks, tmp_path, any_device)
 
 
 @pytest.mark.parametrize(
@@ -96,25 +109,32 @@ def test_a_rank_that_fails_ends_the_job(how, message):
         assert message in done.stderr + done.stdout
 
 
-def test_the_command(tmp_path):
+@pytest.mark.parametrize("what", ["gathered", "per-rank", "refused"])
+def test_the_command(what, tmp_path):
     """``mpiexec clgraph bfs FILE --cluster``: gathered, or written by every rank."""
     files(tmp_path)
     source = str(MIXED_SOURCES[0])
     expected = cg.bfs(MIXED, MIXED_SOURCES[0], device="cpu").distances
     command = ("-m", "clgraph", "bfs", str(tmp_path / "mixed.sg"), "--source", source, "--cluster")
     output = tmp_path / "found.npz"
-    done = mpiexec(2, *command, "--json", "--output", str(output), CLGRAPH_DEVICE="pocl")
+    more = {
+        "gathered": ("--json", "--output", str(output)),
+        "per-rank": ("--per-rank", "--output", str(output)),
+        "refused": ("--source", "-5"),
+    }
+    done = mpiexec(2, *command, *more[what], CLGRAPH_DEVICE="pocl")
+    if what == "refused":
+        assert done.returncode != 0
+        assert "not a vertex" in done.stderr
+        return
     assert done.returncode == 0, done.stderr
-    record = json.loads(done.stdout)
-    assert record["ranks"] == 2
-    assert record["reached"] == np.count_nonzero(expected >= 0)
-    np.testing.assert_array_equal(np.load(output)["distances"], expected)
-    done = mpiexec(2, *command, "--per-rank", "--output", str(output), CLGRAPH_DEVICE="pocl")
-    assert done.returncode == 0, done.stderr
+    if what == "gathered":
+        record = json.loads(done.stdout)
+        assert record["ranks"] == 2
+        assert record["reached"] == np.count_nonzero(expected >= 0)
+        np.testing.assert_array_equal(np.load(output)["distances"], expected)
+        return
     assert "2, cyclic partition" in done.stdout
     for rank in range(2):
         part = np.load(tmp_path / f"found.{rank}.npz")
         np.testing.assert_array_equal(part["distances"], expected[part["vertices"]])
-    done = mpiexec(2, *command, "--source", "-5", CLGRAPH_DEVICE="pocl")
-    assert done.returncode != 0
-    assert "not a vertex" in done.stderr

@@ -1,5 +1,6 @@
 """What is measured of a device is kept and found again."""
 
+import copy
 import importlib
 import json
 
@@ -22,9 +23,12 @@ def nothing_kept(tmp_path, monkeypatch):
 def test_a_device_is_measured_once(nothing_kept, pocl, monkeypatch):
     runs = []
     real = microbenchmarks.run
-    monkeypatch.setattr(
-        microbenchmarks, "run", lambda *args, **how: runs.append(1) or real(*args, **how)
-    )
+
+    def run(*args, **how):
+        runs.append(copy.deepcopy(runs[0]) if runs else real(*args, **how))
+        return copy.deepcopy(runs[-1])
+
+    monkeypatch.setattr(microbenchmarks, "run", run)
     words = ("access_size=4", "random.load_cached")
     first = characterise(pocl, words)
     assert characterise(pocl, words) is first

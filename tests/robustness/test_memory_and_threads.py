@@ -12,7 +12,7 @@ import clgraph as cg
 from clgraph.device import Memory
 from clgraph.primitives import Expand
 
-RUNS = 1000
+RUNS = 300
 THREADS = 4
 RUNS_OF_A_THREAD = 40
 TRIES = 7

@@ -13,7 +13,14 @@ import json
 import re
 
 import pytest
-from runtimes import OCLGRIND, clean_environment, driver_library, run_python, run_under_oclgrind
+from runtimes import (
+    OCLGRIND,
+    OCLGRIND_CHECKS,
+    clean_environment,
+    driver_library,
+    run_python,
+    run_under_oclgrind,
+)
 
 SEARCHES = """
 import json, sys
@@ -108,10 +115,11 @@ def run_checked_for_races(case, log, script=SEARCHES):
     return [report for report in REPORT.split(found) if report.strip()]
 
 
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
 @pytest.mark.parametrize("name", ONE_ITEM)
-def test_one_work_item_is_faultless(name, tmp_path):
+def test_one_work_item_is_faultless(name, check, tmp_path):
     case = {"group_size": 1, "groups": 1, **ONE_ITEM[name]}
-    run_under_oclgrind(SEARCHES, json.dumps(case), log_folder=tmp_path)
+    run_under_oclgrind(SEARCHES, json.dumps(case), log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.parametrize("name", SEVERAL_ITEMS)

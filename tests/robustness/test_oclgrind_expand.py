@@ -1,6 +1,7 @@
 """Load balancers on Oclgrind: nothing read or written outside, no race, no divergent barrier."""
 
-from runtimes import run_under_oclgrind
+import pytest
+from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 
 SCRIPT = """
 import numpy as np
@@ -35,5 +36,6 @@ for balance in BALANCERS:
 """
 
 
-def test_every_balancer_with_barriers_between_four_items(tmp_path):
-    run_under_oclgrind(SCRIPT, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_every_balancer_with_barriers_between_four_items(check, tmp_path):
+    run_under_oclgrind(SCRIPT, log_folder=tmp_path, checks=(check,))

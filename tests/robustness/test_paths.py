@@ -35,13 +35,13 @@ from configs import sssp_config
 from paths import check_paths
 
 case = json.loads(sys.argv[1])
-spec, sizes = case.pop("device"), case.pop("sizes")
+spec, sizes, trees = case.pop("device"), case.pop("sizes"), case.pop("trees", (True, False))
 rng = np.random.default_rng(2)
 n, m = sizes
 src = np.concatenate([rng.integers(0, n - 10, m), np.zeros(40, int), [7, 7]])
 dst = np.concatenate([rng.integers(0, n - 10, m), rng.integers(0, n - 3, 40), [7, 7]])
 graph = cg.from_edges(src, dst, rng.integers(0, 30, src.size).astype(np.int32), n=n)
-for predecessors in (True, False):
+for predecessors in trees:
     config = sssp_config(**case)
     plan = cg.SSSP(graph, predecessors=predecessors, config=config, device=spec)
     for source in (0, n // 2, [1, n - 1, 5]):
@@ -89,8 +89,9 @@ def test_the_controller_of_the_device_is_faultless(tmp_path):
     run_under_oclgrind(CHECKED, json.dumps(case), log_folder=tmp_path, checks=("DATA_RACES",))
 
 
-def test_several_groups_use_only_what_was_written(tmp_path):
-    case = {"device": "oclgrind", "sizes": (40, 90), "groups": 3, "solo": False}
+@pytest.mark.parametrize("trees", [True, False])
+def test_several_groups_use_only_what_was_written(trees, tmp_path):
+    case = {"device": "oclgrind", "sizes": (40, 90), "groups": 3, "solo": False, "trees": [trees]}
     run_under_oclgrind(
         CHECKED, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",), threads=2
     )

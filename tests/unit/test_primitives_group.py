@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from runtimes import run_under_oclgrind
+from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 from unit.primitives_reference import DTYPES, folded, identity, rows
 
 from clgraph.device import Memory, load, wait
@@ -135,8 +135,9 @@ for operator, kind in tests.FEW:
 """
 
 
-def test_collectives_touch_nothing_they_should_not(tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_collectives_touch_nothing_they_should_not(check, tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from runtimes import run_under_oclgrind
+from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 
 from clgraph.device.rendering.sources import render, source_folders
 from clgraph.primitives import lanes, launches
@@ -146,8 +146,9 @@ for subject in (device, device.emulating(8)):
 """
 
 
-def test_words_touch_nothing_they_should_not(tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_words_touch_nothing_they_should_not(check, tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

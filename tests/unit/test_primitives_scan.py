@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runtimes import run_under_oclgrind
+from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 from unit.primitives_reference import KINDS, folded, identity, rows
 
 from clgraph.device import device as find_device
@@ -193,8 +193,9 @@ tests.check_sizes(device.emulating(8), [1, 33, 150])
 """
 
 
-def test_scans_touch_nothing_they_should_not(tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_scans_touch_nothing_they_should_not(check, tmp_path):
+    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

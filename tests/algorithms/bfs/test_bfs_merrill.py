@@ -143,22 +143,31 @@ def queued(graph, device, **config):
 
 
 @pytest.mark.optimised  # lanes in lockstep
-def test_checklist_9_warp_culling(intel):
+@pytest.mark.parametrize("vertices", ["equal", "different"])
+def test_checklist_9_warp_culling(vertices, intel):
     """Of equal vertices on lanes of a SIMD group one stays; a collision culls nothing."""
     lanes = intel.traits.lanes
-    same, other = repeated_edges(2 * lanes, 3), repeated_edges(1, 3 * lanes)
     base = {"balance": "vwarp", "queue": "vertex", "direction": "push"}
-    assert queued(same, intel, **base) == 3 * lanes
-    assert queued(same, intel, duplicates="lookup_lanes", **base) == 3
+    if vertices == "equal":
+        graph = repeated_edges(2 * lanes, 3)
+        assert queued(graph, intel, **base) == 3 * lanes
+        assert queued(graph, intel, duplicates="lookup_lanes", **base) == 3
+        return
+    graph = repeated_edges(1, 3 * lanes)
     for size in (1, 128):
-        found = queued(other, intel, duplicates="lookup_lanes", hash_size=size, **base)
+        found = queued(graph, intel, duplicates="lookup_lanes", hash_size=size, **base)
         assert found == 3 * lanes
 
 
 @pytest.mark.optimised  # lanes in lockstep
-def test_checklist_10_history_culling(intel):
+@pytest.mark.parametrize("vertices", ["equal", "different"])
+def test_checklist_10_history_culling(vertices, intel):
     """What a group let pass goes when it comes again; a collision culls nothing."""
     lanes = intel.traits.lanes
+    if vertices == "different":
+        graph = repeated_edges(1, 3 * lanes)
+        assert queued(graph, intel, history=1, queue="vertex", direction="push") == 3 * lanes
+        return
     ends = [(0, v) for v in range(1, 2 * lanes + 1)]
     ends += [(v, 2 * lanes + 1) for v in range(1, 2 * lanes + 1)]
     graph = cg.from_edges(*np.array(ends).T, n=2 * lanes + 2)
@@ -171,8 +180,6 @@ def test_checklist_10_history_culling(intel):
     assert twice(visited="plain") > 1
     assert twice(visited="plain", duplicates="lookup_lanes", history=64) == 1
     assert twice(visited="plain", history=1) >= 1
-    other = repeated_edges(1, 3 * lanes)
-    assert queued(other, intel, history=1, queue="vertex", direction="push") == 3 * lanes
 
 
 @pytest.mark.parametrize(

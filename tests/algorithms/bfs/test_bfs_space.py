@@ -18,6 +18,7 @@ import clgraph as cg
 
 # Sources that differ most: the hub, the far end of the path, a lone vertex.
 PLACES = (0, 3, 5)
+PARTS = 8  # of the forms, a case each
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,8 @@ def test_what_is_left_out_of_the_space_is_refused(every):
     """Changing one value of a legal configuration gives one of the space or is objected to."""
     rng = np.random.default_rng(1)
     points = set(every)
-    values = {name: {named(config).get(name) for config in every} - {None} for name in NAMES}
+    choices = [named(config) for config in every]
+    values = {name: {each.get(name) for each in choices} - {None} for name in NAMES}
     refused = held = 0
     for index in rng.choice(len(every), 1000, replace=False):
         config, name = every[index], NAMES[rng.integers(len(NAMES))]
@@ -169,14 +171,14 @@ def test_each_rule_says_in_one_sentence_what_to_do(every):
 
 
 @pytest.mark.parametrize("spec", ["pocl", pytest.param("intel", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_forms_with_each_value(part, spec, every, request):
     """One at least for every form of frontier and value that can be combined.
 
     Balancers are left to test_bfs_balance.py.
     """
     usual = [config for config in every if named(config)["balance"] in {None, "warp_search"}]
-    sample = covering(usual, 1, first=("frontier",))[part::2]
+    sample = covering(usual, 1, first=("frontier",))[part::PARTS]
     for number, config in enumerate(sample):
         build_and_run(config, request.getfixturevalue(spec), predecessors=number % 2 == 0)
 

@@ -3,7 +3,14 @@
 import json
 
 import pytest
-from runtimes import POCL, clean_environment, driver_library, run_python, run_under_oclgrind
+from runtimes import (
+    OCLGRIND_CHECKS,
+    POCL,
+    clean_environment,
+    driver_library,
+    run_python,
+    run_under_oclgrind,
+)
 
 SEARCHES = """
 import json, math, sys
@@ -45,11 +52,12 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
 @pytest.mark.parametrize(
     "name", ["two-queues", "bits", pytest.param("all-edges", marks=pytest.mark.slow)]
 )
-def test_no_stray_access_and_no_race(name, tmp_path):
-    run_under_oclgrind(SEARCHES, json.dumps(CASES[name]), log_folder=tmp_path)
+def test_no_stray_access_and_no_race(name, check, tmp_path):
+    run_under_oclgrind(SEARCHES, json.dumps(CASES[name]), log_folder=tmp_path, checks=(check,))
 
 
 PATHS = """
@@ -69,8 +77,9 @@ assert np.allclose(found, expected) and np.allclose(weighted, expected)
 """
 
 
-def test_no_stray_access_where_paths_are_counted(tmp_path):
-    run_under_oclgrind(PATHS, log_folder=tmp_path)
+@pytest.mark.parametrize("check", OCLGRIND_CHECKS)
+def test_no_stray_access_where_paths_are_counted(check, tmp_path):
+    run_under_oclgrind(PATHS, log_folder=tmp_path, checks=(check,))
 
 
 def test_no_stray_access_with_several_work_items(tmp_path):

@@ -226,9 +226,9 @@ def test_stats(any_device):
 
 @pytest.mark.parametrize("graph", [MIXED, MIXED_ONE_WAY], ids=["undirected", "directed"])
 @pytest.mark.parametrize("preset", ["auto", "sequential", "multistep", "signatures"])
-def test_levels_of_every_runtime(preset, graph, any_device):
+def test_levels_of_every_runtime(preset, graph, device):
     """API.md: stats have levels, a row each, and a mode, whatever finds the components."""
-    stats = cg.scc(graph, config=preset, device=any_device).stats
+    stats = cg.scc(graph, config=preset, device=device).stats
     rows = stats.per_level
     assert stats.mode in {"persistent", "stepped"}
     assert stats.levels == rows["rounds"].sum() > 0
@@ -236,7 +236,7 @@ def test_levels_of_every_runtime(preset, graph, any_device):
     assert rows["direction"].tolist() == [step["step"] for step in stats.steps]
     assert (rows["frontier"] >= -1).all()
     assert ((rows["edges"] == graph.m) | (rows["edges"] == -1)).all()
-    if preset == "sequential" or (preset == "auto" and any_device.traits.is_cpu):
+    if preset == "sequential" or (preset == "auto" and device.traits.is_cpu):
         assert rows["frontier"][-1] == -1 or rows["frontier"].max() == graph.n
 
 

@@ -6,7 +6,6 @@ so every error, is left to NumPy.
 
 import importlib
 import io
-import os
 from types import ModuleType
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats.files import Block, Source
 from clgraph.graph.formats.tokens import separator_table
+from clgraph.graph.survey import processors
 
 __all__ = ["Columns", "PlainBlocks", "machine_code"]
 
@@ -82,7 +82,7 @@ class PlainBlocks:
     @property
     def threads(self) -> int:
         """How many threads to read with."""
-        return min(os.cpu_count() or 1, MOST_THREADS)
+        return min(processors(), MOST_THREADS)
 
     def columns_of(self, block: Block) -> int:
         """Tokens on the first line that has some; 0 if that does not come soon."""

@@ -12,7 +12,7 @@ import pytest
 from interruption import interrupt, places, some
 
 import clgraph as cg
-from clgraph.graph.formats import files, seam
+from clgraph.graph.formats import seam
 from clgraph.graph.formats.registry import FORMATS
 
 # A file that was just being opened is closed by its destructor, which says so.
@@ -81,10 +81,9 @@ def test_reading(kind, tried, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [".mtx", ".txt.gz"])
-def test_reading_by_machine_code(kind, tried, tmp_path, monkeypatch):
-    pytest.importorskip("numba")
+def test_reading_by_scipy(kind, tried, tmp_path, monkeypatch):
     monkeypatch.setattr(seam, "LEAST_BYTES", 0)
-    monkeypatch.setattr(files, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(seam, "BLOCK_BYTES", 64)
     path = tmp_path / f"graph{kind}"
     cg.write(small(1), path)
     expected = facts(cg.read(path))

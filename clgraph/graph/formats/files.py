@@ -28,6 +28,7 @@ Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
+_LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
 _NEWLINE = 0x0A
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
@@ -80,6 +81,26 @@ class Block:
     line: int
     lines: int
     source: "Source"
+
+    def parts(self) -> Iterator["Block"]:
+        """Give the lines in blocks of about a mebibyte each, none longer than allowed."""
+        begin, line = 0, self.line
+        while begin < len(self.data):
+            end = self.data.find(b"\n", begin + _BLOCK_BYTES - 1) + 1 or len(self.data)
+            data = self.data[begin:end]
+            part = Block(data, line, data.count(b"\n"), self.source)
+            if (place := part.long_line()) is not None:
+                part.fail(place, _LONG_LINE)
+            yield part
+            begin, line = end, line + part.lines
+
+    def long_line(self) -> int | None:
+        """Where the first line begins that is longer than allowed, if any."""
+        for inside in range(_LINE_BYTES, len(self.data), _LINE_BYTES):
+            begin = self.data.rfind(b"\n", 0, inside) + 1
+            if self.data.find(b"\n", inside) + 1 - begin > _LINE_BYTES:
+                return begin
+        return None
 
     def fail(self, offset: int, problem: str) -> NoReturn:
         """Raise GraphFormatError for the line that holds the byte at ``offset``."""
@@ -298,7 +319,7 @@ class Source:
                 self._damaged(error)
             self._count(text)
         if len(text) > _LINE_BYTES:
-            self.fail(f"the line is longer than {_LINE_BYTES} bytes", self.line)
+            self.fail(_LONG_LINE, self.line)
         self.line += bool(text)
         return text
 
@@ -324,12 +345,14 @@ class Source:
                 comments.append(stripped.decode("utf-8", "replace"))
         return comments
 
-    def blocks(self, longest_line: int | None = _LINE_BYTES) -> Iterator[Block]:
-        """Rest of the file in blocks of whole lines, about a mebibyte each.
+    def blocks(
+        self, longest_line: int | None = _LINE_BYTES, block_bytes: int | None = None
+    ) -> Iterator[Block]:
+        """Rest of the file in blocks of whole lines, about a mebibyte each by default.
 
         What is compressed is decompressed ahead, in a thread.
         """
-        take: Callable[[], bytes] = partial(self._stream.read, _BLOCK_BYTES)
+        take: Callable[[], bytes] = partial(self._stream.read, block_bytes or _BLOCK_BYTES)
         if self.compression:
             self._ahead = Ahead(take, _AHEAD)
             take = self._ahead.take

@@ -1,14 +1,10 @@
 """Edge lists as tables: lines of two vertex ids and, perhaps, a weight."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from types import ModuleType
 
 import numpy as np
 
-from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
@@ -118,8 +114,7 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
-    with closing(_parts(source, reader)) as read:
-        parts = list(read)
+    parts = list(_parts(source, reader))
     found = sum(len(part[0]) for part in parts)
     if rows is not None and found < rows:
         source.fail(f"the file ends after {found} of the {rows} {what} that its header declares")
@@ -132,25 +127,14 @@ def read_table(
 
 
 def _parts(source: Source, reader: "_TableReader") -> Iterator[Columns]:
-    """Edges of block after block: by machine code where nothing is odd, else by NumPy."""
-    blocks = source.blocks()
-    code = seam.machine_code(source)
-    if code is None:
-        yield from map(reader.read, blocks)
-        return
-    plain = reader.plain(code, source)
-    for block in blocks:
-        columns = reader.columns or plain.columns_of(block)
-        quick = reader.quick(plain, columns, block)
-        if quick is not None:
-            reader.columns = columns
-        yield reader.accept(block, quick)
-        if reader.columns:  # which threads have to know
-            break
-    quick_ones = in_order(blocks, partial(reader.quick, plain, reader.columns), plain.threads)
-    with closing(quick_ones):
-        for block, quick in quick_ones:
-            yield reader.accept(block, quick)
+    """Edges of block after block: by SciPy where nothing is odd, else by the tokenizer."""
+    plain = reader.plain(source) if seam.worth_it(source) else None
+    for block in source.blocks(block_bytes=seam.BLOCK_BYTES if plain else None):
+        quick = reader.quick(plain, block) if plain else None
+        if quick is None:
+            yield from map(reader.read, block.parts())
+        else:
+            yield quick
 
 
 def blank_comments(data: bytes, marks: bytes) -> bytes:
@@ -181,34 +165,37 @@ class _TableReader:
         self.columns = 0
         self.table = separator_table(layout.separators, layout.marker)
 
-    def plain(self, code: ModuleType, source: Source) -> PlainBlocks:
+    def plain(self, source: Source) -> PlainBlocks:
         """Give what reads the blocks in which nothing is odd."""
         layout = self.layout
         most = source.most_vertices()
         first, second = (most if ids is None else ids for ids in self.ids)
         return PlainBlocks(
-            code,
             separators=layout.separators,
             comments=layout.comments,
             marker=layout.marker,
             leading=layout.leading,
             base=layout.base,
+            weight_column=layout.weight_column,
             ids=(first, second),
         )
 
-    def quick(self, plain: PlainBlocks, columns: int, block: Block) -> Columns | None:
-        """Edges of one block by machine code; None if that leaves it to NumPy."""
+    def quick(self, plain: PlainBlocks, block: Block) -> Columns | None:
+        """Edges of a block in which nothing is odd; None if the tokenizer has to look at it."""
+        columns = self.columns or plain.columns_of(block)
         if columns not in self.layout.columns:
             return None
-        weight_column = self._weight_column(columns)
-        return plain.read(block, columns, weight_column, integers=self.layout.integer_weights)
-
-    def accept(self, block: Block, quick: Columns | None) -> Columns:
-        """Take the edges that machine code found in a block, or find them or what is wrong."""
-        if quick is None or (self.rows is not None and self.found + len(quick[0]) > self.rows):
-            return self.read(block)
-        self.found += len(quick[0])
-        return quick
+        if self.rows is not None and self.found + block.lines > self.rows:
+            return None
+        found = plain.read(block, columns)
+        if found is None:
+            return None
+        weights = found[2]
+        if self.layout.integer_weights and weights is not None and weights.dtype.kind == "f":
+            return None
+        self.columns = columns
+        self.found += block.lines
+        return found
 
     def read(self, block: Block) -> Columns:
         """Edges of one block."""

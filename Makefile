@@ -54,8 +54,9 @@ test-all: $(VENV)/.installed-test
 mutants: $(VENV)/.installed-test
 	$(BIN)/python tests/mutants/run.py
 
-# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py.
-FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 10000 --graphs 10000 --plans 10000 --runs 100000
+# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py. With --ledger FILE among them what was
+# tried is added to a record, also where Ctrl-C ends it early.
+FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 300 --graphs 10000 --plans 10000 --runs 100000
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m pytest tests/fuzz --run-slow --timeout 0 $(FUZZ_ARGS)
 

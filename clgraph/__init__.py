@@ -80,7 +80,10 @@ if TYPE_CHECKING:
     from clgraph.algorithms.spanning_forest.result import SpanningForestResult
     from clgraph.algorithms.spmv.plan import SpMV, SpMVResult, spmv
     from clgraph.algorithms.sssp import method
-    from clgraph.algorithms.sssp.plan import SSSP, SSSPConfig, SSSPResult, sssp
+    from clgraph.algorithms.sssp.calls import sssp
+    from clgraph.algorithms.sssp.config import SSSPConfig
+    from clgraph.algorithms.sssp.plan import SSSP
+    from clgraph.algorithms.sssp.result import SSSPResult
     from clgraph.algorithms.triangles.calls import triangle_blocks, triangle_count, triangles
     from clgraph.algorithms.triangles.clustering import (
         average_clustering,
@@ -319,7 +322,10 @@ _HOMES = {
     "clgraph.algorithms.similarity.plan": ("Similarity", "jaccard", "overlap"),
     "clgraph.algorithms.similarity.result": ("SimilarityResult",),
     "clgraph.algorithms.spmv.plan": ("SpMV", "SpMVResult", "spmv"),
-    "clgraph.algorithms.sssp.plan": ("SSSP", "SSSPConfig", "SSSPResult", "sssp"),
+    "clgraph.algorithms.sssp.calls": ("sssp",),
+    "clgraph.algorithms.sssp.config": ("SSSPConfig",),
+    "clgraph.algorithms.sssp.plan": ("SSSP",),
+    "clgraph.algorithms.sssp.result": ("SSSPResult",),
     "clgraph.algorithms.triangles.clustering": (
         "average_clustering",
         "local_clustering",

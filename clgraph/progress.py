@@ -1,4 +1,4 @@
-"""Telling how far a long call is: to a callable of the caller's, or on a bar of tqdm."""
+"""Reports of how far a long call is: to a callable of the caller's, or on a bar of tqdm."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, TypeAlias
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Progress", "part_of", "tell"]
+__all__ = ["Progress", "part_of", "report_progress"]
 
 Progress: TypeAlias = Callable[[int, int, str], object] | bool
 
 _shown = threading.local()
 
 
-def tell(progress: Progress | None, done: int, total: int, what: str) -> None:
+def report_progress(progress: Progress | None, done: int, total: int, what: str) -> None:
     """Say that `done` of `total` is done.
 
     Parameters
     ----------
     progress : callable or bool, optional
         What a caller passed as ``progress=``: called with the other three; True shows a bar of
-        tqdm on a terminal, if that is installed; None and False are told nothing.
+        tqdm on a terminal, if that is installed; None and False get no report.
     done, total : int
         In whatever unit; the bar goes when they are equal.
     what : str
@@ -47,12 +47,12 @@ def tell(progress: Progress | None, done: int, total: int, what: str) -> None:
 
 
 def part_of(progress: Progress | None, before: int, share: float, total: int) -> Progress | None:
-    """Give a part of a call what it tells its own progress to.
+    """Give a part of a call what it reports its own progress to.
 
     Parameters
     ----------
     progress : callable or bool, optional
-        As in `tell`, of the whole call.
+        As in `report_progress`, of the whole call.
     before : int
         What the whole had done when this part began.
     share : float
@@ -68,10 +68,10 @@ def part_of(progress: Progress | None, before: int, share: float, total: int) ->
     if progress is None or progress is False:
         return progress
 
-    def told(done: int, _total: int, what: str) -> None:
-        tell(progress, before + int(share * done), total, what)
+    def report(done: int, _total: int, what: str) -> None:
+        report_progress(progress, before + int(share * done), total, what)
 
-    return told
+    return report
 
 
 def _show(done: int, total: int, what: str) -> None:

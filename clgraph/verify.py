@@ -37,8 +37,8 @@ BLOCK = 1 << 20  # edges looked at together; some 50 bytes each
 
 
 class _Edges(NamedTuple):
-    tails: Vertices
-    heads: Vertices
+    sources: Vertices
+    targets: Vertices
 
 
 def distances(graph: Graph, source: int, distances: Any, *, max_depth: int | None = None) -> None:
@@ -78,8 +78,8 @@ def distances(graph: Graph, source: int, distances: Any, *, max_depth: int | Non
     preceded[source] = True
     for edges in _blocks(graph):
         _check_levels(hops, edges, max_depth)
-        nearer = (hops[edges.tails] >= 0) & (hops[edges.heads] == hops[edges.tails] + 1)
-        preceded[edges.heads[nearer]] = True
+        nearer = (hops[edges.sources] >= 0) & (hops[edges.targets] == hops[edges.sources] + 1)
+        preceded[edges.targets[nearer]] = True
     orphan = _first(~preceded & (hops >= 0))
     if orphan is not None:
         raise VerificationError(
@@ -150,7 +150,7 @@ def shortest_path_tree(
     in_graph[source] = True
     for edges in _blocks(graph):
         _check_levels(hops, edges, max_depth)
-        in_graph[edges.heads[parents[edges.heads] == edges.tails]] = True
+        in_graph[edges.targets[parents[edges.targets] == edges.sources]] = True
     foreign = _first(~in_graph)
     if foreign is not None:
         raise VerificationError(
@@ -179,8 +179,8 @@ def _blocks(graph: Graph) -> Iterator[_Edges]:
         end = min(begin + BLOCK, graph.m)
         first, last = np.searchsorted(graph.indptr, [begin, end - 1], side="right") - 1
         bounds = np.clip(graph.indptr[first : last + 2], begin, end)
-        tails = np.repeat(np.arange(first, last + 1), np.diff(bounds))
-        yield _Edges(tails, graph.indices[begin:end].astype(np.int64))
+        sources = np.repeat(np.arange(first, last + 1), np.diff(bounds))
+        yield _Edges(sources, graph.indices[begin:end].astype(np.int64))
 
 
 def _check_range(hops: Vertices, source: int, max_depth: int | None) -> None:
@@ -203,14 +203,14 @@ def _check_range(hops: Vertices, source: int, max_depth: int | None) -> None:
 
 def _check_levels(hops: Vertices, edges: _Edges, max_depth: int | None) -> None:
     """No edge from a reached vertex to one that is unreached or two hops farther."""
-    near, far = hops[edges.tails], hops[edges.heads]
+    near, far = hops[edges.sources], hops[edges.targets]
     broken = (near >= 0) & ((far < 0) | (far > near + 1))
     if max_depth is not None:
         broken &= near < max_depth
     at = _first(broken)
     if at is None:
         return
-    u, v = edges.tails[at], edges.heads[at]
+    u, v = edges.sources[at], edges.targets[at]
     what = "is unreached" if far[at] < 0 else f"is at distance {far[at]}"
     raise VerificationError(f"vertex {v} {what}, but edge {u} -> {v} reaches it at {near[at] + 1}.")
 

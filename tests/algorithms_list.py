@@ -81,8 +81,8 @@ SIMPLE = cg.from_edges(
 
 def batch(source):
     """Edges that come and go, some of which the graph has."""
-    tails = np.arange(30) * 11 + source
-    return tails % MIXED_ONE_WAY.n, (tails * 7 + 1) % MIXED_ONE_WAY.n
+    sources = np.arange(30) * 11 + source
+    return sources % MIXED_ONE_WAY.n, (sources * 7 + 1) % MIXED_ONE_WAY.n
 
 
 def changed(graph, source):
@@ -128,6 +128,11 @@ ALGORITHMS = {
     "components": Algorithm(plan(cg.ConnectedComponents), whole, labels),
     "multi-search": Algorithm(
         plan(cg.MultiSearch, **HOPS), lambda p, v: p.run([v, 0]), lambda r: r["hops"]
+    ),
+    "divided-searches": Algorithm(
+        lambda graph, device: cg.DividedSearches(graph, [device, device], **HOPS),
+        lambda p, source: p.run([source, 0]),
+        lambda r: r["hops"],
     ),
     "divided-bfs": Algorithm(
         lambda graph, device: cg.DividedBFS(graph, [device, device]), from_one, distances
@@ -219,12 +224,22 @@ ALGORITHMS = {
     "condensation": Algorithm(call(cg.condensation), called_whole, lambda r: r.indices),
 }
 
+# Plans that differ from one above in a flag of the same class.
+SAME = {"Louvain": "Leiden"}
+
 
 def fresh_graph():
     """A graph of its own, so that nothing of it is on a device."""
     rng = np.random.default_rng(5)
     weights = rng.integers(1, 100, MIXED_ONE_WAY.m).astype(np.int32)
     return cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, weights)
+
+
+def tiny_graph():
+    """One on which calls take as long as they must, to repeat them often."""
+    rng = np.random.default_rng(5)
+    src, dst, weights = rng.integers(0, 60, 150), rng.integers(0, 60, 150), rng.integers(1, 99, 150)
+    return cg.from_edges(src, dst, weights.astype(np.int32), n=60)
 
 
 @cache

@@ -52,7 +52,7 @@ def forget_unused(pocl: Path, days: float = UNUSED_DAYS) -> None:
 
 
 def described() -> list[str]:
-    """Tell how kernels are built and where they are kept, for the head of a run."""
+    """Report how kernels are built and where they are kept, for the head of a run."""
     plain = os.environ["CLGRAPH_NO_OPTIMISING"] in {"", "0"}
     how = "as users do" if plain else "without optimising"
     where = " and ".join(os.environ.get(variable, "no cache") for variable in FOLDERS)

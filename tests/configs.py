@@ -3,8 +3,16 @@
 import clgraph as cg
 from clgraph.primitives import ExpandConfig
 
-SCHEDULE = ("membership", "solo", "held", "distribution", "kernels", "group_size", "groups")
-LIMITS = ("solo_capacity", "solo_edges", "patience", "queue_percent")
+SCHEDULE = (
+    "membership",
+    "single_group",
+    "group_resident",
+    "distribution",
+    "kernels",
+    "group_size",
+    "groups",
+)
+LIMITS = ("single_group_capacity", "single_group_edges", "patience", "queue_percent")
 BALANCE = (
     *("wide", "discover", "extended", "group_threshold", "lane_threshold", "group_scan"),
     *("unit_batch", "iterations", "leaves", "shuffle", "gather"),

@@ -13,6 +13,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clgraph.device import Device
 from clgraph.device import device as find_device
@@ -51,6 +52,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="begin no test later than this; the order changes with every commit, so that all come",
     )
     group.addoption(
+        "--repeat",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run each test N times: what depends on how threads are scheduled shows",
+    )
+    group.addoption(
+        "--shuffle",
+        metavar="SEED",
+        help="run the tests in another order, the same for the same text",
+    )
+    group.addoption(
         "--device",
         action="append",
         metavar="SPEC",
@@ -77,6 +90,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)
+    # First examples import libraries or build kernels, and machines are shared: no deadlines.
+    # They are the same each time; the runs that take hours look for others.
+    settings.register_profile(
+        "clgraph",
+        deadline=None,
+        derandomize=not config.getoption("--run-slow"),
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("clgraph")
     # Building takes most of a run: a tenth of it where compilers do not optimise, and none where
     # an earlier run, of this checkout or another, has built the same.
     if config.getoption("--optimised"):
@@ -122,7 +144,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--seconds") is not None:
+    if config.getoption("--shuffle") is not None:
+        random.Random(config.getoption("--shuffle")).shuffle(items)  # noqa: S311 (no secret)
+    elif config.getoption("--seconds") is not None:
         _shuffle_files(items, _commit())
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
@@ -174,6 +198,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.config.getoption("--repeat") > 1:
+        metafunc.fixturenames.append("_repetition")
+        metafunc.parametrize("_repetition", range(metafunc.config.getoption("--repeat")))
     if "device" not in metafunc.fixturenames:
         return
     for marker in metafunc.definition.iter_markers("parametrize"):

@@ -83,12 +83,12 @@ def star(leaves, inward, shuffle=None):
 def comb(teeth, length, shuffle=None):
     """A path of cycles, each entered from a cycle of its own: signatures rise again and again."""
     spine = chain_of_cycles(teeth, length)
-    tails, heads, _ = spine.listed_edges()
+    sources, targets, _ = spine.listed_edges()
     offset = teeth * length
     first = np.arange(teeth) * length
     return digraph(
-        np.r_[tails, tails + offset, first + offset],
-        np.r_[heads, heads + offset * (tails // length == heads // length), first],
+        np.r_[sources, sources + offset, first + offset],
+        np.r_[targets, targets + offset * (sources // length == targets // length), first],
         n=2 * offset,
         shuffle=shuffle,
     )

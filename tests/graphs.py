@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import clgraph.graph as cgg
@@ -19,10 +18,6 @@ from clgraph.graph import Graph
 DATA = Path(__file__).resolve().parent / "data"
 # A larger collection of the same form, used where it is present.
 SHARED = Path(os.environ.get("CLGRAPH_TEST_GRAPHS", DATA.parents[2] / "shared" / "data"))
-
-# First examples import libraries or build kernels, and machines are shared: no deadlines.
-settings.register_profile("clgraph", deadline=None)
-settings.load_profile("clgraph")
 
 Loader = Callable[[], Graph]
 
@@ -121,8 +116,8 @@ def reference_distances(graph: Graph, source: int) -> np.ndarray:
         begins, counts = indptr[frontier], np.diff(indptr)[frontier]
         first = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(begins - first, counts)
-        heads = np.unique(indices[places])
-        frontier = heads[distances[heads] < 0]
+        targets = np.unique(indices[places])
+        frontier = targets[distances[targets] < 0]
         distances[frontier] = depth
     return distances
 
@@ -148,10 +143,10 @@ def _decoded(stored: dict[str, Any]) -> Graph:
     rows = np.repeat(np.arange(int(stored["n"])), degrees)
     running = np.concatenate([[0], np.cumsum(gaps)])
     before = running[np.cumsum(degrees) - degrees]
-    heads = rows + running[1:] - np.repeat(before, degrees)
+    targets = rows + running[1:] - np.repeat(before, degrees)
     weights = stored.get("weights")
     half = bool(stored["half"])
-    built = cgg.from_edges(rows, heads, weights, n=int(stored["n"]), symmetrize=half)
+    built = cgg.from_edges(rows, targets, weights, n=int(stored["n"]), symmetrize=half)
     if half or bool(stored["directed"]):
         return built
     return Graph(built.indptr, built.indices, built.weights, directed=False)

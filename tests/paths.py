@@ -18,8 +18,8 @@ def unreached(dtype):
 def weighted(graph, dtype=np.int32, low=1, high=100, seed=0):
     """Give a graph weights: the same both ways if it is undirected, in [low, high)."""
     rng = np.random.default_rng(seed)
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    ends = tails, graph.indices.astype(np.int64)
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    ends = edge_sources, graph.indices.astype(np.int64)
     if not graph.directed:
         ends = np.minimum(*ends), np.maximum(*ends)
     pairs, at = np.unique(ends[0] * graph.n + ends[1], return_inverse=True)
@@ -32,12 +32,12 @@ def weighted(graph, dtype=np.int32, low=1, high=100, seed=0):
 
 def _matrix(graph):
     """Adjacency in float64, of parallel edges the shortest, zeros kept."""
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    order = np.lexsort((graph.weights, graph.indices, tails))
-    tails, heads = tails[order], graph.indices[order]
-    first = np.ones(tails.size, bool)
-    first[1:] = (np.diff(tails) != 0) | (np.diff(heads) != 0)
-    ends = tails[first], heads[first]
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    order = np.lexsort((graph.weights, graph.indices, edge_sources))
+    edge_sources, edge_targets = edge_sources[order], graph.indices[order]
+    first = np.ones(edge_sources.size, bool)
+    first[1:] = (np.diff(edge_sources) != 0) | (np.diff(edge_targets) != 0)
+    ends = edge_sources[first], edge_targets[first]
     costs = graph.weights[order][first].astype(np.float64)
     return scipy.sparse.csr_matrix((costs, ends), shape=(graph.n, graph.n))
 
@@ -103,10 +103,14 @@ def check_tree(graph, source, result):
     assert (lengths[roots] == 0).all()
     given = np.zeros(graph.n, bool)
     given[roots] = True
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    of_tree = parents[graph.indices] == tails
-    tails, heads, costs = tails[of_tree], graph.indices[of_tree], graph.weights[of_tree]
-    given[heads[lengths[tails] + costs == lengths[heads]]] = True
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    of_tree = parents[graph.indices] == edge_sources
+    edge_sources, edge_targets, costs = (
+        edge_sources[of_tree],
+        graph.indices[of_tree],
+        graph.weights[of_tree],
+    )
+    given[edge_targets[lengths[edge_sources] + costs == lengths[edge_targets]]] = True
     np.testing.assert_array_equal(given, here)
     ancestors = np.where(here, parents, np.arange(graph.n))
     for _ in range(graph.n.bit_length()):

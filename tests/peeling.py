@@ -33,12 +33,12 @@ def truss_rounds_of(graph):
 
 
 def _truss_batches(graph):
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    heads = graph.indices
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    targets = graph.indices
     alive = np.ones(graph.m, bool)
     k = 3
     while alive.any():
-        ends = (tails[alive], heads[alive])
+        ends = (sources[alive], targets[alive])
         entries = (np.ones(len(ends[0]), np.int64), ends)
         left = sparse.csr_matrix(entries, shape=(graph.n, graph.n))
         closed = np.asarray((left @ left)[ends]).ravel()
@@ -106,8 +106,8 @@ def tube_with_cliques(length, around=5):
     edge follows, when the clique's edge has long lost the triangle, and no more than it needs left.
     """
     whole = tube(length, around)
-    tails = np.repeat(np.arange(whole.n), whole.degrees)
-    pairs = [*zip(tails.tolist(), whole.indices.tolist(), strict=True)]
+    sources = np.repeat(np.arange(whole.n), whole.degrees)
+    pairs = [*zip(sources.tolist(), whole.indices.tolist(), strict=True)]
     for row in range(length):
         first = whole.n + 5 * row
         clique = [row * around + 1, *range(first, first + 5)]

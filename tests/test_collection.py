@@ -20,8 +20,20 @@ TIMED = gzip.compress(b"a file packed now")
 
 @pytest.mark.parametrize("packed", [TIMED, b"", None])
 def test_names_of_tests_do_not_hold_bytes(request, packed):
-    name = request.node.name.removeprefix("test_names_of_tests_do_not_hold_bytes")
-    assert name in ({"[None]"} if packed is None else {"[packed0]", "[packed1]"})
+    names = set(request.node.callspec.id.split("-"))  # beside the count of --repeat
+    assert names & ({"None"} if packed is None else {"packed0", "packed1"})
+    assert len(request.node.name) < 80
+
+
+def test_orders_and_repetitions_can_be_chosen():
+    """As CONTRIBUTING.md looks for tests that depend on either."""
+    options = ["--collect-only", "-q", "--repeat", "3", "--shuffle", "any text", __file__]
+    command = [sys.executable, "-m", "pytest", *options]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    names = [line.partition("[")[0] for line in said.splitlines() if "::" in line]
+    places = [place for place, name in enumerate(names) if name.endswith("can_be_chosen")]
+    assert len(places) == 3
+    assert places[2] - places[0] > 2  # side by side where nobody shuffles
 
 
 @pytest.mark.parametrize(("options", "how"), [([], "without optimising"), (["--optimised"], "as")])

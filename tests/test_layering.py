@@ -25,7 +25,12 @@ DEVICE_QUESTIONS = re.compile(
     r"\b(group_size|lanes)\s*(?:[=!]=|[<>]=?)\s*1\b|\b1\s*(?:[=!]=|[<>]=?)\s*\S*\b(group_size|lanes)\b"
     r"|\btraits\b"
 )
+KERNEL_ROOMS = ("kernels_cl", "bench/studies/kernels", "tests/kernels")
 ASK_THE_DEVICE = ("profile", "lanes", "memory", "grid")  # folders of templates/ that may
+# A field of the stage word has its own name: it is declared, not borrowed under another.
+BORROWED_FIELDS = re.compile(
+    r"#\s*define\s+\w+(\(\w+\))?\s+\(*\(?(now|next)\)?\.\w+\)*(\s*[=!<>&]+\s*\w+)?\)*\s*(//.*)?$"
+)
 KERNEL_TEXT = re.compile(r"__(kernel|global|local)\s+\w|\bget_(global|local|group)_(id|size)\s*\(")
 MACHINE_PATHS = re.compile(r"(^|[^\w.])/(work|farm|root|home/\w+)/|index[-]url")
 
@@ -44,7 +49,8 @@ def files_under(folder: str, *suffixes: str) -> list[Path]:
 
 
 def test_kernels_name_no_device():
-    assert hits(files_under("kernels_cl", ".cl", ".mako"), DEVICE_WORDS) == []
+    files = [path for room in KERNEL_ROOMS for path in files_under(room, ".cl", ".mako")]
+    assert hits(files, DEVICE_WORDS) == []
 
 
 def test_templates_name_no_algorithm():
@@ -58,6 +64,11 @@ def test_only_the_vocabulary_asks_about_the_device():
         if path.relative_to(ROOT / "templates").parts[0] not in ASK_THE_DEVICE
     ]
     assert hits(files, DEVICE_QUESTIONS) == []
+
+
+def test_no_field_of_a_stage_word_is_borrowed():
+    files = files_under("kernels_cl", ".cl", ".mako") + files_under("templates", ".cl", ".mako")
+    assert hits(files, BORROWED_FIELDS) == []
 
 
 @pytest.mark.parametrize("folder", ["kernels_cl", "templates"])
@@ -164,6 +175,8 @@ def is_text(path: Path) -> bool:
         (DEVICE_QUESTIONS, "${'a' if context['config'].lanes > 1 else 'b'}"),
         (DEVICE_QUESTIONS, "return 1 < config.lanes"),
         (DEVICE_QUESTIONS, "% if traits.fp64:"),
+        (BORROWED_FIELDS, "#define PULLS (now.tile == 7u)"),
+        (BORROWED_FIELDS, "#define IN_CHAIN (now.visited)"),
         (KERNEL_TEXT, '    source = "__kernel void f() {}"'),
         (MACHINE_PATHS, "data = '" + "/".join(["", "home", "me", "graphs"]) + "'"),
     ],
@@ -178,6 +191,7 @@ def test_the_patterns_catch_what_they_are_for(words, line):
         (DEVICE_WORDS, "const uint mine = lane_ballot(wanted);"),
         (DEVICE_QUESTIONS, "% if config.group_size > config.lanes:"),
         (DEVICE_QUESTIONS, "if (lanes_left >= 16u)"),
+        (BORROWED_FIELDS, "#define AIM(e) (now.phase == FLOOD ? keys[e] : MAKE_KEY(e))"),
         (MACHINE_PATHS, "https://example.org/work/of/others"),
     ],
 )

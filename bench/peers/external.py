@@ -161,7 +161,7 @@ class _Started(Peer):
         self._folder.cleanup()
 
     def timed(self, given: int) -> tuple[Any, float]:
-        """Start it once; the time is the one that it tells."""
+        """Start it once; the time is the one that it reports."""
         code = self._code
         words = {**self._words, "source": given + code.first_vertex}
         self._output.unlink(missing_ok=True)
@@ -181,7 +181,7 @@ class _Started(Peer):
             raise RuntimeError(f"{code.name} exits with {done.returncode}: {tail}")
         match = re.search(code.time, done.stdout)
         if match is None:
-            raise RuntimeError(f"{code.name} tells no time that {code.time!r} finds: {tail}")
+            raise RuntimeError(f"{code.name} reports no time that {code.time!r} finds: {tail}")
         return done.stdout, float(match.group(1)) * UNITS_MS[code.unit]
 
     def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002 (they are in a file)
@@ -198,9 +198,11 @@ class _Started(Peer):
                 return f"checks names {name!r}, which is none of {', '.join(counts)}"
             match = re.search(pattern, answer)
             if match is None:
-                return f"tells no {name} that {pattern!r} finds"
+                return f"reports no {name} that {pattern!r} finds"
             if float(match.group(1)) != counts[name]:
-                return f"tells {match.group(1)} as {name} of run {given}; ours is {counts[name]:g}"
+                return (
+                    f"reports {match.group(1)} as {name} of run {given}; ours is {counts[name]:g}"
+                )
         if self._code.unreached is None:
             return ""
         expected = np.where(np.isfinite(wanted), wanted, -1.0)

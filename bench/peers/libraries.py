@@ -118,7 +118,7 @@ class NetworkitPeer(Peer):
 
 
 class GraphblasPeer(Peer):
-    """``graphblas.Matrix`` of SuiteSparse:GraphBLAS, rows by tail."""
+    """``graphblas.Matrix`` of SuiteSparse:GraphBLAS, rows by source."""
 
     package = "python-graphblas"
 

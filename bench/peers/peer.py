@@ -193,7 +193,7 @@ def _attempt(peer: Peer, given: int, wanted: Any, counts: Mapping[str, float]) -
 
 
 def _guarded(action: Callable[[], Any]) -> tuple[Any, str]:
-    """Run code of others: whatever it raises is told and does not end the run."""
+    """Run code of others: whatever it raises is reported and does not end the run."""
     try:
         return action(), ""
     except Exception as error:

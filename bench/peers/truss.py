@@ -23,7 +23,7 @@ __all__ = ["CORES", "TRUSSES", "core_numbers", "truss_numbers"]
 
 def core_numbers(graph: Graph) -> NDArray[np.int64]:
     """Core number of each vertex, round by round in numpy, to check others against."""
-    tails, heads = row_ids(graph.indptr), graph.indices
+    sources, targets = row_ids(graph.indptr), graph.indices
     numbers = np.zeros(graph.n, np.int64)
     degrees = np.asarray(graph.degrees, np.int64).copy()
     alive = np.ones(graph.n, np.bool_)
@@ -35,19 +35,19 @@ def core_numbers(graph: Graph) -> NDArray[np.int64]:
             continue
         numbers[under] = k
         alive &= ~under
-        degrees -= np.bincount(tails[under[heads]], minlength=graph.n)
+        degrees -= np.bincount(sources[under[targets]], minlength=graph.n)
     return numbers
 
 
 def truss_numbers(graph: Graph) -> NDArray[np.int64]:
     """Truss number of each stored edge by sparse products, to check others against."""
     sparse = module("scipy.sparse")
-    tails, heads = row_ids(graph.indptr), graph.indices
+    sources, targets = row_ids(graph.indptr), graph.indices
     numbers = np.zeros(graph.m, np.int64)
     alive = np.ones(graph.m, np.bool_)
     k = 2
     while alive.any():
-        ends = (tails[alive], heads[alive])
+        ends = (sources[alive], targets[alive])
         entries = (np.ones(len(ends[0]), np.int64), ends)
         left = sparse.csr_matrix(entries, shape=(graph.n, graph.n))
         closed = np.asarray((left @ left)[ends]).ravel()
@@ -120,8 +120,8 @@ class TrussesNetworkx(NetworkxPeer):
         for truss in answer:
             if truss.number_of_edges():
                 ends = np.asarray(truss.edges(), np.int64)
-                for tails, heads in (ends.T, ends.T[::-1]):
-                    numbers[np.searchsorted(keys, tails * graph.n + heads)] += 1
+                for sources, targets in (ends.T, ends.T[::-1]):
+                    numbers[np.searchsorted(keys, sources * graph.n + targets)] += 1
         return numbers
 
 

@@ -40,24 +40,33 @@ def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
     sources : sequence of int
         Where searches begin.
     """
-    tails, heads = np.repeat(np.arange(graph.n), graph.degrees), np.asarray(graph.indices)
+    edge_sources, edge_targets = (
+        np.repeat(np.arange(graph.n), graph.degrees),
+        np.asarray(graph.indices),
+    )
     scores = np.zeros(graph.n)
     for source in sources:
         level, paths = np.full(graph.n, -1), np.zeros(graph.n)
         level[source], paths[source] = 0, 1.0
         steps: list[NDArray[Any]] = []
         while True:
-            ahead = np.flatnonzero((level[tails] == len(steps)) & (level[heads] < 0))
-            level[heads[ahead]] = len(steps) + 1
-            tight = np.flatnonzero((level[tails] == len(steps)) & (level[heads] == len(steps) + 1))
+            ahead = np.flatnonzero((level[edge_sources] == len(steps)) & (level[edge_targets] < 0))
+            level[edge_targets[ahead]] = len(steps) + 1
+            tight = np.flatnonzero(
+                (level[edge_sources] == len(steps)) & (level[edge_targets] == len(steps) + 1)
+            )
             if not tight.size:
                 break
-            paths += np.bincount(heads[tight], paths[tails[tight]], minlength=graph.n)
+            paths += np.bincount(edge_targets[tight], paths[edge_sources[tight]], minlength=graph.n)
             steps.append(tight)
         owed = np.zeros(graph.n)
         for tight in reversed(steps):
-            share = paths[tails[tight]] / paths[heads[tight]] * (1 + owed[heads[tight]])
-            owed += np.bincount(tails[tight], share, minlength=graph.n)
+            share = (
+                paths[edge_sources[tight]]
+                / paths[edge_targets[tight]]
+                * (1 + owed[edge_targets[tight]])
+            )
+            owed += np.bincount(edge_sources[tight], share, minlength=graph.n)
         owed[source] = 0.0
         scores += owed
     return scores
@@ -92,11 +101,11 @@ class Betweenness(Problem):
         return SimpleNamespace(scores=scores, total_ms=total_ms)
 
     def times(self, result: Any) -> tuple[float, float]:
-        """Give the host's time twice: the call tells no other."""
+        """Give the host's time twice: the call reports no other."""
         return result.total_ms, result.total_ms
 
-    def mode(self, result: Any) -> str | None:  # noqa: ARG002 (the call tells none)
-        """Tell nothing."""
+    def mode(self, result: Any) -> str | None:  # noqa: ARG002 (the call reports none)
+        """Report nothing."""
         return None
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)

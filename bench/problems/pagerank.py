@@ -82,7 +82,7 @@ class Ranks(Problem):
         return {"against": "scipy"}
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
-        """Count a head read per edge, and a rank read and written per vertex, an iteration."""
+        """Count a target read per edge, and a rank read and written per vertex, an iteration."""
         iterations, size = columns["iterations"], self.plan.dtype.itemsize
         return Least(
             bytes=4.0 * columns["edges"] + (4.0 + 2.0 * size) * self.graph.n * iterations,

@@ -60,7 +60,7 @@ class Labelling(Problem):
         return {"against": "scipy"}
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
-        """Count a label written per vertex, and a row's start and a head read for each way.
+        """Count a label written per vertex, and a row's start and a target read for each way.
 
         Edges within what is known to be joined need not be read; the plain method reads all.
         Nothing must be waited for: vertices may be joined in any order.

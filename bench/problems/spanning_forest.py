@@ -69,7 +69,7 @@ class Forests(Problem):
         return {"against": "scipy"}
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
-        """Count a head and a weight read per edge, a label and a tree's edge written per vertex."""
+        """Count a target and a weight read per edge, a label and an edge written per vertex."""
         edges = columns["edges"]
         return Least(bytes=8.0 * edges + 12.0 * self.graph.n, barriers=columns["rounds"])
 

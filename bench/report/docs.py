@@ -79,7 +79,7 @@ graph sources that reach next to nothing dominate it. Results are checked outsid
 whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
 
 *Joules* are those of the whole device, idle power and the host's share of the time included, over a
-window in which runs follow one another, divided by their number; [energy.md](energy.md) tells how
+window in which runs follow one another, divided by their number; [energy.md](energy.md) reports how
 meters are read. Windows below two seconds are left out, because a meter that changes every tenth of
 one leaves some percent open then, and so are joules whose spread is not known.
 

@@ -189,8 +189,8 @@ def _row(finding: Finding, matrix: Matrix) -> list[str] | None:
             ratios[graph] = mine / others
     if not ratios:
         return None
-    told = ", ".join(f"{graph} {figure(ratio)}" for graph, ratio in ratios.items())
-    return [finding.paper, finding.says, told, _verdict(finding, ratios)]
+    measured = ", ".join(f"{graph} {figure(ratio)}" for graph, ratio in ratios.items())
+    return [finding.paper, finding.says, measured, _verdict(finding, ratios)]
 
 
 def _verdict(finding: Finding, ratios: dict[str, float]) -> str:

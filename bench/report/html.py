@@ -86,7 +86,7 @@ def _run(record: Record) -> dict[str, Any]:
 
 
 def _colours(cases: Sequence[Record]) -> dict[str, str]:
-    """Colours of presets; beyond eight they repeat, and the words beside points tell them apart."""
+    """Colours of presets; beyond eight they repeat, and the words beside points keep them apart."""
     presets = dict.fromkeys(str(case["preset"]) for case in cases)
     return {preset: f"c{place % 8}" for place, preset in enumerate(presets)}
 

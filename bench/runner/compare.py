@@ -122,8 +122,8 @@ def _row(key: str, old: Record | None, new: Record | None) -> Record:
 
 
 def _interval_of(case: Record) -> tuple[float, float]:
-    told = case["summary"]["kernel_ms"]
-    low, high = told["interval"] or (told["median"], told["median"])  # of a single search
+    ms = case["summary"]["kernel_ms"]
+    low, high = ms["interval"] or (ms["median"], ms["median"])  # of a single search
     return low, high
 
 

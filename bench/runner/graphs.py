@@ -107,8 +107,8 @@ class Loaded:
 def checksum(graph: Graph) -> str:
     """First 16 hex digits of the SHA-256 of n, m, indptr (all int64) and indices (int32)."""
     digest = hashlib.sha256(np.array([graph.n, graph.m], "<i8").tobytes())
-    heads = "<i4" if graph.n < 1 << 31 else "<i8"
-    for array, dtype in ((graph.indptr, "<i8"), (graph.indices, heads)):
+    edge_targets = "<i4" if graph.n < 1 << 31 else "<i8"
+    for array, dtype in ((graph.indptr, "<i8"), (graph.indices, edge_targets)):
         digest.update(np.ascontiguousarray(array, dtype).view(np.uint8).data)
     return digest.hexdigest()[:16]
 
@@ -182,9 +182,9 @@ def _same(known: Pinned, origin: str, found: str) -> bool | None:
 
 def with_weights(graph: Graph) -> Graph:
     """Give a graph int32 weights that depend on the two ends of an edge alone, not their order."""
-    tails = np.repeat(np.arange(graph.n, dtype=np.uint64), graph.degrees)
-    heads = graph.indices.astype(np.uint64)
-    low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+    edge_sources = np.repeat(np.arange(graph.n, dtype=np.uint64), graph.degrees)
+    edge_targets = graph.indices.astype(np.uint64)
+    low, high = np.minimum(edge_sources, edge_targets), np.maximum(edge_sources, edge_targets)
     mixed = (low * np.uint64(graph.n) + high) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -229,7 +229,7 @@ def _fetched(name: str, known: Pinned) -> Graph:
 def read_bcsr(path: Path) -> Graph:
     """Read a graph of the outside generator.
 
-    The layout is int64 n, int64 m, int32 offsets [n + 1] (int64 from 2**31 edges on), int32 heads
+    The layout is int64 n, int64 m, int32 offsets [n + 1] (int64 from 2**31 edges on), int32 targets
     [m], int32 weights [m]; NAME.json says whether the graph is directed.
 
     Parameters
@@ -240,7 +240,7 @@ def read_bcsr(path: Path) -> Graph:
     Returns
     -------
     Graph
-        Offsets and heads are checked to be within bounds; rows are taken to be sorted, and an
+        Offsets and targets are checked to be within bounds; rows are taken to be sorted, and an
         undirected graph to be symmetric, as the generator leaves them.
 
     Raises
@@ -268,7 +268,7 @@ def read_bcsr(path: Path) -> Graph:
     indices = np.fromfile(path, "<i4", m, offset=HEADER_BYTES + offset_bytes)
     inside = not m or bool(indices.view("<u4").max() < n)
     if indptr[0] or indptr[-1] != m or bool((np.diff(indptr) < 0).any()) or not inside:
-        raise UnavailableError(f"{path.name} has offsets or heads that are out of bounds.")
+        raise UnavailableError(f"{path.name} has offsets or targets that are out of bounds.")
     if (about.get("n"), about.get("m")) != (n, m):
         raise UnavailableError(f"{path.stem}.json describes another graph than {path.name}.")
     weights = np.fromfile(path, "<i4", m, offset=HEADER_BYTES + offset_bytes + 4 * m)
@@ -303,8 +303,8 @@ def _from_gaps(stored: Mapping[str, NDArray[Any]]) -> Graph:
     rows = np.repeat(np.arange(n), degrees)
     running = np.concatenate([[0], np.cumsum(gaps)])
     first = np.cumsum(degrees) - degrees
-    heads = rows + running[1:] - np.repeat(running[first], degrees)
-    built = clgraph.from_edges(rows, heads, n=n, symmetrize=half)
+    edge_targets = rows + running[1:] - np.repeat(running[first], degrees)
+    built = clgraph.from_edges(rows, edge_targets, n=n, symmetrize=half)
     if half or directed:
         return built
     return Graph(built.indptr, built.indices, directed=False)

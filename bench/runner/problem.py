@@ -162,7 +162,7 @@ class Problem(ABC):
         return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
 
     def mode(self, result: Any) -> str | None:
-        """How the device was driven, where a run tells."""
+        """How the device was driven, where a run reports."""
         return getattr(result.stats, "mode", None)
 
     def profile(self, given: int) -> Record | None:  # noqa: ARG002 (for subclasses)
@@ -200,15 +200,15 @@ def refuse_differences(found: Any, expected: Any, *, what: str, against: str) ->
         return
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape:
-        told = f"{found.shape} values instead of {expected.shape}"
+        found_instead = f"{found.shape} values instead of {expected.shape}"
     else:
         wrong = np.flatnonzero(~np.isclose(found, expected, rtol=1e-5, atol=1e-6))
         first = int(wrong[0])
-        told = (
+        found_instead = (
             f"{wrong.size} {what} differ; the first is that of vertex {first}: {found[first]} "
             f"instead of {expected[first]}"
         )
-    raise VerificationError(f"not what {against} gives: {told}.")
+    raise VerificationError(f"not what {against} gives: {found_instead}.")
 
 
 def pick_sources(degrees: NDArray[Any], count: int, name: str) -> list[int]:

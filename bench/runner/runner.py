@@ -71,7 +71,7 @@ def run(
     device: Device | str | None = None,
     inputs: Inputs | None = None,
     only: Iterable[str] = (),
-    tell: Callable[[Record], None] | None = None,
+    report: Callable[[Record], None] | None = None,
 ) -> Record:
     """Measure every case of a suite.
 
@@ -87,7 +87,7 @@ def run(
         Folders and files.
     only : iterable of str, optional
         Names of graphs, of algorithms, or ``algorithm/graph``; default is all of the suite.
-    tell : callable, optional
+    report : callable, optional
         Called with each finished case.
 
     Returns
@@ -128,9 +128,9 @@ def run(
             record["cases"] += [ready[name] for name in presets]
             if inputs.record is not None:
                 save(record, inputs.record)
-            if tell is not None:
+            if report is not None:
                 for name in presets:
-                    tell(ready[name])
+                    report(ready[name])
     except KeyboardInterrupt:
         raise InterruptedRun(record) from None
     record["finished"] = _now()

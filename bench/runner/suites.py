@@ -307,7 +307,7 @@ def cases_of(suite: str, only: Collection[str] = ()) -> list[Case]:
 
 
 def listed(suite: str, only: Collection[str] = ()) -> dict[str, Any]:
-    """Tell what a suite measures, and where each graph would be from.
+    """Report what a suite measures, and where each graph would be from.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ graphs small enough for a CPU, and ``--against`` names other libraries to measur
 
 Checks come first, on small graphs: modularity by NumPy, connected communities, the last round of
 label propagation on the host, the same labels from two configurations, and those of the record that
-``--expected`` names, of whatever device. What fails is told and ends the run. Edges are counted as
+``--expected`` names, of whatever device. What fails is reported and ends the run. Edges count as
 they are stored, both ways. Times are of the device, with the host's looks in between; a graph is
 left out if the seconds are over.
 """

@@ -4,7 +4,7 @@
 graphs small enough for a CPU. First the contents of smaller graphs are compared with what NumPy
 finds of the same batches; if they differ, nothing is timed. Batches are on the device, edges that
 the graph has not, with the check for duplicates; each is inserted and then deleted. Primitives are
-told as shares of the bandwidth of a copy, by bytes that a pass must move.
+given as shares of the bandwidth of a copy, by bytes that a pass must move.
 """
 
 from __future__ import annotations
@@ -197,10 +197,10 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     ms = spent(copy)
     bandwidth = 16 * n / ms
 
-    def tell(name: str, ms: float, moved: int) -> None:
+    def note(name: str, ms: float, moved: int) -> None:
         figures[name] = {"ms": ms, "share": moved / ms / bandwidth}
 
-    tell("copy", ms, 16 * n)
+    note("copy", ms, 16 * n)
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
         keys = memory.upload("keys", rng.integers(0, 2**SORTED_BITS, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
@@ -215,16 +215,16 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
                 stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
 
             passes = digit_passes(SORTED_BITS)
-            tell(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
+            note(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)
-    tell("scan u4", spent(lambda log: scan.enqueue(log, numbers, n, sums)), 8 * n)
+    note("scan u4", spent(lambda log: scan.enqueue(log, numbers, n, sums)), 8 * n)
     compaction = Compaction(device)
     mask = memory.upload("mask", (rng.random(n) < 0.5).astype(np.uint8))
     half = (numbers, sums)
     ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
-    tell("compact u4, half", ms, n + 4 * n + 2 * n)
+    note("compact u4, half", ms, n + 4 * n + 2 * n)
     return figures
 
 

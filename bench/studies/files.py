@@ -2,9 +2,9 @@
 
 ``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
-comments and heads as the format has them. Each file is then read from a warm cache, in turn with
-machine code (``pip install 'clgraph[files]'``) and with NumPy alone; megabytes are 10**6 bytes of
-the file. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
+comments and heads as the format has them. Each file is then read from a warm cache, in turn by
+SciPy's reader where blocks are plain and by the tokenizer alone; megabytes are 10**6 bytes of the
+file, and seconds are those of the clock and of all processors. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
 numbers. Readers of other libraries, where installed, read the plainest of the files.
 ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
 """
@@ -59,7 +59,7 @@ FILES = {
     "graph.sg": (None, False),
     "graph.wsg": ("integers", False),
 }
-WAYS = ("machine code", "NumPy")
+WAYS = ("SciPy", "tokenizer")
 BINARY = (".npz", ".sg", ".wsg")
 
 
@@ -101,7 +101,7 @@ def make(folder: Path, scale: int, names: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def read_by(way: str) -> Iterator[None]:
-    """Have files read by machine code, whatever their size, or by NumPy."""
+    """Have blocks read by SciPy, whatever the size of a file, or by the tokenizer."""
     before = seam.LEAST_BYTES
     seam.LEAST_BYTES = 0 if way == WAYS[0] else 1 << 62
     try:
@@ -110,45 +110,65 @@ def read_by(way: str) -> Iterator[None]:
         seam.LEAST_BYTES = before
 
 
-class Columns:
-    """Seconds spent in turning bytes into columns."""
+class Spent:
+    """Seconds of the clock and of all processors, added up."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.clock_s = self.processor_s = 0.0
+
+    def __enter__(self) -> None:
+        """Start."""
+        self._begin = time.perf_counter(), time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop."""
+        self.clock_s += time.perf_counter() - self._begin[0]
+        self.processor_s += time.process_time() - self._begin[1]
+
+
+@contextlib.contextmanager
+def columns_timed() -> Iterator[Spent]:
+    """Add up what turning bytes into columns takes."""
+    spent = Spent()
+    with contextlib.ExitStack() as stack:
         for name in ("mtx", "snap", "koblenz", "dimacs9", "gap"):
             module = importlib.import_module(f"clgraph.graph.formats.{name}")
-            module.read_table = self._timed(module.read_table)  # type: ignore[attr-defined]
-
-    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any, **named: Any) -> Any:
-            begin = time.perf_counter()
-            found = call(*args, **named)
-            self.seconds += time.perf_counter() - begin
-            return found
-
-        return timed
+            stack.callback(setattr, module, "read_table", module.read_table)
+            module.read_table = _timed(module.read_table, spent)  # type: ignore[attr-defined]
+        yield spent
 
 
-def rate_of(path: Path, repeats: int, columns: Columns) -> dict[str, Any]:
+def _timed(call: Callable[..., Any], spent: Spent) -> Callable[..., Any]:
+    def timed(*args: Any, **named: Any) -> Any:
+        with spent:
+            return call(*args, **named)
+
+    return timed
+
+
+def rate_of(path: Path, repeats: int) -> dict[str, Any]:
     """Read a file each way in turn; say how fast."""
     size = path.stat().st_size
     ways = WAYS if path.suffix not in BINARY else WAYS[1:]
-    spent: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    times: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
     for _ in range(repeats + 1):  # the first warms caches and imports what is needed
         for way in ways:
-            with read_by(way):
-                columns.seconds = 0.0
-                begin = time.perf_counter()
+            whole = Spent()
+            with read_by(way), columns_timed() as columns, whole:
                 graph = cg.read(path)
-                spent[way].append((time.perf_counter() - begin, columns.seconds))
+            times[way].append(
+                {
+                    "read_s": whole.clock_s,
+                    "read_processor_s": whole.processor_s,
+                    "columns_s": columns.clock_s,
+                    "columns_processor_s": columns.processor_s,
+                }
+            )
     row: dict[str, Any] = {"file": path.name, "bytes": size, "n": graph.n, "m": graph.m}
     for way in ways:
-        read_s, columns_s = (
-            statistics.median(times) for times in zip(*spent[way][1:], strict=True)
-        )
-        row[way] = {"read_s": read_s, "read_mb_per_s": size / 1e6 / read_s}
-        if columns_s:
-            row[way] |= {"columns_s": columns_s, "columns_mb_per_s": size / 1e6 / columns_s}
+        row[way] = {
+            kind: statistics.median(one[kind] for one in times[way][1:]) for kind in times[way][0]
+        }
     return row
 
 
@@ -158,15 +178,15 @@ def building(scale: int, repeats: int) -> list[dict[str, Any]]:
     src, dst, _ = graph.listed_edges()
     order = np.random.default_rng(SEED).permutation(len(src))
     rows = []
-    for name, tails, heads in (("sorted", src, dst), ("shuffled", src[order], dst[order])):
+    for name, sources, targets in (("sorted", src, dst), ("shuffled", src[order], dst[order])):
         for kind in (None, "integers"):
             costs = weights(kind, len(src))
             data = np.ones(len(src), np.int8) if costs is None else costs
             shape = graph.n, graph.n
             calls = {
-                "clgraph": lambda t=tails, h=heads, c=costs: cg.from_edges(t, h, c, n=graph.n),
-                "scipy": lambda t=tails, h=heads, d=data, s=shape: scipy.sparse.coo_matrix(
-                    (d, (t, h)), shape=s
+                "clgraph": lambda s=sources, t=targets, c=costs: cg.from_edges(s, t, c, n=graph.n),
+                "scipy": lambda s=sources, t=targets, d=data, shape=shape: scipy.sparse.coo_matrix(
+                    (d, (s, t)), shape=shape
                 ).tocsr(),
             }
             spent: dict[str, list[float]] = {library: [] for library in calls}
@@ -210,25 +230,36 @@ def others(folder: Path, repeats: int) -> list[dict[str, Any]]:
             continue
         times = []
         for _ in range(repeats + 1):
-            begin = time.perf_counter()
-            call(library)
-            times.append(time.perf_counter() - begin)
-        read_s = statistics.median(times[1:])
-        rate = path.stat().st_size / 1e6 / read_s
-        rows.append({"library": name, "file": path.name, "read_s": read_s, "mb_per_s": rate})
+            spent = Spent()
+            with spent:
+                call(library)
+            times.append((spent.clock_s, spent.processor_s))
+        read_s, processor_s = (statistics.median(kind) for kind in zip(*times[1:], strict=True))
+        rows.append(
+            {
+                "library": name,
+                "file": path.name,
+                "bytes": path.stat().st_size,
+                "read_s": read_s,
+                "read_processor_s": processor_s,
+            }
+        )
     return rows
 
 
 def show(rows: list[dict[str, Any]], built: list[dict[str, Any]]) -> None:
     """Print what was found."""
-    head = ["file", "MB", *(f"{way}, MB/s" for way in WAYS), "columns alone"]
+    head = ["file", "MB"]
+    for way in WAYS:
+        head += [f"{way}: read, MB/s", "columns, MB/s", "columns, MB per processor second"]
     lines = []
     for row in rows:
-        fast = row.get(WAYS[0], {})
-        rates = [row[way]["read_mb_per_s"] if way in row else None for way in WAYS]
-        cells = [*rates, fast.get("columns_mb_per_s")]
-        shown = ["" if cell is None else f"{cell:,.0f}" for cell in cells]
-        lines.append([row["file"], f"{row['bytes'] / 1e6:,.0f}", *shown])
+        line = [row["file"], f"{row['bytes'] / 1e6:,.0f}"]
+        for way in WAYS:
+            for kind in ("read_s", "columns_s", "columns_processor_s"):
+                seconds = row.get(way, {}).get(kind, 0.0)
+                line.append(f"{row['bytes'] / 1e6 / seconds:,.0f}" if seconds else "")
+        lines.append(line)
     print(table(head, lines))
     for row in built:
         kind = f"{row['edges']}, {'weighted' if row['weighted'] else 'no weights'}"
@@ -249,13 +280,16 @@ def main(words: Sequence[str] | None = None) -> int:
     make(args.folder, args.scale, args.files)
     if args.make:
         return 0
-    columns = Columns()
-    rows = [rate_of(args.folder / name, args.repeats, columns) for name in args.files]
+    rows = [rate_of(args.folder / name, args.repeats) for name in args.files]
     built = building(args.scale, args.repeats)
     compared = others(args.folder, args.repeats)
     show(rows, built)
     for row in compared:
-        print(f"{row['library']} reads {row['file']} at {row['mb_per_s']:,.0f} MB/s")
+        rates = [row["bytes"] / 1e6 / row[kind] for kind in ("read_s", "read_processor_s")]
+        print(
+            f"{row['library']} reads {row['file']} at {rates[0]:,.0f} MB/s, "
+            f"{rates[1]:,.0f} MB per processor second"
+        )
     if args.output:
         record = {
             "schema": SCHEMA,

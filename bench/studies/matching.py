@@ -2,7 +2,7 @@
 
 ``python -m bench.studies.matching --data FOLDER --device nvidia --output record.json`` reads
 ``ppi-yeast-human.npz.xz`` and ``hprd-labelled.npz.xz`` from FOLDER; ``--quick`` leaves out what
-takes long on a CPU. A digest of the maps of each timed case tells whether two devices found the
+takes long on a CPU. A digest of the maps of each timed case reports whether two devices found the
 same.
 """
 

@@ -12,7 +12,11 @@ import numpy as np
 
 from clgraph.algorithms.matching.config import LABEL_FLOORS
 from clgraph.algorithms.matching.inputs import ONE
-from clgraph.algorithms.matching.phases import LEAST_LIKENESS, LIKENESS_SQUARINGS, LOST_EDGE_BITS
+from clgraph.algorithms.matching.launches import (
+    LEAST_LIKENESS,
+    LIKENESS_SQUARINGS,
+    LOST_EDGE_BITS,
+)
 
 try:
     import numba

@@ -6,7 +6,8 @@ on a graph that is not converted yet where kernels are built, and of a second on
 Where networkx would take minutes it computes for a sample of the sources; its time is that of the
 sample, times all over the sample. ``--what sweep`` measures searches from ever more sources of a
 network of proteins' size, in turn with igraph, which searches from a sample where sources are
-many: it takes them one after the other. ``--what conversion`` measures conversions of a million
+many: it takes them one after the other; also strong components, the building of the graphs, and
+joules where the device has a meter. ``--what conversion`` measures conversions of a million
 edges in seconds of the processor. Results are compared.
 """
 
@@ -24,6 +25,7 @@ import networkx as nx
 import numpy as np
 
 import clgraph as cg
+from clgraph import energy
 from clgraph.graph.modules import module
 from clgraph.interop.networkx import NetworkxGraph
 
@@ -48,7 +50,8 @@ BARS = (
 )
 SHARES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 VERTICES = 15_000
-EDGES = 175_000
+DENSITIES = (11, 5, 2)  # edges drawn for a vertex: all interactions, likely ones, the surest
+TURNED = 0.3  # of the edges of a directed network, that lead to a later vertex
 
 
 def _sampled(graph: Any, chosen: list[Any]) -> dict[Any, Any]:
@@ -94,9 +97,9 @@ def graph_of(scale: int, *, directed: bool) -> Any:
     """Build a Kronecker graph in networkx, undirected its largest component."""
     kind = nx.DiGraph if directed else nx.Graph
     drawn = cg.generate.kron(scale, 8, seed=1)
-    tails, heads, _ = drawn.listed_edges()
+    sources, targets, _ = drawn.listed_edges()
     made = kind()
-    made.add_edges_from(zip(tails.tolist(), heads.tolist(), strict=True))
+    made.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
     if not directed:
         made = made.subgraph(max(nx.connected_components(made), key=len)).copy()
         made = nx.convert_node_labels_to_integers(made)
@@ -153,17 +156,51 @@ def measure(name: str, scale: int) -> dict[str, Any]:
     }
 
 
+def network(vertices: int, per_vertex: int) -> Any:
+    """Draw an interaction network in igraph: weighted, a few hubs, many vertices of low degree."""
+    peer = module("igraph", needed_for="the sweep").Graph.Barabasi(vertices, per_vertex)
+    peer.es["weight"] = np.random.default_rng(2).random(peer.ecount()).tolist()
+    return peer
+
+
 def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
-    """Time searches from ever more sources against igraph, in turn."""
-    n, m = int(VERTICES * scale), int(EDGES * scale)
-    weights = np.random.default_rng(2).random(m)
-    peer = module("igraph", needed_for="the sweep").Graph.Barabasi(n, max(m // n, 1))
+    """Time searches from ever more sources against igraph, in turn, at three densities.
+
+    Also strong components, and the building of both graphs from arrays of edges, apart from that.
+    """
+    for per_vertex in DENSITIES:
+        peer = network(int(VERTICES * scale), per_vertex)
+        yield from _built(peer, per_vertex)
+        yield from _searched(peer, device, most, per_vertex)
+        yield from _components(peer, device, per_vertex)
+
+
+def _row(kind: str, per_vertex: int, sources: int, **measured: Any) -> dict[str, Any]:
+    return {"kind": kind, "edges_per_vertex": per_vertex, "sources": sources} | measured
+
+
+def _built(peer: Any, per_vertex: int) -> Iterator[dict[str, Any]]:
     ends = np.array(peer.get_edgelist())
-    peer.es["weight"] = weights[: len(ends)].tolist()
-    ours = cg.from_igraph(peer)
+    weights = np.array(peer.es["weight"])
+    times = []
+    for _ in range(3):
+        graph_of: Callable[..., Any] = type(peer)
+        made = partial(graph_of, peer.vcount(), ends.tolist(), edge_attrs={"weight": weights})
+        peer_s, _ = timed(made)
+        src, dst = ends.T
+        own = partial(cg.from_edges, src, dst, weights, n=peer.vcount(), directed=False)
+        own_s, _ = timed(own)
+        times.append((peer_s, own_s))
+    peer_s, own_s = _medians(times)
+    yield _row("construction", per_vertex, 0, igraph_s=peer_s, clgraph_s=own_s)
+
+
+def _searched(peer: Any, device: str, most: float, per_vertex: int) -> Iterator[dict[str, Any]]:
+    n, ours = peer.vcount(), cg.from_igraph(peer)
     rng = np.random.default_rng(3)
-    ours.bfs([0], device=device, as_numpy=True)
-    ours.sssp_distances([0], device=device, as_numpy=True)
+    for method in (ours.bfs, ours.sssp_distances):
+        for first in ([0], list(range(SAMPLE))):  # builds the kernels of either way
+            method(first, device=device, as_numpy=True)
     for share in (share for share in SHARES if share <= most):
         sources = rng.choice(n, max(int(share * n), 1), replace=False).tolist()
         for kind, weight in (("bfs", None), ("sssp", "weight")):
@@ -176,16 +213,47 @@ def sweep(device: str, scale: float, most: float) -> Iterator[dict[str, Any]]:
                 peer_s, theirs = timed(peers)
                 own_s, found = timed(run)
                 times.append((peer_s * len(sources) / len(sample), own_s))
-            if not np.allclose(np.array(theirs), found[: len(sample)]):
+            if not np.allclose(np.array(theirs), np.where(found < 0, np.inf, found)[: len(sample)]):
                 raise SystemExit(f"{kind}: distances differ")
-            peer_s, own_s = (statistics.median(column) for column in zip(*times, strict=True))
-            yield {
-                "kind": kind,
-                "sources": len(sources),
-                "igraph_s": peer_s,
-                "igraph_sampled": len(sample) < len(sources),
-                "clgraph_s": own_s,
-            }
+            peer_s, own_s = _medians(times)
+            joules = None
+            if share == SHARES[-1]:
+                with energy.measure(device) as window:
+                    run()
+                joules = window.joules
+            yield _row(
+                kind,
+                per_vertex,
+                len(sources),
+                igraph_s=peer_s,
+                igraph_sampled=len(sample) < len(sources),
+                clgraph_s=own_s,
+                joules=joules,
+            )
+
+
+def _components(peer: Any, device: str, per_vertex: int) -> Iterator[dict[str, Any]]:
+    """Of the same network with each edge one way, as the best hits of one genome in another are."""
+    ends = np.array(peer.get_edgelist())
+    turned = np.random.default_rng(4).random(len(ends)) < TURNED
+    ends[turned] = ends[turned, ::-1]
+    one_way = type(peer)(peer.vcount(), ends.tolist(), directed=True)
+    ours = cg.from_igraph(one_way)
+    ours.scc(device=device)
+    times = []
+    for _ in range(3):
+        peer_s, theirs = timed(lambda: one_way.connected_components(mode="strong"))
+        own_s, found = timed(lambda: ours.scc(device=device))
+        times.append((peer_s, own_s))
+    if len(theirs) != found.attrs["n_components"]:
+        raise SystemExit("scc: components differ")
+    peer_s, own_s = _medians(times)
+    yield _row("scc", per_vertex, 0, igraph_s=peer_s, clgraph_s=own_s)
+
+
+def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
+    theirs, ours = zip(*times, strict=True)
+    return statistics.median(theirs), statistics.median(ours)
 
 
 def conversions(edges: int) -> Iterator[dict[str, Any]]:
@@ -258,8 +326,9 @@ def main() -> None:
             record["sweep"].append(row)
             ratio = row["igraph_s"] / row["clgraph_s"]
             print(
-                f"{row['kind']:5} {row['sources']:6} sources: igraph {row['igraph_s']:8.3f} s, "
-                f"clgraph {row['clgraph_s']:8.3f} s, {ratio:6.1f} times",
+                f"{row['kind']:12} {row['edges_per_vertex']:3} edges a vertex {row['sources']:6} "
+                f"sources: igraph {row['igraph_s']:8.3f} s, clgraph {row['clgraph_s']:8.3f} s, "
+                f"{ratio:6.1f} times",
                 flush=True,
             )
     if "conversion" in options.what:

@@ -186,6 +186,9 @@ def _changing(graph: Graph, what: str, device: Device) -> object:
     changing = cg.DynamicGraph(graph, device=device)
     if what == "insert":
         return changing.insert_edges(*ends)
+    if what == "rows":  # read in their blocks
+        searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
+        return [*searches, cg.ConnectedComponents(changing)]
     if what == "supports":
         supports = cg.dynamic.EdgeSupports(changing)
         for name in ("supports_count", "batch_pack"):
@@ -360,7 +363,10 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("communities", (*CommunitiesConfig.presets()[:1], "local", "global"), _communities),
     Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
     Algorithm(
-        "dynamic", ("edges", "insert", "distances", "supports", "trusses"), _changing, ("kron",)
+        "dynamic",
+        ("edges", "insert", "rows", "distances", "supports", "trusses"),
+        _changing,
+        ("kron",),
     ),
     Algorithm(
         "matching",

@@ -7,7 +7,7 @@ seed are drawn side by side before any is timed; they and seeds are taken in tur
 are spent. What is beside "auto" is timed on the first seed, where nothing else is measured.
 ``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
 describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
-a code tells; ours is then wall clock, with preparation.  ``--presets`` times totals of every other
+a code reports; ours is then wall clock, with preparation. ``--presets`` times totals of all other
 preset on the first seed, with joules where they are metered. ``--page RECORD`` measures nothing: it
 prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
 """
@@ -30,7 +30,7 @@ import numpy as np
 import clgraph
 from clgraph import Triangles, TrianglesConfig, generate
 from clgraph.algorithms.triangles.config import Bitmap, Merge
-from clgraph.cli.searching import energy_of
+from clgraph.cli.reporting import energy_of
 from clgraph.cli.text import table
 
 from ..peers.external import load as load_codes
@@ -152,7 +152,7 @@ def time_igraph(graph: Graph, count: int) -> float:
 
 
 def time_code(code: Code, graph: Graph, count: int) -> float:
-    """Milliseconds that a native code tells for a total.
+    """Milliseconds that a native code reports for a total.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def page(record: dict[str, Any]) -> str:
         name = name.format(scale=record["scale"], more=record["scale"] + 2)
         kinds.setdefault(name, []).append(found)
 
-    def told(each: list[dict[str, Any]], *path: str) -> str:
+    def shown(each: list[dict[str, Any]], *path: str) -> str:
         values: list[float] = []
         for found in each:
             value: Any = found
@@ -258,8 +258,8 @@ def page(record: dict[str, Any]) -> str:
     for kind, each in kinds.items():
         sizes = f"{each[0]['n']:,}, {each[0]['m']:,} | {each[0]['count']:,}"
         paths = (("total", "with_ms"), ("total", "prepare_ms"), ("vertex", "with_ms"))
-        cells = [told(each, *path) for path in (*paths, ("edge", "with_ms"))]
-        lines.append(f"| {kind} | {sizes} | {' | '.join(cells)} | {told(each, *JOULES)} |")
+        cells = [shown(each, *path) for path in (*paths, ("edge", "with_ms"))]
+        lines.append(f"| {kind} | {sizes} | {' | '.join(cells)} | {shown(each, *JOULES)} |")
     named = {kind: each for kind, each in kinds.items() if each[0].get("presets")}
     presets = sorted({preset for each in named.values() for preset in each[0]["presets"]})
     if not presets:
@@ -268,7 +268,8 @@ def page(record: dict[str, Any]) -> str:
     lines.append("|---|" + "--:|--:|" * len(named))
     for preset in presets:
         cells = [
-            f"{told(each, 'presets', preset, 'with_ms')} | {told(each, 'presets', preset, *JOULES)}"
+            f"{shown(each, 'presets', preset, 'with_ms')}"
+            f" | {shown(each, 'presets', preset, *JOULES)}"
             for each in named.values()
         ]
         lines.append(f"| `{preset}` | {' | '.join(cells)} |")
@@ -286,16 +287,16 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
         for per in PERS:
             if per not in found:
                 continue
-            told = found[per]
+            row = found[per]
             bar = BARS[kind].get(per, VERTEX_FACTOR * found["total"]["with_ms"])
-            figures = [f"{told[name]:.3f}" for name in ("with_ms", "prepare_ms", "without_ms")]
+            figures = [f"{row[name]:.3f}" for name in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, per, *figures, f"{bar:.3f}"])
         for peer, their_ms in found.get("peers_ms", {}).items():
-            told_ms = [f"{their_ms:.1f}", f"{found['total_ms']:.1f}"]
+            both_ms = [f"{their_ms:.1f}", f"{found['total_ms']:.1f}"]
             ratio = their_ms / found["total_ms"]
-            rows.append([key, f"{peer}, total of here", *told_ms, f"{ratio:.2f} times", ""])
-        for name, told in found["variants"].items():
-            figures = [f"{told[each]:.3f}" for each in ("with_ms", "prepare_ms", "without_ms")]
+            rows.append([key, f"{peer}, total of here", *both_ms, f"{ratio:.2f} times", ""])
+        for name, row in found["variants"].items():
+            figures = [f"{row[each]:.3f}" for each in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, name, *figures, ""])
     return rows
 
@@ -304,8 +305,8 @@ def steps_of(graphs: dict[str, dict[str, Any]]) -> list[str]:
     """Lines of the steps of each run and their milliseconds, and what passed between steps."""
     lines = []
     for key, found in graphs.items():
-        told = {per: found[per] for per in PERS if per in found} | found["variants"]
-        for name, run in told.items():
+        row = {per: found[per] for per in PERS if per in found} | found["variants"]
+        for name, run in row.items():
             parts = run["parts_ms"]
             rest = run["with_ms"] - sum(parts.values())
             steps = [f"{step} {spent_ms:.4f}" for step, spent_ms in parts.items()]
@@ -314,7 +315,7 @@ def steps_of(graphs: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def label(way: Intersection) -> str:
-    """Tell what of a way is not default."""
+    """Report what of a way is not default."""
     given = {each.name: getattr(way, each.name) for each in fields(way)}  # type: ignore[arg-type]
     said = [f"{name}={value}" for name, value in given.items() if value not in {None, "row"}]
     return f"{way.way}({', '.join(said)})"

@@ -26,7 +26,7 @@ import numpy as np
 import clgraph
 from clgraph import Cores, CoresConfig, Graph, Truss, TrussConfig, from_edges, generate
 from clgraph.algorithms.truss import peeling
-from clgraph.cli.searching import energy_of
+from clgraph.cli.reporting import energy_of
 from clgraph.cli.text import table
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, Constant
 from clgraph.errors import ClgraphError, InvalidGraphError
@@ -71,8 +71,8 @@ def triangulated(side: int) -> Graph:
         (place[:-1, :-1][first], place[1:, 1:][first]),
         (place[:-1, 1:][~first], place[1:, :-1][~first]),
     ]
-    tails, heads = (np.concatenate([pair[end].ravel() for pair in pairs]) for end in (0, 1))
-    return from_edges(tails, heads, n=side * side, directed=False, symmetrize=True)
+    sources, targets = (np.concatenate([pair[end].ravel() for pair in pairs]) for end in (0, 1))
+    return from_edges(sources, targets, n=side * side, directed=False, symmetrize=True)
 
 
 def makers(scale: int, data: Path | None) -> dict[str, Callable[[], Graph]]:
@@ -111,15 +111,15 @@ def differences(plan: Truss, cores: Cores) -> list[str]:
     except ImportError:
         return wrong
     if simple.m < 1 << 22:
-        tails, heads, _ = simple.listed_edges()
-        other = igraph.Graph(n=simple.n, edges=np.column_stack([tails, heads]))
+        sources, targets, _ = simple.listed_edges()
+        other = igraph.Graph(n=simple.n, edges=np.column_stack([sources, targets]))
         if not np.array_equal(np.asarray(known.numbers), other.coreness()):
             wrong.append("igraph's core numbers")
     return wrong
 
 
 def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
-    """Tell the median of device milliseconds, and of their parts."""
+    """Report the median of device milliseconds, and of their parts."""
     run()
     stats = [run().stats for _ in range(repeats)]
     middle = sorted(stats, key=lambda each: each.kernel_ms)[len(stats) // 2]
@@ -201,11 +201,11 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
         bars = dict(zip(("numbers", "greatest", "cores"), BARS[name], strict=True))
         bars["rows"] = ROWS_BAR if name == "kron" else None
         for what in [key for key in found if isinstance(found[key], dict) and "ms" in found[key]]:
-            told, bar = found[what], bars.get(what)
-            parts = " ".join(f"{part} {ms:.2f}" for part, ms in told["parts"].items())
-            figures = [f"{told['ms']:.3f}", "" if bar is None else f"{bar:g}"]
-            figures.append(f"{told['total_ms']:.2f}")
-            counts = [str(told["rounds"]), str(told["launches"]), told["mode"]]
+            one, bar = found[what], bars.get(what)
+            parts = " ".join(f"{part} {ms:.2f}" for part, ms in one["parts"].items())
+            figures = [f"{one['ms']:.3f}", "" if bar is None else f"{bar:g}"]
+            figures.append(f"{one['total_ms']:.2f}")
+            counts = [str(one["rounds"]), str(one["launches"]), one["mode"]]
             lines.append([name, what, *figures, parts, *counts])
         lines.append([name, f"k_max {found['max_k']}", f"T {found['triangles']}", *[""] * 6])
     return lines

@@ -51,16 +51,16 @@ def drawn(kind: str, graph: Graph, scale: int, count: int, rng: Any) -> tuple[An
     if kind == "uniform":
         return rng.integers(0, graph.n, count), rng.integers(0, graph.n, count)
     if kind == "existing":
-        tails, heads, _ = graph.listed_edges()
-        chosen = rng.choice(len(tails), min(count, len(tails)), replace=False)
-        return tails[chosen], heads[chosen]
-    tails, heads = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        sources, targets, _ = graph.listed_edges()
+        chosen = rng.choice(len(sources), min(count, len(sources)), replace=False)
+        return sources[chosen], targets[chosen]
+    sources, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for _ in range(scale):
         part = np.searchsorted((0.57, 0.76, 0.95), rng.random(count, np.float32))
-        tails, heads = 2 * tails + part // 2, 2 * heads + part % 2
+        sources, targets = 2 * sources + part // 2, 2 * targets + part % 2
     # The least vertices of a draw have the most edges: so have those of the graph, in its order.
     order = np.argsort(-graph.degrees, kind="stable")
-    return order[np.minimum(tails, graph.n - 1)], order[np.minimum(heads, graph.n - 1)]
+    return order[np.minimum(sources, graph.n - 1)], order[np.minimum(targets, graph.n - 1)]
 
 
 def anew(graph: DynamicGraph) -> Any:
@@ -91,7 +91,7 @@ def wrong(device: Device) -> list[str]:
 
 
 def affected(kind: str, simple: Graph, scale: int, count: int, device: Device) -> dict[str, float]:
-    """Tell which share of the edges that stay change their numbers when a batch joins."""
+    """Report which share of the edges that stay change their numbers when a batch joins."""
     graph = DynamicGraph(simple, device=device)
     src, dst = drawn(kind, simple, scale, count, np.random.default_rng(3))
     different = src != dst
@@ -127,14 +127,14 @@ def times(
 ) -> dict[str, Any]:
     """Time batches of one kind that join and leave, and compare numbers after the last.
 
-    Two turns are made in any case, others only before `until`. What each batch took is told at
+    Two turns are made in any case, others only before `until`. What each batch took is reported at
     once, so that a run that is stopped says where it was.
     """
     graph = DynamicGraph(simple, device=device)
     follower = TrussNumbers(graph) if share is None else TrussNumbers(graph, share=share)
     rng = np.random.default_rng(3)
     ends = drawn(kind, simple, scale, count, rng)
-    told: dict[str, Any] = {"changes": count}
+    found: dict[str, Any] = {"changes": count}
     for turn in range(repeats + 1):
         if turn > 1 and time.perf_counter() > until:
             break
@@ -148,7 +148,7 @@ def times(
             print(f"{kind} {turn} {name}: {spent}, {last}", file=sys.stderr, flush=True)
             if not turn or last is None:
                 continue
-            each = told.setdefault(name, {"kernel_ms": [], "found_ms": [], "update_ms": []})
+            each = found.setdefault(name, {"kernel_ms": [], "found_ms": [], "update_ms": []})
             each["kernel_ms"].append(result.steps.get("trusses", 0.0))
             each["found_ms"].append(found_ms)
             each["update_ms"].append(result.total_ms)
@@ -163,9 +163,9 @@ def times(
                 "visited_share": last.visited / max(last.work, 1),
                 "mode": last.mode,
             }
-    told["right"] = bool(np.array_equal(follower.numbers, anew(graph)))
+    found["right"] = bool(np.array_equal(follower.numbers, anew(graph)))
     follower.close()
-    return told
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

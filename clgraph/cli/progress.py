@@ -25,7 +25,7 @@ class Progress:
     Parameters
     ----------
     what : str
-        What is shown at once, for a step that cannot tell how far it is; empty for nothing.
+        What is shown at once, for a step that does not know how far it is; empty for nothing.
 
     Attributes
     ----------

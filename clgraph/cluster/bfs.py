@@ -86,7 +86,7 @@ class BFS(StaysHere):
     predecessors : bool
         Whether searches label a tree too.
     config : BFSConfig or str, optional
-        A configuration or the name of a preset. Its frontier decides what ranks tell each other:
+        A configuration or the name of a preset. Its frontier decides what ranks send each other:
         ``"status"`` one bit a vertex and level, any other (``"merrill-..."``)
         the vertices that they found, to those who own them; default "auto" chooses by the graph.
         What says how one device runs its levels has no effect: they are launched one by one.

@@ -11,7 +11,7 @@ from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run
 from clgraph.cluster.verify import asked_of_owners
 from clgraph.device.staying import StaysHere
 from clgraph.errors import VerificationError
@@ -108,11 +108,11 @@ class ConnectedComponents(StaysHere):
             if rank % (2 * step) == step:  # this rank has given what it knows away
                 others = np.flatnonzero(labels != np.arange(n))
                 out[rank - step] = np.stack([others, labels[others]], axis=1).ravel()
-            told = yield Swap(out)
+            received = yield Swap(out)
             sent = sum(array.size for array in out) * 8
-            sums = yield Tell.of(sent)
+            sums = yield AllGather.of(sent)
             sent_bytes += int(sums.sum())
-            met = np.concatenate(told).reshape(-1, 2)
+            met = np.concatenate(received).reshape(-1, 2)
             if met.size:
                 labels = _together(labels, met, device)
             step, rounds = 2 * step, rounds + 1
@@ -124,9 +124,9 @@ class ConnectedComponents(StaysHere):
             numbers = (np.cumsum(roots) - 1)[labels]
             count = int(np.count_nonzero(roots))
             out = [numbers[owned.vertices] for owned in share.partition.shares]
-        told = yield Swap(out)
-        counts = yield Tell.of(count)
-        own = told[0].astype(np.int32)
+        received = yield Swap(out)
+        counts = yield AllGather.of(count)
+        own = received[0].astype(np.int32)
         if verify:
             yield from _verified(share, own)
         return own, int(counts[0, 0]), rounds, sent_bytes
@@ -137,9 +137,9 @@ def _widened(share: Share) -> Graph:
     n, names = share.facts.n, share.rows.names
     degrees = np.zeros(n + 1, np.int64)
     degrees[names + 1] += np.diff(share.indptr)
-    tails = np.repeat(names, np.diff(share.indptr))
+    sources = np.repeat(names, np.diff(share.indptr))
     ids = csr.index_dtype(max(n, 1))
-    arrays = csr.edges_to_csr(n, tails.astype(ids), share.indices.astype(ids), None)
+    arrays = csr.edges_to_csr(n, sources.astype(ids), share.indices.astype(ids), None)
     return Graph.trusted(arrays, directed=True)
 
 
@@ -159,9 +159,9 @@ def _together(
     n = labels.size
     mine = np.flatnonzero(labels != np.arange(n))
     ids = csr.index_dtype(n)
-    tails = np.concatenate([mine, met[:, 0]]).astype(ids)
-    heads = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
-    graph = Graph.trusted(csr.edges_to_csr(n, tails, heads, None), directed=True)
+    sources = np.concatenate([mine, met[:, 0]]).astype(ids)
+    targets = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
+    graph = Graph.trusted(csr.edges_to_csr(n, sources, targets, None), directed=True)
     return _smallest(OneDevice(graph, device=device), n)
 
 
@@ -173,12 +173,12 @@ def _verified(share: Share, own: NDArray[Any]) -> Program:
     VerificationError
         On every rank, if one leaves it.
     """
-    tails = np.repeat(share.rows.names, np.diff(share.indptr))
-    heads = share.indices.astype(np.int64)
-    ends = yield from asked_of_owners(share, np.concatenate([tails, heads]), own)
-    apart = np.flatnonzero(ends[: tails.size] != ends[tails.size :])
-    edge = [int(tails[apart[0]]), int(heads[apart[0]])] if apart.size else [-1, -1]
-    rows = yield Tell.of(*edge)
-    for tail, head in rows:
-        if tail >= 0:
-            raise VerificationError(f"edge {tail} -> {head} joins two components")
+    sources = np.repeat(share.rows.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    ends = yield from asked_of_owners(share, np.concatenate([sources, targets]), own)
+    apart = np.flatnonzero(ends[: sources.size] != ends[sources.size :])
+    edge = [int(sources[apart[0]]), int(targets[apart[0]])] if apart.size else [-1, -1]
+    rows = yield AllGather.of(*edge)
+    for source, target in rows:
+        if source >= 0:
+            raise VerificationError(f"edge {source} -> {target} joins two components")

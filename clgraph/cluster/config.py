@@ -33,7 +33,7 @@ class PartitionPlan:
     Attributes
     ----------
     exchange : {"candidates", "bits"}
-        What devices tell each other after a level: the vertices they found, to the owner of each;
+        What devices send each other after a level: the vertices they found, to the owner of each;
         or a bit for each vertex of the graph, to all.
     config : BFSConfig
         What was asked for.
@@ -206,7 +206,7 @@ def _stepped(asked: Schedule | None) -> Stepped:
     """Give a launch for every level: what says how one device runs levels has no effect."""
     sizes = asked or Schedule()
     return Stepped(
-        group_size=sizes.group_size, groups=sizes.groups, distribution="static", solo=False
+        group_size=sizes.group_size, groups=sizes.groups, distribution="static", single_group=False
     )
 
 

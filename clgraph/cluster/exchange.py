@@ -12,7 +12,7 @@ from clgraph.cluster.config import Found
 from clgraph.cluster.parts.bits import BitPart
 from clgraph.cluster.parts.candidates import CandidatePart
 from clgraph.cluster.parts.spreading import SpreadingPart
-from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell
+from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap
 from clgraph.cluster.result import Level
 from clgraph.engine.strategies.pull import ByEdges
 
@@ -72,7 +72,7 @@ class CandidateExchange:
     def prepare(self) -> Generator[Any, Any, None]:
         """Make room for what others may send."""
         part = self.part
-        rooms = yield Tell(lambda: np.diff(part.bin_begins))
+        rooms = yield AllGather(lambda: np.diff(part.bin_begins))
         part.receive_from(int(rooms[:, part.rank].sum() - rooms[part.rank, part.rank]))
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
@@ -84,7 +84,7 @@ class CandidateExchange:
         launches = self._ranks
         for depth in range(limit):
             part.expand(depth)
-            rows = yield Tell(partial(self._counted, depth), [part.look()])
+            rows = yield AllGather(partial(self._counted, depth), [part.look()])
             launches += self._ranks
             sent = rows[:, 1:]
             level = Level(int(rows[:, 0].sum()), "push")
@@ -103,7 +103,7 @@ class CandidateExchange:
                 launches += self._ranks
             now = time.perf_counter()
             level.microseconds, clock = 1e6 * (now - clock), now
-        rows = yield Tell(lambda: self._counted(limit), [part.look()])
+        rows = yield AllGather(lambda: self._counted(limit), [part.look()])
         levels.append(Level(int(rows[:, 0].sum())))
         return levels, launches, time.perf_counter() - begun
 
@@ -115,10 +115,10 @@ class CandidateExchange:
     def _spread(part: SpreadingPart, depth: int) -> Generator[Any, Any, int]:
         """Pass on what is new to whoever has rows of it; give the bytes that all sent."""
         news = part.news(depth)
-        told = yield Swap(news)
-        part.admit(depth, np.concatenate(told))
+        received = yield Swap(news)
+        part.admit(depth, np.concatenate(received))
         mine = sum(8 * array.size for peer, array in enumerate(news) if peer != part.rank)
-        sums = yield Tell.of(mine)
+        sums = yield AllGather.of(mine)
         return int(sums.sum())
 
     def _mail(self, sent: NDArray[np.int64]) -> Mail:
@@ -140,7 +140,7 @@ class CandidateExchange:
 
 
 class BitExchange:
-    """Everybody is told a bit for each vertex, or a list where that is less, until nothing is new.
+    """Everybody is sent a bit for each vertex, or a list where that is less, until nothing is new.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class BitExchange:
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Do nothing: what others send has one size."""
-        yield Tell.of(0)
+        yield AllGather.of(0)
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
@@ -181,7 +181,7 @@ class BitExchange:
         own = part.owned.number(source)
         degree = int(part.degrees[own]) if own < part.owned.count else 0
         # What a rank's part of the frontier can find at most is what it can have to list.
-        edges = (yield Tell.of(degree))[:, 0]
+        edges = (yield AllGather.of(degree))[:, 0]
         levels = [Level(1)]
         launches = self._ranks
         pulls, explored = False, int(edges.sum())
@@ -199,7 +199,7 @@ class BitExchange:
                 part.mark(self._ranks - 1)
                 launches += self._ranks
             part.merge(depth + 1, 0 if pulls or lists else self._ranks - 1)
-            rows = yield Tell(partial(self._counted, depth + 1), [part.look()])
+            rows = yield AllGather(partial(self._counted, depth + 1), [part.look()])
             launches += 2 * self._ranks
             edges = rows[:, 1]
             explored += int(edges.sum())

@@ -13,7 +13,7 @@ from clgraph.cluster.devices import checked_devices
 from clgraph.device.staying import StaysHere
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -180,17 +180,17 @@ def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | No
     try:
         for share in shares:
             share.start()
-        told = -1
-        while told < total:
+        reported = -1
+        while reported < total:
             running = any(share.is_alive() for share in shares)
             for share in shares:
                 share.join(LOOK_S / len(shares))
             for error in _taken_errors(shares):
                 raise error
             done = sum(share.done for share in shares) if running else total
-            if done != told:
-                tell(progress, done, total, "searches")
-                told = done
+            if done != reported:
+                report_progress(progress, done, total, "searches")
+                reported = done
     finally:
         for share in shares:
             share.stop()

@@ -13,7 +13,7 @@ from clgraph.algorithms.spmv.plan import SpMV
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.parts.slices import slices_of, turned
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import Program, Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run
 from clgraph.device import Memory
 from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
@@ -35,7 +35,7 @@ class _Part:
     def __init__(self, share: Share, device: Device, dtype: np.dtype[Any]) -> None:
         self.share = share
         weights = None if share.weights is None else share.weights.astype(dtype)
-        # Rows of the owned vertices; their tails are numbered as in the whole graph.
+        # Rows of the owned vertices; their sources are numbered as in the whole graph.
         rows = Graph.trusted((share.indptr, share.indices, weights), directed=True)
         self._product = SpMV(rows, dtype=dtype, device=device)
         memory = Memory(device)
@@ -171,14 +171,14 @@ class PageRank(StaysHere):
         error = 0.0
         for step in range(1, most + 1):
             own = (x * gives).astype(self.dtype)
-            told = yield Swap([own] * ranks)
+            received = yield Swap([own] * ranks)
             before, held = x, float(x[leaving == 0].sum())
-            rows = yield Tell.of(held)
+            rows = yield AllGather.of(held)
             held = float(rows.view(np.float64).sum())
-            sums = part.sums(np.concatenate(told)) if n else x
+            sums = part.sums(np.concatenate(received)) if n else x
             x = alpha * (sums + held / max(n, 1)) + (1 - alpha) / max(n, 1)
             change = float(np.abs(x - before).sum())
-            rows = yield Tell.of(change)
+            rows = yield AllGather.of(change)
             error = float(rows.view(np.float64).sum())
             if error < tol * n or not n:
                 return x, step, error
@@ -186,12 +186,12 @@ class PageRank(StaysHere):
 
 
 def _leaving(share: Share) -> Program:
-    """Give the weight that leaves each owned vertex, by telling owners what of it is here."""
+    """Give the weight that leaves each owned vertex, by sending owners what of it is here."""
     partition, ranks = share.partition, share.partition.ranks
-    tails, places = np.unique(share.indices.astype(np.int64), return_inverse=True)
-    sums = np.bincount(places, weights=share.weights, minlength=tails.size).astype(np.float64)
-    bounds = np.searchsorted(partition.owner(tails), np.arange(1, ranks))
-    names = yield Swap(np.split(tails, bounds))
+    sources, places = np.unique(share.indices.astype(np.int64), return_inverse=True)
+    sums = np.bincount(places, weights=share.weights, minlength=sources.size).astype(np.float64)
+    bounds = np.searchsorted(partition.owner(sources), np.arange(1, ranks))
+    names = yield Swap(np.split(sources, bounds))
     parts = yield Swap(np.split(sums, bounds))
     numbers = partition.owned(np.concatenate(names), share.rank)
     return np.bincount(numbers, np.concatenate(parts), share.owned.count)

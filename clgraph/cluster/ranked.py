@@ -120,10 +120,10 @@ def _gathered(share: Share, arrays: dict[str, NDArray[Any]]) -> Program:
     whole = {}
     owners = share.partition.shares
     for name, array in arrays.items():
-        told = yield Swap([array if peer == 0 else array[:0] for peer in range(len(owners))])
+        received = yield Swap([array if peer == 0 else array[:0] for peer in range(len(owners))])
         if share.rank == 0:
             found = np.empty(share.facts.n, array.dtype)
-            for owned, values in zip(owners, told, strict=True):
+            for owned, values in zip(owners, received, strict=True):
                 found[owned.vertices] = values
             whole[name] = found
     return whole

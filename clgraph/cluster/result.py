@@ -211,7 +211,7 @@ class DividedStats:
     mode : str
         "stepped".
     exchange : {"candidates", "bits"}
-        What devices told one another.
+        What devices sent one another.
     partition : str
         Who has which vertices and edges: see `clgraph.cluster.parts.partition`.
     devices : tuple of str
@@ -322,7 +322,7 @@ class DividedResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell source, depth and number of reached vertices."""
+        """Report source, depth and number of reached vertices."""
         return f"DividedResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
     @property

@@ -101,10 +101,10 @@ class Searches(StaysHere):
         ranks, whole = self.comm.size, {}
         for name, array in own.items():
             flat = array.ravel()
-            told = yield Swap([flat if peer == 0 else flat[:0] for peer in range(ranks)])
+            received = yield Swap([flat if peer == 0 else flat[:0] for peer in range(ranks)])
             if self.comm.ranks[0]:
                 continue
-            shares = [part.reshape(-1, *array.shape[1:]) for part in told]
+            shares = [part.reshape(-1, *array.shape[1:]) for part in received]
             if name in self._totals:
                 whole[name] = self._totals[name].reduce(shares, dtype=array.dtype)
                 continue

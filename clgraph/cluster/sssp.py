@@ -13,23 +13,13 @@ from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.config import PartitionPlan
-from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
-from clgraph.cluster.parts.partition import RANGE_GRAIN
+from clgraph.cluster.parts.paths import PathPart
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import Mail, Piece, Program, Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Program, Swap, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
-from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import vertex_number
-from clgraph.engine.resident import offsets_dtype
-from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.state import (
-    QUEUE_PAYLOAD,
-    SLOT_WORDS,
-    STATE_WORDS,
-    stage_fields,
-)
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.errors import InvalidArgumentError
 
@@ -37,130 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.cluster.parts.share import Share
-    from clgraph.device import Device
-    from clgraph.engine.resolved import Resolved
 
 __all__ = ["SSSP"]
-
-KERNELS = ("begin", "relax", "send", "absorb", "collect")
-SLOT_STRIDE = STATE_WORDS["SLOT_STRIDE"]
-
-
-class _Part:
-    """What one rank holds of a search, and launches."""
-
-    def __init__(self, share: Share, weights: Weights, device: Device, config: Resolved) -> None:
-        self.share, self.device, self.weights = share, device, weights
-        facts, owned = share.facts, share.owned
-        ranks = share.partition.ranks
-        memory = Memory(device)
-        self.key = np.dtype(f"u{weights.keys.bits // 8}")
-        self.candidate_bytes = 2 * self.key.itemsize
-        self._group_size = config.group_size
-        bits = config.word_bits
-        words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // bits)
-        state_words = BIN_LENGTHS + ranks * BIN_STRIDE
-        rows = (
-            memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m))),
-            memory.upload("indices", share.indices.astype(np.uint32, copy=False)),
-        )
-        costs = memory.upload("weights", np.ascontiguousarray(weights.values))
-        self.best = memory.allocate("best", facts.n, self.key)
-        changed = memory.allocate("changed", words, f"u{bits // 8}")
-        self.least = memory.allocate("least", 1, self.key)
-        hubs = config.hubs_among(np.diff(share.indptr))
-        frontier, hub_frontier = (
-            memory.allocate(name, config.entry_words * (count + QUEUE_SLACK), np.uint32)
-            for name, count in (("frontier", owned.count), ("hubs", hubs))
-        )
-        self.bins = memory.allocate("bins", 2 * facts.n, self.key)
-        self.inbox = memory.allocate("inbox", 2 * owned.count * max(ranks - 1, 1), self.key)
-        firsts = [other.first for other in share.partition.shares]
-        self.begins = np.array([*firsts, facts.n], np.int64)
-        begins = memory.upload("bin_begins", self.begins.astype(np.uint32))
-        self.state = memory.allocate("state", state_words, np.uint32)
-        self._counts = Mirror(device, self.state, 0, state_words)
-        self._nearest = Mirror(device, self.least, 0, self.key.itemsize // 4)
-        program = load(
-            device,
-            "sssp/parts.cl",
-            config=config,
-            problem=SimpleNamespace(predecessors=False),
-            keys=weights.keys,
-            state_words=STATE_WORDS | PART_WORDS,
-            slot_words=SLOT_WORDS,
-            stage_fields=stage_fields(QUEUE_PAYLOAD),
-        )
-        self._kernels = {}
-        for name in KERNELS:
-            kernel = program.kernel(f"sssp_parts_{name}", device)
-            groups = config.groups or resident_groups(device, kernel, config.group_size)
-            self._kernels[name] = (kernel, groups)
-        own = (np.uint32(owned.first // bits), np.uint32(-(-owned.count // bits)))
-        first, many = np.uint32(owned.first), np.uint32(ranks)
-        self._begin = (np.uint32(facts.n), np.uint32(words), np.uint32(state_words))
-        self._arrays = (self.best, changed)
-        self._relax = (*rows, costs, first, frontier, hub_frontier, self.best, changed, self.state)
-        self._send = (np.uint32(words), *own, self.best, changed, self.bins, begins, many)
-        self._absorb = (
-            (np.uint32(words), *own, self.inbox),
-            (many, self.best, changed, self.state),
-        )
-        self._collect = ((*rows, np.uint32(owned.count), first, *own), (self.best, changed))
-        self._queues = (self.least, frontier, hub_frontier, self.state)
-        self._turn = 0
-
-    def _launch(self, name: str, *args: Any) -> None:
-        kernel, groups = self._kernels[name]
-        kernel.launch(groups * self._group_size, self._group_size, *args)
-
-    def begin(self, source: int) -> None:
-        """Enqueue what makes no vertex reached but the source."""
-        here = self.share.owned.number(source) < self.share.owned.count
-        at = np.uint32(source if here else self.share.facts.n)
-        self._launch("begin", *self._begin, at, *self._arrays, self.state)
-        self._turn = 0
-
-    def collect(self, bound: int) -> None:
-        """Enqueue what puts near vertices into the frontier."""
-        self.least.write(np.array([self.weights.keys.none], self.key))
-        before, after = self._collect
-        self._launch(
-            "collect",
-            *before,
-            self.key.type(bound),
-            *after,
-            *self._queues,
-            np.uint32(self._turn),
-        )
-
-    def relax(self) -> None:
-        """Enqueue the relaxing of the frontier's edges, and the sorting of what is others'."""
-        self._launch("relax", *self._relax, np.uint32(self._turn))
-        self._launch("send", *self._send, self.state, np.uint32(self._turn))
-        self._turn ^= 1
-
-    def absorb(self, received: int) -> None:
-        """Enqueue the taking of so many decreases that others sent."""
-        before, after = self._absorb
-        self._launch("absorb", *before, np.uint32(received), *after)
-
-    def looks(self) -> list[Any]:
-        """Enqueue a read of the counters."""
-        return [self._counts.enqueue(), self._nearest.enqueue()]
-
-    def near(self) -> NDArray[np.int64]:
-        """Give the length of the frontier and the least key that is far, as last seen."""
-        words = self._counts.words
-        count = sum(
-            int(words[STATE_WORDS[name] + self._turn * SLOT_STRIDE])
-            for name in ("NEXT", "NEXT_HUBS")
-        )
-        return np.array([count, int(self._nearest.words.view(self.key)[0])], np.int64)
-
-    def sent(self) -> NDArray[np.int64]:
-        """Give how much is in each bin, as last seen."""
-        return self._counts.words[BIN_LENGTHS::BIN_STRIDE][: self.begins.size - 1].astype(np.int64)
 
 
 class SSSP(StaysHere):
@@ -230,7 +98,7 @@ class SSSP(StaysHere):
                 self.facts, BFSConfig(frontier=VertexQueue(visited="bitmap"))
             )
             self._parts = [
-                _Part(
+                PathPart(
                     share,
                     w,
                     device,
@@ -277,7 +145,7 @@ class SSSP(StaysHere):
             )
             return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather)
 
-    def _search(self, part: _Part, source: int, verify: bool) -> Program:
+    def _search(self, part: PathPart, source: int, verify: bool) -> Program:
         begun = time.perf_counter()
         weights, share = part.weights, part.share
         none = weights.keys.none
@@ -286,7 +154,7 @@ class SSSP(StaysHere):
         part.collect(bound)
         rounds, sent_bytes = 0, 0
         while True:
-            rows = yield Tell(part.near, part.looks())
+            rows = yield AllGather(part.near, part.looks())
             if not rows[:, 0].any():
                 least = int(rows[:, 1].min())
                 if least == none:
@@ -296,7 +164,7 @@ class SSSP(StaysHere):
                 continue
             rounds += 1
             part.relax()
-            sent = yield Tell(part.sent, part.looks())
+            sent = yield AllGather(part.sent, part.looks())
             mail, received = _mail(part, sent)
             sent_bytes += part.candidate_bytes * int(sent.sum())
             yield mail
@@ -356,11 +224,11 @@ def _weights(share: Share) -> Weights:
 def _agreed(share: Share, weights: Weights) -> Program:
     """Have every rank know the largest weight of all, on which the form of keys depends."""
     exact = weights.dtype if weights.real else np.dtype(np.int64)
-    told = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
-    weights.largest = weights.dtype.type(max(array[0] for array in told))
+    received = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
+    weights.largest = weights.dtype.type(max(array[0] for array in received))
 
 
-def _mail(part: _Part, sent: NDArray[np.int64]) -> tuple[Mail, int]:
+def _mail(part: PathPart, sent: NDArray[np.int64]) -> tuple[Mail, int]:
     """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
     rank, size, mail, place = part.share.rank, part.candidate_bytes, Mail(), 0
     for peer in range(sent.shape[0]):
@@ -379,22 +247,22 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
     """Give the owned vertices predecessors on shortest paths.
 
     An edge is tight if it makes up the difference of its ends. A tight edge from a nearer vertex
-    may be anyone's; one between equals only counts if its tail has a predecessor already, or there
-    would be circles.
+    may be anyone's; one between equals only counts if its source has a predecessor already, or
+    there would be circles.
     """
     partition, rank, ranks = share.partition, share.rank, share.partition.ranks
-    tails = np.repeat(share.owned.names, np.diff(share.indptr))
-    heads = share.indices.astype(np.int64)
-    from_tail = own[partition.owned(tails, rank)]
-    to_head = yield from asked_of_owners(share, heads, own)
-    reached = from_tail != weights.unreached
+    sources = np.repeat(share.owned.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    at_sources = own[partition.owned(sources, rank)]
+    at_targets = yield from asked_of_owners(share, targets, own)
+    reached = at_sources != weights.unreached
     with np.errstate(over="ignore"):
-        tight = reached & (from_tail + weights.values == to_head)
-    strict = from_tail[tight] < to_head[tight]
-    owners = partition.owner(heads[tight])
-    triples = np.stack([heads[tight], tails[tight], strict], axis=1)
-    told = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
-    met = np.concatenate(told).reshape(-1, 3)
+        tight = reached & (at_sources + weights.values == at_targets)
+    strict = at_sources[tight] < at_targets[tight]
+    owners = partition.owner(targets[tight])
+    triples = np.stack([targets[tight], sources[tight], strict], axis=1)
+    received = yield Swap([triples[owners == peer].ravel() for peer in range(ranks)])
+    met = np.concatenate(received).reshape(-1, 3)
     numbers, strict = partition.owned(met[:, 0], rank), met[:, 2] == 1
     tree = np.full(own.size, -1, np.int32)
     tree[numbers[strict]] = met[strict, 1]
@@ -406,6 +274,6 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
         level, numbers = level[waiting], numbers[waiting]
         settled = yield from asked_of_owners(share, level[:, 1], tree >= 0)
         tree[numbers[settled]] = level[settled, 1]
-        sums = yield Tell.of(int(np.count_nonzero(settled)))
+        sums = yield AllGather.of(int(np.count_nonzero(settled)))
         if not sums.any():
             return tree

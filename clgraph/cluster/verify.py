@@ -102,10 +102,10 @@ def verified_lengths(
 
     Notes
     -----
-    Each rank looks at its edges: no head is farther than its tail and the edge. Each owner looks at
-    its vertices: only the source has length 0 by itself, and every other reached one has an edge
-    from its predecessor that is exactly as long as the difference, which whoever holds the edge is
-    asked about; without a tree one such edge must be among those into it.
+    Each rank looks at its edges: no target is farther than its source and the edge. Each owner
+    looks at its vertices: only the source has length 0 by itself, and every other reached one has
+    an edge from its predecessor that is exactly as long as the difference, which whoever holds the
+    edge is asked about; without a tree one such edge must be among those into it.
     """
     wrong = yield from _wrong(share, own, tree, costs, source, unreached, limit)
     texts = yield Swap([np.frombuffer(wrong.encode(), np.uint8)] * share.partition.ranks)
@@ -144,7 +144,7 @@ def _wrong(
             f"{from_source[edge]}"
         )
     # Every vertex but the source has an edge into it, the predecessor's if there is a tree, that is
-    # tight: those who hold tight edges tell the owners of their targets.
+    # tight: those who hold tight edges notify the owners of their targets.
     tight = reaches & (to_target == sums)
     owners = partition.owner(targets[tight])
     pairs = np.stack([targets[tight], sources[tight]], axis=1)

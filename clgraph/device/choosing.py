@@ -137,7 +137,11 @@ def _is_processor_maker(wanted: str, found: Device) -> bool:
 def _cannot_build(fitting: Iterable[Device]) -> str:
     """Say in two sentences that these devices cannot build kernels; empty if there are none."""
     troubles = ((found, selftest.trouble_of(found)) for found in fitting)
-    reasons = [f"{found.name} ({found.platform}): {why}" for found, why in troubles if why]
+    reasons = [
+        f"{found.name} ({found.platform}): {why.removesuffix('.')}"
+        for found, why in troubles
+        if why
+    ]
     return f"no kernel can be built for {'; '.join(reasons)}. {OTHER_DRIVERS}" if reasons else ""
 
 

@@ -41,7 +41,7 @@ class Device(StaysHere):
     index : tuple of int
         Position of the platform, and of the device within it.
     built_for : str or None
-        The processor that PoCL 3.0 is told to build for because it does not know this one.
+        The processor that PoCL 3.0 is asked to build for because it does not know this one.
     cl : pyopencl.Device
         The device itself.
     """

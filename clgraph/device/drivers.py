@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.device.folders import cache_root, is_private, private_folder
 from clgraph.device.lazy import metadata
-from clgraph.device.programs.pocl_cache import pocl_cache_folder
+from clgraph.device.programs.pocl_cache import pocl_cache_folder, trouble_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,12 @@ def announced() -> Iterator[None]:
     if not missing:
         yield
         return
-    folder = registration_folder([*registered(), *missing])
+    try:
+        folder = registration_folder([*registered(), *missing])
+    except OSError as error:
+        log.warning("OpenCL drivers %s are left out: no folder for them (%s)", missing, error)
+        yield
+        return
     log.debug("unregistered OpenCL drivers %s announced by %s", missing, folder)
     os.environ["OCL_ICD_VENDORS"] = str(folder)
     try:
@@ -221,28 +226,24 @@ def _holds(folder: Path, entries: list[Registration]) -> bool:
     return folder.is_dir() and not folder.is_symlink() and is_private(status) and present == wanted
 
 
-def _can_hold_files(folder: Path) -> bool:
-    """Try it: permissions do not tell of every file system."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
 def give_pocl_a_cache() -> None:
-    """Point PoCL at a temporary kernel cache where its own cannot be written.
+    """Point PoCL at a temporary kernel cache where its own cannot be used.
 
-    PoCL reports a platform without devices then.
+    PoCL reports a platform without devices where it cannot write.
     """
     folder = pocl_cache_folder()
     if folder is None:
         return
     # PoCL takes an empty name for a folder too, and cannot make one there.
-    if os.environ.get("POCL_CACHE_DIR") != "" and _can_hold_files(folder):
+    named = os.environ.get("POCL_CACHE_DIR") != ""
+    trouble = trouble_with(folder) if named else "POCL_CACHE_DIR is empty"
+    if not trouble:
         return
-    temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+    try:
+        temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+    except OSError as error:
+        log.warning("PoCL's kernel cache %s: %s; no other is to be had: %s", folder, trouble, error)
+        return
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     os.environ["POCL_CACHE_DIR"] = temporary
-    log.warning("PoCL cannot write to %s and gets a temporary kernel cache", folder)
+    log.warning("PoCL's kernel cache %s: %s; it gets a temporary one", folder, trouble)

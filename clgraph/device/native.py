@@ -100,7 +100,7 @@ def execution_units(device: cl.Device) -> tuple[int, int]:
 
 
 def loader_library() -> str:
-    """Find the file of the OpenCL loader in this process; empty where that cannot be told."""
+    """Find the file of the OpenCL loader in this process; empty where that is not known."""
     _library()
     maps = Path("/proc/self/maps")
     if not maps.exists():

@@ -20,7 +20,7 @@ __all__ = ["Observer", "observed_by", "observer"]
 
 
 class Observer(Protocol):
-    """What is told of every launch and every copy while it watches."""
+    """What is called for every launch and every copy while it watches."""
 
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
@@ -31,7 +31,7 @@ class Observer(Protocol):
         """Take note of a copy between host and device that was enqueued."""
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
-        """Tell whether so many work-groups of what would be launched are resident at once."""
+        """Report whether so many work-groups of what would be launched are resident at once."""
 
     def stepping(self, kernels: Sequence[Kernel]) -> None:
         """Learn that no work-group of what is launched next waits for another."""

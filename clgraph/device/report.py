@@ -82,7 +82,7 @@ class DiscoveryReport:
     variables : dict of str to str
         The environment variables that matter and are set.
     drivers : tuple of DriverTrial
-        Each driver the loader is told of.
+        Each driver the loader knows of.
     inventory : Inventory
         Platforms, devices, and what was left out and why.
     cache : CacheState

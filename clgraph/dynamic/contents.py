@@ -13,10 +13,11 @@ from clgraph.device import device as find_device
 from clgraph.dynamic import batches
 from clgraph.dynamic.batches import as_edges, key_bits
 from clgraph.dynamic.current import Current
+from clgraph.dynamic.fields import fields_of, usual_block_array, vertex_arrays
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
 from clgraph.dynamic.storage.blocks import Blocks
-from clgraph.dynamic.storage.store import Field, Held, Spare, Store, copied, read_range
+from clgraph.dynamic.storage.store import Held, Spare, Store, copied, read_range
 from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Contents"]
 
 WIDE_FROM = 2**30  # arcs from which on places take 64 bits: a graph may grow to four times as many
-LEAST_ARRAY, MOST_ARRAY, LARGE_ARRAY, LARGE_GRAPH = 2**8, 2**16, 2**21, 10**8
-ARRAYS_AIMED_AT = 64
 ALLOCATORS = ("device", "host")
-FIELD_BYTES = (1, 2, 4, 8)
 WEIGHTS = tuple(np.dtype(kind) for kind in ("i4", "i8", "u4", "f4", "f8"))
 
 
@@ -65,7 +63,7 @@ class Contents(Current):
         start = None if g is None else as_graph(g)
         self.directed = bool(directed) if start is None else start.directed
         self.sorted = bool(sorted)
-        fields = _fields(start, weights, properties)
+        fields = fields_of(start, weights, properties)
         self._open = weights is None and properties is None and start is None
         known = 0 if start is None else start.n
         n = known if n is None else whole("n", n, least=0)
@@ -75,7 +73,7 @@ class Contents(Current):
             raise InvalidArgumentError(f"n={n} is too large; use fewer than 2**31 - 1 vertices.")
         m = 0 if start is None else start.m
         if block_edges is None:
-            block_edges = _usual_block_array(m)
+            block_edges = usual_block_array(m)
         for name, value in (("block_edges", block_edges), ("min_block", min_block)):
             if whole(name, value, least=1) & (value - 1):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
@@ -90,7 +88,7 @@ class Contents(Current):
         updater = Updater(
             self.device, fields, ordered=self.sorted, least=min_block, wide=m >= WIDE_FROM
         )
-        vertex_fields = _vertex_arrays(self._memory, vertex_properties, n)
+        vertex_fields = vertex_arrays(self._memory, vertex_properties, n)
         store = self._begun(updater, start, n, block_edges, progress)
         # One attribute, replaced by one assignment: an update happens whole or not at all.
         self._held = Held(updater, store, Spare(), 0, vertex_fields, {})
@@ -125,7 +123,7 @@ class Contents(Current):
             begun = np.searchsorted(start.indptr, repeats)  # a row that begins with the same
             parallel = bool((start.indptr[begun] != repeats).any())
         upload = self._memory.upload
-        names = ["heads", *(field.name for field in updater.fields)]
+        names = ["targets", *(field.name for field in updater.fields)]
         rows = Store(
             n,
             m,
@@ -175,7 +173,7 @@ class Contents(Current):
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """Names of what edges have beside their heads, "weights" the first where there are any."""
+        """Names of what edges have beside their targets, "weights" first where there are any."""
         return tuple(field.name for field in self._updater.fields)
 
     @property
@@ -185,7 +183,7 @@ class Contents(Current):
             return self._store.used.read(self.n).astype(np.int64)
 
     def neighbors(self, v: int) -> NDArray[Any]:
-        """Heads of a vertex' out-edges: int64 [degree], ascending if rows are sorted."""
+        """Targets of a vertex' out-edges: int64 [degree], ascending if rows are sorted."""
         return self._row(v, 0).astype(np.int64)
 
     def edge_values(self, v: int, name: str = "weights") -> NDArray[Any]:
@@ -211,12 +209,12 @@ class Contents(Current):
             return read_range(store.pools[column], begin, length)
 
     def has_edges(self, src: Any, dst: Any) -> NDArray[np.bool_]:
-        """Tell which edges there are.
+        """Report which edges there are.
 
         Parameters
         ----------
         src, dst : integer array-like [count] or Allocation of uint32
-            Tails and heads; vertices that the graph does not have have no edges.
+            Sources and targets; vertices that the graph does not have have no edges.
 
         Returns
         -------
@@ -277,11 +275,11 @@ class Contents(Current):
         return graph
 
     def follow(self, follower: Follower) -> None:
-        """Tell a follower of every change from now on."""
+        """Notify a follower of every change from now on."""
         self.keep_state(follower, None)
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell it no longer."""
+        """Notify it no longer."""
         with self.lock:
             states = {one: state for one, state in self._held.states.items() if one is not follower}
             self._held = replace(self._held, states=states)
@@ -308,7 +306,7 @@ class Contents(Current):
         return fields[name]
 
     def memory_usage(self) -> MemoryUsage:
-        """Tell the bytes on the device, and how well they are used."""
+        """Report the bytes on the device, and how well they are used."""
         with self.lock:
             store, spare = self._held.store, self._held.spare
             entry = sum(pool.dtype.itemsize for pool in store.pools)
@@ -373,39 +371,3 @@ class Contents(Current):
         kind = "directed" if self.directed else "undirected"
         rows = "" if self.sorted else ", unsorted rows"
         return f"DynamicGraph(n={self.n}, m={self.m}, {kind}{rows})"
-
-
-def _usual_block_array(m: int) -> int:
-    if m >= LARGE_GRAPH:
-        return LARGE_ARRAY
-    wanted = 1 << max(m // ARRAYS_AIMED_AT, 1).bit_length()
-    return min(max(wanted, LEAST_ARRAY), MOST_ARRAY)
-
-
-def _fields(
-    start: Graph | None, weights: DTypeLike | bool | None, properties: Any
-) -> tuple[Field, ...]:
-    made = []
-    held = None if start is None else start.weights
-    if weights is True or (weights is None and held is not None):
-        made.append(Field("weights", np.dtype(np.float32) if held is None else held.dtype))
-    elif weights is not None and weights is not False:
-        made.append(Field("weights", np.dtype(weights)))
-    for name, dtype in (properties or {}).items():
-        made.append(Field(name, np.dtype(dtype)))
-    names = [field.name for field in made]
-    if len(set(names)) != len(names):
-        raise InvalidArgumentError('a property named "weights" is the weights; pass weights=.')
-    for field in made:
-        if field.dtype.itemsize not in FIELD_BYTES or field.dtype.kind not in "iufb":
-            raise InvalidArgumentError(
-                f"{field.name!r} cannot be {field.dtype}; use numbers of 1, 2, 4 or 8 bytes."
-            )
-    return tuple(made)
-
-
-def _vertex_arrays(memory: Memory, properties: Any, n: int) -> dict[str, Any]:
-    return {
-        name: memory.upload(name, np.zeros(n, np.dtype(dtype)))
-        for name, dtype in (properties or {}).items()
-    }

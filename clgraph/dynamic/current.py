@@ -27,7 +27,7 @@ MOST_TRIES = 8
 
 @dataclass(slots=True)
 class InPlaceBatch:
-    """A batch that the device is told to bring in.
+    """A batch that the device is to bring in.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class InPlaceBatch:
     shape : Shape
         Of the keys.
     ends : pair of Allocation
-        Tails and heads.
+        Sources and targets.
     values : sequence of Allocation
         Of the fields.
     count : int
@@ -101,7 +101,7 @@ class Current(StaysHere):
         self._now = held
 
     def _settled(self) -> Outcome | None:
-        """Bring what is known here up to date with the device, and tell what the batch counted."""
+        """Bring what is known here up to date with the device, and give what the batch counted."""
         with self.lock:
             pending = self._pending
             if pending is None:

@@ -46,7 +46,7 @@ class DynamicGraph(Changing):
     vertex_properties : mapping of str to data type, optional
         What vertices have, 0 to begin with.
     block_edges : int, optional
-        Entries of a block array, a power of two; default by the size of `g`, 65,536 mostly.
+        Entries of a block array, a power of two; default by the size of `g`, 16 to 65,536.
     min_block : int
         Entries of the smallest block, a power of two.
     allocator : {"device", "host"}
@@ -75,12 +75,13 @@ class DynamicGraph(Changing):
 
     Notes
     -----
-    A row of d edges lies in a block of the next power of two. Blocks of one size are cut from block
-    arrays, whose free blocks are in lists on the device, or in trees of bits in host memory. A
-    batch writes rows that change to other blocks, or all rows to other memory, and replaces what
-    the graph refers to at the very end: if it is refused or fails, the graph is as it was, and if
-    it is interrupted, it is as it was or as it should be. That takes room for the rows that change,
-    or for all of them, beside the graph; see `memory_usage`.
+    A row of d edges lies in a block of the next power of two; a row longer than a block array in
+    several of these, four sizes to a power of two. Blocks of one size are cut from block arrays,
+    whose free blocks are in lists on the device, or in trees of bits in host memory. A batch writes
+    rows that change to other blocks, or all rows to other memory, and replaces what the graph
+    refers to at the very end: if it is refused or fails, the graph is as it was, and if it is
+    interrupted, it is as it was or as it should be. That takes room for the rows that change, or
+    for all of them, beside the graph; see `memory_usage`.
 
     Methods may be called from several threads, which take turns.
 
@@ -119,7 +120,7 @@ class DynamicGraph(Changing):
             Sources and targets in any order. Of equal ones the first counts. Ids from n on add
             vertices; self-loops are edges like others.
         weights : array-like [count] or Allocation, optional
-            Of a weighted graph; a graph that began without edges and was not told of weights takes
+            Of a weighted graph; a graph that began without edges and was not given weights takes
             the type of the first ones.
         properties : mapping of str to array-like, optional
             What else edges have, by name.

@@ -38,7 +38,7 @@ FAR = 1 << 62
 SCATTER, PROCESS, COMMIT = 1, 2, 4
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
-BESIDE_BYTES = 1024  # of local memory, for all else
+BESIDE_BYTES = 2048  # of local memory, for all else: counts of blocks by size, most of it
 ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
 _log = logging.getLogger("clgraph")
 
@@ -52,7 +52,7 @@ class Shape:
     keys : int
         Of the batch, both directions of an edge counted.
     bits, place_bits : int
-        Of a head, and of a key's number.
+        Of a target, and of a key's number.
     span, boxes, stride : int
         Rows of a box, boxes, and the keys that one has room for.
     """
@@ -122,7 +122,7 @@ class InPlace:
             "group_size": self._group_size,
             "offset": "uint" if self._offset.itemsize == 4 else "ulong",
             "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
-            "least": least.bit_length() - 1,
+            "least": least,
             "box": box,
             "words": WORDS,
         }
@@ -224,7 +224,8 @@ class InPlace:
         numbers = (batch.count, store.n, shape.bits, shape.place_bits, batch.both, batch.joins)
         args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
         args += [u4(int(number)) for number in numbers]
-        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride), *self._scratch[1]]
+        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride)]
+        args += [u4(store.blocks.sizes.bits), *self._scratch[1]]
         args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)

@@ -24,7 +24,7 @@ class Batch:
     Attributes
     ----------
     keys : Allocation
-        uint64: the tail above the head.
+        uint64: the source above the target.
     order : Allocation or None
         uint32: which edge of those given a key is of; where edges have fields.
     count : int

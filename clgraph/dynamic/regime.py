@@ -38,7 +38,7 @@ class Costs:
     rewrite_arc: float
 
     def in_place(self, edges: int, m: int, n: int) -> bool:
-        """Tell whether to change rows in place rather than writing all of them anew."""
+        """Report whether to change rows in place rather than writing all of them anew."""
         entries = min(edges * m / max(n, 1), float(m))
         place = self.place_fixed + self.place_arc * edges + self.rewrite_arc * entries
         return place < self.rewrite_fixed + self.rewrite_arc * m

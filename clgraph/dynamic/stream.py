@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import GraphFormatError, InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Replay", "Updates", "read_updates", "replay"]
 
+LARGEST = 2**63 - 1
 INSERTIONS = {"+", "i", "insert", "add", "new"}
 DELETIONS = {"-", "d", "delete", "remove", "gone"}
 NAMES = {
@@ -94,6 +95,14 @@ class Replay:
     tracked: list[dict[str, Any]] = field(default_factory=list)
 
 
+def _whole(cell: str) -> int:
+    """Read a number as files of graphs have it: what else Python takes for one is none."""
+    number = int(cell) if cell.isascii() and "_" not in cell else LARGEST + 1
+    if not -LARGEST <= number <= LARGEST:
+        raise ValueError(f"{cell!r} is no number of 64 bits")
+    return number
+
+
 def read_updates(path: str | Path) -> Updates:
     """Read a table with the columns time or operation, u, v, and perhaps weight.
 
@@ -116,7 +125,11 @@ def read_updates(path: str | Path) -> Updates:
     with Path(path).open(encoding="utf-8", errors="replace", newline="") as file:
         text = file.read()
     lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
-    rows = list(csv.reader(lines)) if lines and "," in lines[0] else [row.split() for row in lines]
+    try:
+        apart = csv.reader(lines) if lines and "," in lines[0] else map(str.split, lines)
+        rows = list(apart)
+    except csv.Error as error:
+        raise GraphFormatError(f"{path}: {error}.") from error
     places = {"how": 0, "src": 1, "dst": 2, "weight": 3}
     named = bool(rows) and not rows[0][-1].strip().lstrip("+-").replace(".", "").isdigit()
     if named:
@@ -132,7 +145,7 @@ def read_updates(path: str | Path) -> Updates:
             timed = not kind
             columns["how"].append(float(how in INSERTIONS) if kind else float(how))
             for end in ("src", "dst"):
-                columns[end].append(int(row[places[end]]))
+                columns[end].append(_whole(row[places[end]]))
             if "weight" in places and places["weight"] < len(row):
                 columns["weight"].append(float(row[places["weight"]]))
         except (ValueError, IndexError) as error:
@@ -220,5 +233,5 @@ def replay(
         row = {name: ask() for name, ask in (track or {}).items()}
         totals.tracked_seconds += time.perf_counter() - began
         totals.tracked.append({"updates": totals.updates, "edges": graph.m, **row})
-        tell(progress, totals.updates, total, "replaying updates")
+        report_progress(progress, totals.updates, total, "replaying updates")
     return totals

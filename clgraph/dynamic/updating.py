@@ -10,8 +10,9 @@ import numpy as np
 from clgraph.device import Memory
 from clgraph.dynamic.inplace import InPlace
 from clgraph.dynamic.parts import Batch, Rows, Steps
-from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError, size_classes
+from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.freelists import FreeLists
+from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives.stages import Compaction, RadixSort, Scan
@@ -87,7 +88,7 @@ class Updater:
         places = self.work.array("row_places", count, np.uint32)
         first = self.work.array("row_first", count + 1, np.uint32)
         given = (batch.keys, np.uint32(count), np.uint32(bits))
-        self.kernels.launch(log, "batch_heads", count, *given, mask, places)
+        self.kernels.launch(log, "batch_targets", count, *given, mask, places)
         total = self.compaction.enqueue(log, mask, count, (places, first))
         rows = int(total.read()[0])
         listed = self.work.array("row_list", rows, np.uint32)
@@ -155,7 +156,7 @@ class Updater:
         way : {STAY, JOIN, LEAVE}
             Which of the two.
         bits : int
-            Of a head in a key.
+            Of a target in a key.
         kept : Allocation, optional
             1 for each entry that stays, in the order of rows, and a 0; scanned here.
 
@@ -209,7 +210,7 @@ class Updater:
             args = (store.used, rows.first, sign, lengths)
             self._rows(steps["rows"], "rows_grow", rows.count, rows, *args)
         places = self.work.array("places", rows.count, self.offset)
-        self._rows(steps["rows"], "rows_told", rows.count, rows, store.pointer, places)
+        self._rows(steps["rows"], "rows_places", rows.count, rows, store.pointer, places)
         old = places.read(rows.count)
         new_lengths = lengths.read(rows.count)
         blocks, found, pools = self._new_blocks(steps, store, old, new_lengths)
@@ -230,17 +231,17 @@ class Updater:
     ) -> tuple[Blocks, Any, tuple[Allocation, ...]]:
         """Take a block for every row that is not empty, then give the old ones back."""
         blocks, pools = store.blocks.fork(), store.pools
-        classes = size_classes(lengths, self.least)
+        classes = Sizes(blocks.block_edges, self.least).numbers(lengths)
         found = np.full(len(lengths), NOWHERE[self.offset.itemsize], self.offset)
-        for exponent in np.unique(classes[classes >= 0]).tolist():
-            mine = np.flatnonzero(classes == exponent)
+        for number in np.unique(classes[classes >= 0]).tolist():
+            mine = np.flatnonzero(classes == number)
             try:
-                found[mine] = blocks.take(exponent, len(mine))
+                found[mine] = blocks.take(number, len(mine))
             except NoRoomError:
-                wanted = Blocks.slots_for(blocks.block_edges, exponent, len(mine))
+                wanted = Blocks.slots_for(blocks.block_edges, number, len(mine))
                 blocks.extend(max(wanted, int(blocks.slots * (GROWTH - 1))))
                 pools = self._larger(steps, pools, blocks.slots * blocks.block_edges)
-                found[mine] = blocks.take(exponent, len(mine))
+                found[mine] = blocks.take(number, len(mine))
         blocks.give_back(old[old != NOWHERE[self.offset.itemsize]].astype(np.int64))
         return blocks, found, pools
 
@@ -315,26 +316,27 @@ class Updater:
         log, count = steps["place"], np.uint32(n)
         names = ("classes", "vertices", "sorted_classes", "sorted_vertices")
         arrays = [self.work.array(name, n, np.uint32) for name in names]
-        self.kernels.launch(
-            log, "rows_classes", n, used, count, np.uint32(self.least.bit_length() - 1), *arrays[:2]
-        )
+        sizes = Sizes(block_edges, self.least)
+        about = (count, np.uint32(self.least), np.uint32(sizes.bits))
+        self.kernels.launch(log, "rows_classes", n, used, *about, *arrays[:2])
         totals = self._by_class.one_pass(log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0)
         counts = totals.read(CLASSES).tolist()[1:]
-        needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts))
+        needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts) if c)
         held = min((pool.count for pool in spare.pools), default=0) // block_edges
         pools = spare.pools
         if not pools or held < needed:
             held, pools = needed, self._new_pools(needed * block_edges)
         blocks, bases = Blocks.laid_out(block_edges, counts, held - needed)
-        begins = np.zeros(CLASSES, self.offset)
-        begins[1:] = bases
-        held_bases = self.work.upload("bases", begins)
+        begins = np.zeros((2, CLASSES), np.uint64)
+        begins[0, 1:] = bases
+        begins[1, 1:] = [sizes.entries(k) for k in range(CLASSES - 1)]
+        held_bases = self.work.upload("bases", begins.astype(self.offset).ravel())
         args = (arrays[2], arrays[3], count, totals, held_bases, pointer)
         self.kernels.launch(log, "rows_place", n, *args)
         return blocks, pools
 
     def _new_pools(self, entries: int) -> tuple[Allocation, ...]:
-        kinds = [("heads", np.dtype(np.uint32)), *((one.name, one.dtype) for one in self.fields)]
+        kinds = [("targets", np.dtype(np.uint32)), *((one.name, one.dtype) for one in self.fields)]
         return tuple(self.memory.allocate(name, entries, dtype) for name, dtype in kinds)
 
     def _suits(self, array: Allocation | None, count: int, name: str, dtype: Any) -> Allocation:

@@ -45,7 +45,7 @@ def find_meter(device: Device) -> Meter | NoMeter:
     Returns
     -------
     Meter or NoMeter
-        ``source`` tells what was found and ``note`` what its figures cover, or why there are none.
+        ``source`` says what was found and ``note`` what its figures cover, or why there are none.
         Close it after use.
     """
     if device.is_simulator:

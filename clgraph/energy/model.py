@@ -179,7 +179,7 @@ def fit(samples: Sequence[Sample], *, device: str = "", driver: str = "") -> Fit
     names = [name for name in FEATURES if any(sample.counts.get(name, 0) > 0 for sample in samples)]
     if len(samples) < max(len(names), 1):
         raise InvalidArgumentError(
-            f"{len(samples)} samples cannot tell the prices of {len(names)} kinds of work."
+            f"{len(samples)} samples cannot separate the prices of {len(names)} kinds of work."
         )
     joules = np.array([sample.joules for sample in samples], np.float64)
     if not (np.isfinite(joules) & (joules > 0)).all():

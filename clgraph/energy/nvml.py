@@ -25,7 +25,7 @@ AVERAGE_UPDATE_S = 1.0
 
 
 class CardAddress:
-    """Where an OpenCL device sits, as far as its driver tells.
+    """Where an OpenCL device sits, as far as its driver reports.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def card_address(device: cl.Device) -> CardAddress:
     Returns
     -------
     CardAddress
-        With None for what the driver does not tell.
+        With None for what the driver does not say.
     """
     extensions = device.extensions.split()
     pci = None

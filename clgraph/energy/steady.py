@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.energy.readings import Meter, Source
 
-    # Starts some work and gives what waits for it and tells how long the device took, in seconds.
+    # Starts some work and gives what waits for it and reports how long the device took, in seconds.
     Launch: TypeAlias = Callable[[], Callable[[], float]]
 
 __all__ = ["IN_FLIGHT", "SteadyPower", "idle_baseline", "steady_power"]

@@ -25,7 +25,7 @@ WINDOW_UPDATES = 4  # of the meter, between two changes of the knob
 FARTHEST = math.log(4.0)  # that the knob is turned at a time
 # Share of the power above idle that doubling the knob adds, until it is known.
 FIRST_SHARE = 0.25 / math.log(2.0)
-LEAST_TURN = math.log(1.1)  # from which the effect of a turn tells anything
+LEAST_TURN = math.log(1.1)  # from which the effect of a turn reports anything
 
 
 class PowerTarget:

@@ -34,6 +34,7 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.blocks import BlockRows
     from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.config import TraversalConfig
 
@@ -41,7 +42,7 @@ __all__ = ["decisions", "resolve"]
 
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
 # its local memory is no scarcer than the rest; among others that share theirs few.
-ALONE_BUFFER, ONE_LANE_BUFFER = 512, 8
+ONE_ITEM_BUFFER, ONE_LANE_BUFFER = 512, 8
 
 
 def resolve(  # noqa: PLR0913 - all but two by keyword
@@ -55,6 +56,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     directed: bool = True,
     mechanics: Mechanics = USUAL,
     asked: TraversalConfig | None = None,
+    blocks: BlockRows | None = None,
 ) -> Resolved:
     """Complete a configuration for a graph of `m` edges and known out-degrees.
 
@@ -68,6 +70,8 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         What kernels need whatever is configured.
     asked : TraversalConfig, optional
         What the user wrote, before such rules; shown instead of `config`.
+    blocks : BlockRows, optional
+        Where rows are, if that is in blocks.
 
     Raises
     ------
@@ -89,6 +93,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         directed=directed,
         mechanics=mechanics,
         asked=asked,
+        blocks=blocks,
     )
     return Resolved(**decided)
 
@@ -118,19 +123,21 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     directed: bool,
     mechanics: Mechanics,
     asked: TraversalConfig | None = None,
+    blocks: BlockRows | None = None,
 ) -> dict[str, Any]:
     """Give every attribute of `Resolved`, for that or what has more."""
     lanes = traits.lanes
     scalar, emulated = lanes == 1, traits.emulated
+    wide_offsets = m >= 2**32 if blocks is None else blocks.wide
     group_size = group_size_of(config, traits)
-    alone = group_size == 1
+    one_item = group_size == 1
     frontier = (config.frontier or VertexQueue()).resolved(traits, group_size)
     if frontier.HAS_CANDIDATES and m >= 2**32 - 64:
         raise InvalidArgumentError(
             f"frontier={frontier.name!r} numbers candidates with 32 bits, but the graph has {m} "
             "edges; choose frontier='vertex'."
         )
-    pull = pull_of(config.pull, frontier, alone=alone)
+    pull = pull_of(config.pull, frontier, one_item=one_item)
     asked_balance = config.balance or usual_balance(traits, frontier, max_degree, mean_degree)
     balance = asked_balance.resolved(lanes, group_size)
     schedule = schedule_of(config.schedule, traits)
@@ -143,7 +150,9 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     hub_degree = hub_degree_of(config, traits, balance=balance, max_degree=max_degree)
     hub_degree, hub_bins, hub_bits = bins_of(hubs, traits, group_size, hub_degree, max_degree)
     _check_hub_batch(hubs.batch, group_size)
-    entry = mechanics.entry or entry_of(frontier, alone=alone, full=predecessors or m >= 2**32)
+    entry = mechanics.entry or entry_of(
+        frontier, one_item=one_item, full=predecessors or wide_offsets
+    )
     membership = (schedule.membership if isinstance(schedule, Persistent) else None) or (
         "fixed" if traits.grid_barrier else "open"
     )
@@ -159,23 +168,33 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         # The width of dynamic virtual warps is for a whole list, not for a group's share.
         and balance.name != "dyn_vwarp"
     )
-    asked_held = schedule.held if isinstance(schedule, Persistent) else None
-    if asked_held and not can_hold:
+    asked_resident = schedule.group_resident if isinstance(schedule, Persistent) else None
+    if asked_resident and not can_hold:
         raise InvalidArgumentError(
-            "held=True needs a persistent kernel with fixed membership, static work, a queue of "
+            "group_resident=True needs a persistent kernel with fixed membership, static work, a "
+            "queue of "
             "vertices claimed in a bitmap, several SIMD groups in a work-group that balance their "
             "own load, and a graph without hubs; leave it out, or set hubs.degree=0 and what else "
             "is missing."
         )
-    held = can_hold and (schedule.solo is not False if asked_held is None else asked_held)
-    limits = limits_of(config.limits or Limits(), traits, frontier, entry, group_size, held=held)
+    group_resident = can_hold and (
+        schedule.single_group is not False if asked_resident is None else asked_resident
+    )
+    limits = limits_of(
+        config.limits or Limits(),
+        traits,
+        frontier,
+        entry,
+        group_size,
+        group_resident=group_resident,
+    )
     _check_sums(balance, frontier, limits, m)
-    has_solo = (
+    has_single_group = (
         frontier.name == "vertex"
-        and (frontier.exact or schedule.solo is True)
+        and (frontier.exact or schedule.single_group is True)
         and not hub_bins
         # One work-item alone appends without looking how much room there is.
-        and not (alone and (frontier.rows == "pairs" or (limits.queue_percent or 0) < 100))
+        and not (one_item and (frontier.rows == "pairs" or (limits.queue_percent or 0) < 100))
     )
     # Emulated lanes gain nothing, and their compilers suffer from every further collective.
     batch = mechanics.batch or (1 if scalar or emulated else EDGES_TOGETHER.on(traits))
@@ -194,17 +213,19 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         "synchronisation": schedule.NAME,
         "membership": membership,
         # A frontier that fits two or three work-items is not worth a mode of its own.
-        "solo": has_solo
+        "single_group": has_single_group
         and kernels == "fused"
-        and schedule.solo is not False
-        and (alone or group_size > 3),
+        and schedule.single_group is not False
+        and (one_item or group_size > 3),
         "distribution": distribution,
         "kernels": kernels,
-        "group_resident": held,
+        "group_resident": group_resident,
         "entry": entry,
-        "buffer": mechanics.buffer or (ALONE_BUFFER if alone else max(2 * lanes, ONE_LANE_BUFFER)),
-        "word_bits": 64 if alone else 32,
-        "wide_offsets": m >= 2**32,
+        "buffer": mechanics.buffer
+        or (ONE_ITEM_BUFFER if one_item else max(2 * lanes, ONE_LANE_BUFFER)),
+        "word_bits": 64 if one_item else 32,
+        "wide_offsets": wide_offsets,
+        "in_blocks": blocks is not None,
         "wide": wide if wide is not None else pick(mechanics.wide, usual_wide),
         "hub_degree": hub_degree,
         # Two edges of a hub a lane at a time, so an even number.
@@ -215,9 +236,9 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
         "pull_batch": 1 if scalar or emulated else 4,
         "wide_batch": batch,
         "scan_batch": batch,
-        "push_tile": 64 if alone else lanes,
-        "fill_tile": 16384 if alone else 32 * lanes,
-        "class_batch": 64 if alone else 1,
+        "push_tile": 64 if one_item else lanes,
+        "fill_tile": 16384 if one_item else 32 * lanes,
+        "class_batch": 64 if one_item else 1,
         "stage_work": STAGE_EDGES.on(traits),
         "launch_work": mechanics.launch_work or usual_launch_work(traits),
         "counts": config.counts,

@@ -15,9 +15,9 @@ __all__ = [
     "DENSITY_FACTOR",
     "EPSILON",
     "FALL",
+    "INFORMATIVE",
     "JUMP",
     "STARTUP",
-    "TELLING",
     "VARIANCE_FLOOR",
     "AdaptiveModel",
     "Controller",
@@ -28,13 +28,13 @@ EPSILON = 1e-6  # of the models' first averages; from 1e-6 to 1 makes no differe
 VARIANCE_FLOOR = 1e-30  # below it a model would divide by zero
 DEGREE_FLOOR = 1e-3
 # Where edges per vertex and vertices per distance change by orders of magnitude within a search, a
-# model that follows slowly is always behind: one that a telling step shows to be off by such a
-# factor has not settled and begins anew from what was seen. A step tells something if its edges, or
+# model that follows slowly is always behind: one that an informative step shows to be off by such a
+# factor has not settled and begins anew from what was seen. A step is informative if its edges, or
 # the vertices that a move of the threshold brought, are this share of what is wanted. Otherwise one
 # step raises a model by the factor JUMP at most. None lowers it by more than FALL: what lies ahead
 # is denser than what was seen last, and too small a model makes the threshold leap (with 4, one
 # search in six had a step of 12 million edges for a set-point of 300,000).
-DEGREE_FACTOR, DENSITY_FACTOR, TELLING, JUMP, FALL = 1.05, 1.5, 0.25, 4.0, 1.5
+DEGREE_FACTOR, DENSITY_FACTOR, INFORMATIVE, JUMP, FALL = 1.05, 1.5, 0.25, 4.0, 1.5
 STARTUP = 5  # steps whose density is taken from counts, until the model of it has settled
 
 
@@ -118,7 +118,7 @@ class Counts:
     edges : int
         Edges out of them (X2).
     improved : int
-        Vertices whose distance fell (X3).
+        Vertices whose distance decreased (X3).
     near : int
         Of those, how many lie at or below the threshold (X4).
     far, beyond : int
@@ -145,7 +145,7 @@ class Controller:
     """Chooses the threshold between near and far so that a step visits about `set_point` edges.
 
     What waits beyond the threshold is kept in partitions by distance, of which two are in use at a
-    time: the current one, up to `bound`, and the one after it. Bounds only ever fall, so that a
+    time: the current one, up to `bound`, and the one after it. Bounds only ever decrease, so that a
     vertex is never in a later partition than its distance belongs to.
 
     Parameters
@@ -198,8 +198,8 @@ class Controller:
         if counts.frontier:
             self.steps += 1
             edges = float(counts.edges)
-            tells = edges >= TELLING * self.set_point
-            _learn(self.degree, float(counts.frontier), edges, DEGREE_FACTOR if tells else 0.0)
+            informs = edges >= INFORMATIVE * self.set_point
+            _learn(self.degree, float(counts.frontier), edges, DEGREE_FACTOR if informs else 0.0)
             self.degree.value = max(self.degree.value, DEGREE_FLOOR)
         far, nearest_far = counts.far, counts.nearest_far
         self.advanced = not far and self.bound < math.inf
@@ -212,8 +212,8 @@ class Controller:
             before = self.density.value
             # (5), with the sign that (4) implies.
             brought = float(counts.frontier) - float(self._near)
-            tells = abs(brought) >= TELLING * wanted
-            _learn(self.density, self._change, brought, DENSITY_FACTOR if tells else 0.0)
+            informs = abs(brought) >= INFORMATIVE * wanted
+            _learn(self.density, self._change, brought, DENSITY_FACTOR if informs else 0.0)
             if self.density.value <= 0.0:
                 self.density.value = before
         want = self.set_point / self.degree.value  # (3)

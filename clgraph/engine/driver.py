@@ -39,7 +39,7 @@ __all__ = ["Driver", "Outcome"]
 
 log = logging.getLogger("clgraph")
 
-FLAG_STEPPED, FLAG_OPEN, FLAG_SOLO = 1, 2, 4
+FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP = 1, 2, 4
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
 _STATUS = STATE_WORDS["STATUS"]
@@ -65,7 +65,7 @@ class Outcome:
     explored : int
         Edges that were looked at, or counted as done, as the kernel has it.
     status_flags : int
-        What the kernel has to tell beside its result; 0 is nothing.
+        What the kernel has to report beside its result; 0 is nothing.
     counters : dict
         Events by the names of `COUNTERS`; all 0 where the kernel does not count.
     """
@@ -87,7 +87,7 @@ class Outcome:
         self._events = events
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the time that the events tell, and not these."""
+        """Copy and pickle the time that the events give, and not these."""
         return self.__dict__ | {"_events": None, "kernel_ms": self.kernel_ms}
 
     @property
@@ -212,7 +212,7 @@ class Driver:
         self, args: tuple[Argument, ...], between: Callable[[], object] | None
     ) -> Outcome | None:
         config = self._config
-        flags = FLAG_SOLO if config.solo else 0
+        flags = FLAG_SINGLE_GROUP if config.single_group else 0
         if config.membership == "open":
             flags |= FLAG_OPEN
         launches = 1
@@ -239,7 +239,7 @@ class Driver:
         order: Iterable[int],
         between: Callable[[], object] | None,
     ) -> Outcome:
-        flags = FLAG_STEPPED | (FLAG_SOLO if self._config.solo else 0)
+        flags = FLAG_STEPPED | (FLAG_SINGLE_GROUP if self._config.single_group else 0)
         launches = 1
         first = self._launch(args, 0, flags)
         for place in order:

@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 class Estimated:
-    """Base of stats that may tell joules by the energy model of their device."""
+    """Base of stats that may give joules by the energy model of their device."""
 
     total_ms: float
     _device: Device | None = None

@@ -68,7 +68,7 @@ class Resolved:
         The strategies that run, with every number; `pull` is None where no level does.
     chunks : Chunks
         How balancers of the whole grid cut a frontier.
-    lanes, group_size, groups, synchronisation, membership, solo, distribution, kernels,
+    lanes, group_size, groups, synchronisation, membership, single_group, distribution, kernels,
     group_resident
         How it is launched; see `clgraph.engine.strategies.schedule`.
     entry, buffer, wide
@@ -92,9 +92,11 @@ class Resolved:
         What a stage costs, in edges, and after how many a launch pauses.
     counts : bool
         Whether events are counted.
+    in_blocks : bool
+        Whether rows are in blocks, as those of a graph that changes are.
     pull_tile : int
         Words of a bitmap that a work-item alone takes together.
-    solo_patience : int
+    single_patience : int
         Work of one group alone after which others that wait are sent away.
     resident_levels, resident_overfull, resident_uneven : int
         Levels after which groups that hold their frontiers meet; and how many vertices of one
@@ -112,7 +114,7 @@ class Resolved:
     groups: int | None
     synchronisation: str
     membership: str
-    solo: bool
+    single_group: bool
     distribution: str
     kernels: str
     group_resident: bool
@@ -135,8 +137,9 @@ class Resolved:
     stage_work: int
     launch_work: int
     counts: bool
+    in_blocks: bool = False
     pull_tile: int = 16
-    solo_patience: int = 1 << 15
+    single_patience: int = 1 << 15
     resident_levels: int = 1 << 12
     resident_overfull: int = RESIDENT_OVERFULL.neutral
     resident_uneven: int = RESIDENT_UNEVEN.neutral
@@ -148,8 +151,8 @@ class Resolved:
 
     @property
     def rows(self) -> str | None:
-        """Whether rows have offsets, or begin and end side by side."""
-        return self.frontier.rows
+        """Whether rows have offsets, begin and end side by side, or blocks, which no choice is."""
+        return "blocks" if self.in_blocks else self.frontier.rows
 
     @property
     def entry_words(self) -> int:

@@ -66,7 +66,7 @@ STATE_WORDS: dict[str, int] = {
     "HEARTBEAT": 3 * _LINE,
     "ABORTED": 3 * _LINE + 1,
     "STATUS_FLAGS": 3 * _LINE
-    + 2,  # what a kernel has to tell beside its result, in bits of its own
+    + 2,  # what a kernel has to report beside its result, in bits of its own
     # Kept by whichever group decides.
     "STATUS": 4 * _LINE,
     "DEPTH": 4 * _LINE + 1,

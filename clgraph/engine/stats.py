@@ -1,4 +1,4 @@
-"""What a traversal tells about itself."""
+"""What a traversal reports about itself."""
 
 from __future__ import annotations
 

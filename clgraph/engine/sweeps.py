@@ -44,7 +44,7 @@ class SweepLog:
         self._known_parts: dict[str, float] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the times that the events tell, and not these."""
+        """Copy and pickle the times that the events give, and not these."""
         known = {"_known_ms": self.kernel_ms, "_known_parts": self.parts}
         return self.__dict__ | {"_first": None, "_last": None, "_named": None} | known
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clgraph.device.hardware.measured import (
-    HELD_SOLO_EDGES,
+    GROUP_RESIDENT_EDGES,
     LAUNCH_EDGES,
     LOCAL_SEARCH_DEGREE,
-    SOLO_EDGES,
+    SINGLE_GROUP_EDGES,
 )
 from clgraph.engine.resolved import ENTRY_WORDS
 from clgraph.engine.state import MOST_BINS
@@ -83,7 +83,7 @@ def usual_group_size(config: TraversalConfig, traits: DeviceTraits) -> int:
         or config.rules == "helix"
         or (config.balance is not None and config.balance.scope != "lanes")
     )
-    # Lane groups have buffers in local memory, which simulators and some GPUs have little of.
+    # SIMD groups have buffers in local memory, which simulators and some GPUs have little of.
     beside = SIMD_GROUP_BYTES // traits.lanes if traits.lanes > 1 else 0
     most, each = 1024, ITEM_BYTES + beside
     if published:
@@ -138,7 +138,7 @@ def _usual_hub_degree(traits: DeviceTraits) -> int:
     return 0 if traits.lanes == 1 else 64 * traits.lanes
 
 
-def pull_of(asked: Pull | None, frontier: Frontier, *, alone: bool) -> ByEdges | ByHubs | None:
+def pull_of(asked: Pull | None, frontier: Frontier, *, one_item: bool) -> ByEdges | ByHubs | None:
     """Give when levels pull, if they may.
 
     Raises
@@ -150,7 +150,7 @@ def pull_of(asked: Pull | None, frontier: Frontier, *, alone: bool) -> ByEdges |
     may_pull = status or (
         frontier.name == "vertex"
         and frontier.visited in EXACT
-        and (alone or frontier.visited == "bitmap")
+        and (one_item or frontier.visited == "bitmap")
     )
     if asked is None:
         return (ByHubs() if status else ByEdges()) if may_pull else None
@@ -181,10 +181,10 @@ def distribution_of(config: TraversalConfig, group_size: int) -> str:
     return asked or ("claimed" if group_size == 1 and not hubs else "static")
 
 
-def entry_of(frontier: Frontier, *, alone: bool, full: bool) -> str:
+def entry_of(frontier: Frontier, *, one_item: bool, full: bool) -> str:
     """Give what a queue keeps of a vertex."""
     loads = frontier.name == "vertex" and (frontier.duplicates or "").startswith("load")
-    if alone or frontier.name == "status" or loads:
+    if one_item or frontier.name == "status" or loads:
         return "vertex"
     return "full" if full else "row"
 
@@ -196,17 +196,19 @@ def limits_of(
     entry: str,
     group_size: int,
     *,
-    held: bool,
+    group_resident: bool,
 ) -> Limits:
     """Give where modes end, with every number."""
-    alone = group_size == 1
-    capacity = asked.solo_capacity or _solo_capacity(traits, group_size, entry)
-    if asked.solo_capacity and not alone:
-        _check_solo_room(capacity, entry, traits)
-    usual_solo = HELD_SOLO_EDGES if held else SOLO_EDGES
+    one_item = group_size == 1
+    capacity = asked.single_group_capacity or _single_group_capacity(traits, group_size, entry)
+    if asked.single_group_capacity and not one_item:
+        _check_single_group_room(capacity, entry, traits)
+    usual_edges = GROUP_RESIDENT_EDGES if group_resident else SINGLE_GROUP_EDGES
     return Limits(
-        solo_capacity=capacity,
-        solo_edges=pick(asked.solo_edges, 1 << 16 if alone else usual_solo.on(traits)),
+        single_group_capacity=capacity,
+        single_group_edges=pick(
+            asked.single_group_edges, 1 << 16 if one_item else usual_edges.on(traits)
+        ),
         eager=pick(asked.eager, 1 << 14),
         spin=asked.spin or (1 << 26 if traits.is_cpu else 1 << 22),
         patience=pick(asked.patience, 1 << 10 if traits.is_cpu else 1 << 14),
@@ -247,7 +249,7 @@ def bins_of(
     return 1 << bits, min(max(top - bits + 1, 1), MOST_BINS), bits
 
 
-def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
+def _single_group_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
     """Frontier entries that fit twice into a third of the local memory."""
     if group_size == 1:
         return 2**31 - 1
@@ -255,11 +257,12 @@ def _solo_capacity(traits: DeviceTraits, group_size: int, entry: str) -> int:
     return max(traits.lanes, min(group_size, most))
 
 
-def _check_solo_room(capacity: int, entry: str, traits: DeviceTraits) -> None:
+def _check_single_group_room(capacity: int, entry: str, traits: DeviceTraits) -> None:
     """Refuse two frontiers beyond local memory here: a compiler may fall over such an array."""
     most = traits.local_bytes // (2 * 4 * ENTRY_WORDS[entry])
     if capacity > most:
         raise InvalidArgumentError(
-            f"solo_capacity={capacity} entries, twice, do not fit the {traits.local_bytes} bytes "
+            f"single_group_capacity={capacity} entries, twice, do not fit the "
+            f"{traits.local_bytes} bytes "
             f"of local memory of this device; choose at most {most}, or leave it out."
         )

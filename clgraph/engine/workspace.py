@@ -11,7 +11,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -84,6 +84,21 @@ class Workspace:
             events.append(copied(event, source.nbytes))
         finish_copy(*events)
         return arrays
+
+    def read_all(self, wanted: Iterable[tuple[Allocation, int]]) -> list[NDArray[Any]]:
+        """Copy so many elements of each array to the host, as `upload_all` does the other way."""
+        device = self._memory.device
+        found, events = [], []
+        for held, count in wanted:
+            if not 0 < count * held.dtype.itemsize <= TOGETHER_BYTES:
+                found.append(held.read(count))
+                continue
+            values = device.host_arrays.empty(count, held.dtype)
+            event = cl.enqueue_copy(device.queue, values, held.buffer, is_blocking=False)
+            events.append(copied(event, values.nbytes))
+            found.append(values)
+        finish_copy(*events)
+        return found
 
     def release(self) -> None:
         """Let go of all."""

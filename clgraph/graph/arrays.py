@@ -61,7 +61,7 @@ def as_array(values: Any, name: str) -> Array:
 
 
 def _on_device(values: Any) -> bool:
-    """Tell whether an array lies in the memory of a GPU."""
+    """Report whether an array lies in the memory of a GPU."""
     if hasattr(values, "__cuda_array_interface__"):
         return True
     if not hasattr(values, "__dlpack_device__"):

@@ -45,7 +45,7 @@ def from_edges(  # noqa: PLR0913 (all of them are about the list)
     Parameters
     ----------
     src, dst : integer array-like [m]
-        Tail and head of every edge, from 0.
+        Source and target of every edge, from 0.
     weights : array-like [m], optional
         One finite number per edge.
     n : int, optional

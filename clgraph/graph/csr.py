@@ -36,7 +36,7 @@ def index_dtype(largest: int) -> type[np.int32] | type[np.int64]:
 
 
 def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
-    """CSR of an edge list, rows sorted by head, parallel edges in the order given.
+    """CSR of an edge list, rows sorted by target, parallel edges in the order given.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
 
     Notes
     -----
-    O(n + m): two bucket sorts, the first by head and the second by tail; none of edges that are in
-    that order already, as files mostly have them.
+    O(n + m): two bucket sorts, the first by target and the second by source; none of edges that are
+    in that order already, as files mostly have them.
     """
     if _in_order(src, dst):
         dtype = index_dtype(max(n, len(src)))
@@ -64,20 +64,20 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
         return indptr, dst.astype(dtype), None if weights is None else weights.copy()
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
-    by_head = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
-    by_head.has_canonical_format = True  # otherwise tocsr adds parallel edges up
-    by_tail = by_head.tocsr().tocsc()
-    return by_tail.indptr, by_tail.indices, None if weights is None else by_tail.data
+    by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
+    by_target.has_canonical_format = True  # otherwise tocsr adds parallel edges up
+    by_source = by_target.tocsr().tocsc()
+    return by_source.indptr, by_source.indices, None if weights is None else by_source.data
 
 
 def _in_order(src: Array, dst: Array) -> bool:
-    """Whether edges are sorted by tail, and those of one tail by head."""
+    """Whether edges are sorted by source, and those of one source by target."""
     for begin in range(0, len(src) - 1, _SHORT_BLOCK):
-        tails = src[begin : begin + _SHORT_BLOCK + 1]
-        heads = dst[begin : begin + _SHORT_BLOCK + 1]
-        falls = heads[1:] < heads[:-1]
-        falls &= tails[1:] == tails[:-1]
-        falls |= tails[1:] < tails[:-1]
+        sources = src[begin : begin + _SHORT_BLOCK + 1]
+        targets = dst[begin : begin + _SHORT_BLOCK + 1]
+        falls = targets[1:] < targets[:-1]
+        falls &= sources[1:] == sources[:-1]
+        falls |= sources[1:] < sources[:-1]
         if falls.any():
             return False
     return True
@@ -100,7 +100,7 @@ def sorted_rows(indptr: Array, indices: Array, weights: Array | None) -> CSR:
 
 
 def row_ids(indptr: Array, dtype: npt.DTypeLike | None = None) -> Array:
-    """Tail of every edge, in CSR order: array [m]."""
+    """Source of every edge, in CSR order: array [m]."""
     n = len(indptr) - 1
     return np.repeat(np.arange(n, dtype=dtype or index_dtype(n)), np.diff(indptr))
 

@@ -92,13 +92,16 @@ class NamedSearches:
         frames = module(FRAMES)
         yield from frames.hop_blocks(self, sources, block=block, batch=batch, device=device)
 
-    def sssp(self, sources: Any, *, device: Any = None) -> Any:
+    def sssp(self, sources: Any, *, batch: str = "auto", device: Any = None) -> Any:
         """Shortest paths by weight from several vertices.
 
         Parameters
         ----------
         sources : name, or names
             Where to begin.
+        batch : {"auto", "per_source", "per_group"}
+            Whether one search after the other has the whole device, or each a work-group; "auto"
+            decides by what was measured.
         device : Device or str, optional
             Default is ``clgraph.device()``.
 
@@ -112,23 +115,26 @@ class NamedSearches:
         KeyError
             If a source is not a vertex.
         InvalidArgumentError
-            If the graph has no weights.
+            If the graph has no weights, there is no such batch, or "per_group" is asked for where
+            weights are negative or lengths might not fit their type.
         NegativeCycleError
             If a source leads to a cycle of negative weight.
 
         Notes
         -----
-        One search after the other. Predecessors are the same on every device: the least vertex
-        among those on a shortest path with the fewest edges.
+        Both ways give the same distances. Predecessors are the same on every device: the least
+        vertex among those on a shortest path with the fewest edges.
         """
-        return module(FRAMES).paths(self, sources, device=device)
+        return module(FRAMES).paths(self, sources, batch=batch, device=device)
 
-    def sssp_distances(self, sources: Any, *, as_numpy: bool = False, device: Any = None) -> Any:
+    def sssp_distances(
+        self, sources: Any, *, batch: str = "auto", as_numpy: bool = False, device: Any = None
+    ) -> Any:
         """Distances as of `sssp`, without predecessors.
 
         Parameters
         ----------
-        sources, device
+        sources, batch, device
             As for `sssp`.
         as_numpy : bool
             Whether to give an array instead of a table.
@@ -139,13 +145,15 @@ class NamedSearches:
             In the type of the weights if that is of floating point, else float64 [k, n]; infinite
             where there is no path.
         """
-        return module(FRAMES).lengths(self, sources, as_numpy=as_numpy, device=device)
+        frames = module(FRAMES)
+        return frames.lengths(self, sources, batch=batch, as_numpy=as_numpy, device=device)
 
     def sssp_distance_blocks(
-        self, sources: Any, *, block: int | None = None, device: Any = None
+        self, sources: Any, *, block: int | None = None, batch: str = "auto", device: Any = None
     ) -> Iterator[Any]:
         """Tables as of `sssp_distances`, some sources at a time."""
-        yield from module(FRAMES).length_blocks(self, sources, block=block, device=device)
+        frames = module(FRAMES)
+        yield from frames.length_blocks(self, sources, block=block, batch=batch, device=device)
 
     def scc(self, *, device: Any = None) -> Any:
         """Strongly connected component of every vertex.

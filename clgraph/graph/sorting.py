@@ -132,7 +132,7 @@ class EdgeSorter:
         indices = self.memory.allocate("indices", m, np.uint32)
         shape = (kept, np.uint32(m), np.uint32(self.bits))
         self._launch("edges_rows", self.n + 1, *shape, np.uint32(self.n), indptr)
-        self._launch("edges_heads", m, *shape, indices)
+        self._launch("edges_targets", m, *shape, indices)
         costs = None
         if weights is not None and order is not None:
             costs = self.memory.allocate("weights", m, weights.dtype)

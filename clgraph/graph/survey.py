@@ -35,7 +35,7 @@ class Survey:
     least, greatest : int
         Of the targets; 0 and -1 without edges.
     ascending : bool
-        Whether no head is smaller than the one before it in its row.
+        Whether no target is smaller than the one before it in its row.
     symmetric : bool or None
         Whether each edge has its reverse, of the same weight, as often; None where nobody asked.
     """

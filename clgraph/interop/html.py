@@ -20,7 +20,7 @@ def _table(title: str, rows: dict[str, Any]) -> str:
 
 
 def of_graph(graph: Graph) -> str:
-    """Tell sizes, kind, degrees and names."""
+    """Show sizes, kind, degrees and names."""
     rows: dict[str, Any] = {
         "vertices": f"{graph.n:,}",
         "stored edges": f"{graph.m:,}",
@@ -35,7 +35,7 @@ def of_graph(graph: Graph) -> str:
 
 
 def of_result(result: Any) -> str:
-    """Tell what is reached or found, and how long it took."""
+    """Show what is reached or found, and how long it took."""
     rows: dict[str, Any] = {}
     for name in ("source", "depth", "reached", "count"):
         if hasattr(result, name):
@@ -46,7 +46,7 @@ def of_result(result: Any) -> str:
 
 
 def of_device(device: Any) -> str:
-    """Tell name, platform and kind."""
+    """Show name, platform and kind."""
     rows = {
         "platform": device.platform,
         "vendor": device.vendor,

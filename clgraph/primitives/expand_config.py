@@ -15,8 +15,9 @@ from clgraph.engine.strategies.balance import (
     Vwarp,
     WarpSearch,
 )
+from clgraph.engine.strategies.parameters import choice, number, real, switch
 from clgraph.engine.strategies.schedule import check_group_size
-from clgraph.engine.strategies.strategy import Slot, Strategy, choice, number, real, slot, switch
+from clgraph.engine.strategies.strategy import Slot, Strategy, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.sizes import LARGEST_SIZE
 

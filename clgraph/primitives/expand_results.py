@@ -1,4 +1,4 @@
-"""What an expansion tells: its times and counts, and the arrays it gives."""
+"""What an expansion reports: its times and counts, and the arrays it gives."""
 
 from __future__ import annotations
 

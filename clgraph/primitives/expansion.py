@@ -222,16 +222,16 @@ class Expand(StaysHere):
 
     def _main(self) -> cl.Event:
         config = self.config
-        size, lane_groups = config.group_size, config.group_size // config.lanes
+        size, simd_groups = config.group_size, config.group_size // config.lanes
         if config.balance.scope == "grid":
             pieces = (
-                self._chunks if config.balance.name != "direct" else -(-self._chunks // lane_groups)
+                self._chunks if config.balance.name != "direct" else -(-self._chunks // simd_groups)
             )
         elif config.balance.scope == "group":
             pieces = -(-self.items // (size * config.balance.block_items))
         else:
             tile = 1 if config.balance.name == "dyn_vwarp" else config.tile
-            pieces = -(-self.items // (tile * lane_groups))
+            pieces = -(-self.items // (tile * simd_groups))
         most = self._resident * self._grid_factor if self._grid_factor else pieces
         return self._expand.launch(
             min(pieces, most, 2**22) * size,

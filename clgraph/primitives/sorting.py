@@ -22,7 +22,7 @@ __all__ = ["merge", "merge_pairs", "segmented_scan", "sort", "sort_pairs"]
 KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
 MERGE_ITEMS = 8
-MERGE_ITEMS_ALONE = 512  # where a work-item is a whole SIMD group
+MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 
 def sort(
@@ -308,7 +308,7 @@ def _merged(
     total = a.size + b.size
     found = find_device(device)
     run = Run(found, total, MERGE_ITEMS)
-    items = MERGE_ITEMS_ALONE if found.traits.lanes == 1 else MERGE_ITEMS
+    items = MERGE_ITEMS_ONE_LANE if found.traits.lanes == 1 else MERGE_ITEMS
     groups = min(max(-(-total // (items * run.group_size)), 1), run.groups)
     memory = run.memory
     merged = memory.allocate("merged", total, a.dtype)

@@ -68,7 +68,7 @@ def profile(
     -----
     Kernels are rewritten after they were rendered and stand for the plain ones while a pass lasts;
     results stay the same, and without a profile nothing is added. A pass that counts takes some ten
-    times as long as the run. What a device cannot tell is None with the reason. Kernels that race
+    times as long as the run. What a device cannot report is None with the reason. Kernels that race
     may count differently from run to run.
 
     References

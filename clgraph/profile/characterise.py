@@ -243,8 +243,8 @@ def characterise(
 
 
 def _named(record: Mapping[str, Any]) -> set[str]:
-    told = [*record["results"], *record["skipped"]]
-    return {entry["name"] for entry in told} | {entry.get("family", "") for entry in told}
+    entries = [*record["results"], *record["skipped"]]
+    return {entry["name"] for entry in entries} | {entry.get("family", "") for entry in entries}
 
 
 def _file(device: Device, words: Sequence[str]) -> Path:

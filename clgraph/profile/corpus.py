@@ -14,7 +14,7 @@ from clgraph.graph import generate
 from clgraph.graph.modules import module
 from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
 from clgraph.profile.running import profile
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,10 +132,10 @@ def calibrate(
         except ClgraphError as error:  # a balancer that this device cannot run
             refused.append(str(error))
             continue
-        values = {name: told.value for name, told in report.criteria.items()}
+        values = {name: found.value for name, found in report.criteria.items()}
         corpus.append(Specimen(primitive, implementation, values, report.elapsed_s))
-        tell(progress, len(corpus), total, "calibrating")
-    tell(progress, total, total, "calibrating")
+        report_progress(progress, len(corpus), total, "calibrating")
+    report_progress(progress, total, total, "calibrating")
     if not corpus:
         raise InvalidArgumentError(
             f"nothing of the corpus ran on {where.name} in {seconds:g} s"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Accesses", "Residency", "Totals", "decoded_counters", "decoded_trace", "requests"]
 
-_TICKS_NS = 10_000  # a SIMD group that ran for as long tells the clock
+_TICKS_NS = 10_000  # a SIMD group that ran for as long reports the clock
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Residency:
     records, missing : int
         SIMD groups that were written down, and those that there was no room for.
     clock_hz : float or None
-        Of the units, from SIMD groups that ran long enough; None where nothing tells.
+        Of the units, from SIMD groups that ran long enough; None where nothing reports.
     """
 
     active: float = 0.0

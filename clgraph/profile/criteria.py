@@ -79,7 +79,7 @@ class Criterion:
         "OCC", "HSync", "DSync", "TDiv", "LB_W", "LB_SM", "Gran_L1", "Gran_L2", "SMem_eff", "CI"
         or "DT".
     value : float or None
-        From 0 to 1; None where it does not apply or cannot be told.
+        From 0 to 1; None where it does not apply or is not known.
     reason : str
         Why it is None, or what is special about it.
     inputs : dict

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_PASS", "ONE_LANE", "Evidence"]
 
 ONE_LANE = "each SIMD group is one work-item here"
-NO_PASS = "the pass that tells was not asked for"  # noqa: S105 - no password
+NO_PASS = "the pass that reports was not asked for"  # noqa: S105 - no password
 
 
 @dataclass(slots=True)

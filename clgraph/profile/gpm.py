@@ -73,7 +73,7 @@ class CardMetrics:
 
 
 def nothing(reason: str) -> CardMetrics:
-    """Give what there is where nothing can be told."""
+    """Give what there is where nothing is known."""
     return CardMetrics(dict.fromkeys(METRICS), None, 0.0, 0, reason)
 
 

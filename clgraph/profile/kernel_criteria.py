@@ -118,7 +118,7 @@ def _dsync(evidence: Evidence, device: Device) -> Criterion:
 
 
 def inactivity_of(evidence: Evidence, device: Device) -> float | None:
-    """Compute the share of SIMD groups that were not resident; None where nothing tells."""
+    """Compute the share of SIMD groups that were not resident; None where nothing reports."""
     residency, capability = evidence.residency, device.traits.compute_capability
     if residency is None or capability is None or not residency.cycles:
         return None

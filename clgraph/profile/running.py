@@ -23,7 +23,7 @@ from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
 from clgraph.profile.timeline import Timeline
 from clgraph.profile.watching import Counting, empty_barrier_cycles, uses_counters
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,7 +113,7 @@ def profile(
     weighed = _weights(weights, where)
     timelines = []
     for done in range(repeats):
-        tell(callback, done, repeats + len(chosen), "profiling")
+        report_progress(callback, done, repeats + len(chosen), "profiling")
         timeline = Timeline(where)
         with observed_by(timeline):
             call()
@@ -121,7 +121,7 @@ def profile(
     found: dict[str, Counting] = {}
     try:
         for number, name in enumerate(chosen):
-            tell(callback, repeats + number, repeats + len(chosen), "profiling")
+            report_progress(callback, repeats + number, repeats + len(chosen), "profiling")
             if name in _MASKS and not (name == "sync" and not uses_counters(where)):
                 found[name] = Counting(_MASKS[name], where, lanes)
                 with observed_by(found[name]):
@@ -130,7 +130,7 @@ def profile(
     finally:
         for counting in found.values():
             counting.release()
-    tell(callback, repeats + len(chosen), repeats + len(chosen), "profiling")
+    report_progress(callback, repeats + len(chosen), repeats + len(chosen), "profiling")
     return _report(timelines, found, where, weighed, card)
 
 

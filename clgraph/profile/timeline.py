@@ -95,7 +95,7 @@ class Timeline:
         self._copies.append((size_bytes, event))
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
-        """Tell whether they are resident at once: what is launched is what would be anyway."""
+        """Report whether they are resident at once: what is launched is what would be anyway."""
         del kernel, groups, group_size
         return True
 

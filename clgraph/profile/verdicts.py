@@ -1,4 +1,4 @@
-"""Whether an optimisation is worth making, told from a device's curves before it is made.
+"""Whether an optimisation is worth making, judged from a device's curves before it is made.
 
 An optimisation moves a kernel along the curve of one component: from how well it coalesces now to
 how well it could, from so many bank conflicts to none, from one instruction to a cheaper one. What
@@ -132,7 +132,7 @@ def judge(
     tolerance: float = TOLERANCE,
     limits: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Tell what a candidate would change on a device.
+    """Report what a candidate would change on a device.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ class Counting:
         """Take no note: copies are those of the timeline."""
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
-        """Tell whether so many work-groups of the instrumented kernel are resident at once."""
+        """Report whether so many work-groups of the instrumented kernel are resident at once."""
         if self._is_foreign(kernel):
             return True
         twin = self._twin(kernel)
@@ -279,11 +279,11 @@ def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Lay
     last = records[:, LAST_BLOCK].astype(np.int64) - 1
     known, groups = np.unique(last[(last >= 0) & (last < len(sites))], return_counts=True)
     lines = kernel.program.source.splitlines()
-    told = [
+    counts = [
         f"{count} at {lines[sites[site].line - 1].strip()[:SHOWN]!r}"
         for site, count in zip(known, groups, strict=True)
     ]
-    return "; SIMD groups stand behind " + ", ".join(told) if told else ""
+    return "; SIMD groups stand behind " + ", ".join(counts) if counts else ""
 
 
 def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
@@ -323,5 +323,5 @@ def _read_from(device: Device, table: Allocation, first: int, count: int) -> Any
 
 
 def uses_counters(device: Device) -> bool:
-    """Tell whether lanes are counted while they run."""
+    """Report whether lanes are counted while they run."""
     return flavour_of(device.traits) == "counters"

@@ -47,6 +47,13 @@ log = logging.getLogger("clgraph")
 
 SCHEMA = "clgraph-tuned/1"
 OBJECTIVES = ("time", "energy", "edp", "power")
+# What parameters were called when records were written that are still read.
+FORMER_NAMES = {
+    "schedule.solo": "schedule.single_group",
+    "schedule.held": "schedule.group_resident",
+    "limits.solo_capacity": "limits.single_group_capacity",
+    "limits.solo_edges": "limits.single_group_edges",
+}
 SHIPPED = Path(__file__).with_name("shipped.json")
 LARGEST_BYTES, LARGEST_SHIPPED_BYTES = 1 << 18, 1 << 24
 MOST_ENTRIES = 4096  # of a folder that are looked at
@@ -113,14 +120,16 @@ class Entry:
             raise InvalidArgumentError("its checksum is wrong.")
         del body["schema"]
         try:
+            body["values"] = _as_named_now(body["values"])
+            body["tried"] = [[_as_named_now(values), ms] for values, ms in body.get("tried", [])]
             entry = cls(**body, origin=origin)
             distance(entry.features, entry.features)
             problem_of(entry.algorithm)
             named = {"name", "platform", "driver", "type"} <= entry.device.keys()
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise InvalidArgumentError(f"it cannot be read: {error}.") from None
-        if not (named and isinstance(entry.values, dict)):
-            raise InvalidArgumentError("it lacks a device or a configuration.")
+        if not named:
+            raise InvalidArgumentError("it lacks a device.")
         return entry
 
     @property
@@ -129,6 +138,10 @@ class Entry:
         parts = [self.algorithm, self.objective, self.device, self.features]
         key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         return f"{self.algorithm}-{key[:24]}.json"
+
+
+def _as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {FORMER_NAMES.get(name, name): value for name, value in values.items()}
 
 
 def _checksum(body: Mapping[str, Any]) -> str:

@@ -68,6 +68,6 @@ class Effects:
         return row
 
     def __call__(self, values: Values) -> float:
-        """Foretell the logarithm of a point's cost."""
+        """Predict the logarithm of a point's cost."""
         places = [self._columns[pair] for pair in values.items() if pair in self._columns]
         return self._base + float(self._effects[places].sum())

@@ -147,9 +147,9 @@ class Hops(Problem):
         }
         shared = {"schedule.distribution": (None, "static", "claimed")}
         queue = {"balance": (None, *balancers), **launched, **shared}
-        solo = {"schedule.solo": (None, False)}
+        single_group = {"schedule.single_group": (None, False)}
         return (
-            Branch({"frontier": "vertex", "pull": "never"}, {**queue, **solo}),
+            Branch({"frontier": "vertex", "pull": "never"}, {**queue, **single_group}),
             Branch(
                 {"frontier": "vertex", "pull": "edges"},
                 {"pull.alpha": (None, 4, 8, 14, 28, 56), **queue},

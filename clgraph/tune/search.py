@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 from clgraph.tune.effects import Effects, Observation
 from clgraph.tune.space import Space, key_of
 from clgraph.tune.trials import Trial
@@ -89,7 +89,7 @@ def search(
     seed : int
         Of what is drawn.
     progress : callable or True, optional
-        As everywhere; told of points.
+        As everywhere; counts points.
 
     Returns
     -------
@@ -127,23 +127,25 @@ class _Search:
                 break
             if key_of(values) not in self.tried:
                 self._try(values)
-            self._tell(progress, began, limits, len(self.trials) - first)
+            self._report_progress(progress, began, limits, len(self.trials) - first)
         return self.trials
 
     def _ordered(self, points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Put the model first: where something is known, what it foretells to be best begins."""
+        """Put the model first: where something is known, what it predicts to be best begins."""
         if not self.known:
             return points
-        foretold = Effects(self.known)
-        return sorted(points, key=foretold)
+        predicted = Effects(self.known)
+        return sorted(points, key=predicted)
 
-    def _tell(self, progress: Progress | None, began: float, limits: Limits, tried: int) -> None:
+    def _report_progress(
+        self, progress: Progress | None, began: float, limits: Limits, tried: int
+    ) -> None:
         if limits.points is not None:
-            tell(progress, min(tried, limits.points), limits.points, "configurations")
+            report_progress(progress, min(tried, limits.points), limits.points, "configurations")
         else:
             total = max(limits.until - began, 1e-3)
             done = min((time.monotonic() - began) / total, 1.0)
-            tell(progress, int(1000 * done), 1000, "configurations")
+            report_progress(progress, int(1000 * done), 1000, "configurations")
 
     def _try(self, values: dict[str, Any]) -> None:
         trial = Trial(dict(values))
@@ -168,7 +170,7 @@ class _Search:
         return sorted(found, key=self.cost)
 
     def _proposed(self) -> dict[str, Any] | None:
-        """Give the untried point that is foretold to be best, of neighbours or of some drawn."""
+        """Give the untried point that is predicted to be best, of neighbours or of some drawn."""
         usable = self._usable()
         model = Effects(
             [Observation(one.values, math.log(self.cost(one)), 1.0 + one.rung) for one in usable]

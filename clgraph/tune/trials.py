@@ -1,4 +1,4 @@
-"""Running points: times of each, whether the answer is right, and joules where a meter tells."""
+"""Running points: times of each, whether the answer is right, and joules where a meter reports."""
 
 from __future__ import annotations
 

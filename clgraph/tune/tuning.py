@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 - all but two by keyword
     Raises
     ------
     InvalidArgumentError
-        If something cannot be tuned, or joules are asked for where no meter tells them.
+        If something cannot be tuned, or joules are asked for where no meter reports them.
     InvalidGraphError, DeviceMemoryError
         As the algorithm raises them for "auto".
 

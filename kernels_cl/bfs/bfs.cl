@@ -60,8 +60,8 @@ ${stage.parameters()}\
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     % if config.group_resident:
     // What groups find must fit their local memory, if about half of the edges lead to new vertices.
-    const uint resident_room = (uint)get_num_groups(0) * ${config.limits.solo_capacity}u;
-    const uint resident_limit = min(${small.module.HELD}u, min(resident_room / 2u, resident_room / max(mean_degree, 1u) * 2u));
+    const uint resident_room = (uint)get_num_groups(0) * ${config.limits.single_group_capacity}u;
+    const uint resident_limit = min(${small.module.RESIDENT}u, min(resident_room / 2u, resident_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = stage_first(FILL);
     <%stage:run initial="first_stage">
@@ -74,8 +74,8 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${form.settle()}
     </%def>
-    <%def name="alone()">
-        ${form.alone()}
+    <%def name="by_one_group()">
+        ${form.by_one_group()}
     </%def>
     </%stage:run>
 }

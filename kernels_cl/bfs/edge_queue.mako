@@ -1,6 +1,6 @@
 ## edge_queue: a level contracts candidates to the vertices it claims and expands those to candidates.
 ##
-## Offers        work, decide, settle and alone: the bodies of /grid/stage.mako
+## Offers        work, decide, settle and by_one_group: the bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot
 ##
 ## Stages: FILL the results; then either CONTRACT_EXPAND, which keeps what it claims in local memory
@@ -204,7 +204,7 @@ ${(copying.copy_group if config.balance.scope == "group" else copying.copy)(coun
     % endif
     work += (ulong)now.length + out_edges + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>
 
 ## By the same work-item, while the next stage is already running.
@@ -217,4 +217,4 @@ ${(copying.copy_group if config.balance.scope == "group" else copying.copy)(coun
         levels[deepest + 1] = (uint4)(0u, 0u, MODE_DONE, device_clock_ns());
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>

@@ -1,7 +1,7 @@
 ## level: what is decided and written down when the frontier at a distance is known.
 ##
 ## In scope      the kernel's arguments and the totals: reached, explored, work
-## Called by     one work-item, but for `conclude` and `finish`, which solo mode calls by all
+## Called by     one work-item, but for `conclude` and `finish`, which single-group mode calls by all
 
 ## Where no level pulls, a frontier is large from one vertex in so many on.
 <%! LARGE = 16 %>

@@ -1,14 +1,14 @@
 ## small_frontiers: levels that are run without a queue in memory, one group alone or each by itself.
 ##
-## Offers        hold: inside a stage, by all groups (/grid/group_frontier.mako); alone: the body of that name of
+## Offers        hold: inside a stage, by all groups (/grid/group_frontier.mako); by_one_group: the body of that name of
 ##               /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in `hold` what a stage of vertex_queue.mako has
 
 ## Groups hold frontiers of up to so many vertices, more than one group alone should have, and look
 ## vertices up before they claim them from so many edges a vertex on.
-<%! HELD, HELD_ALONE, HELD_LOOK = 1 << 15, 1 << 8, 5 %>
+<%! RESIDENT, RESIDENT_EDGES_OF_ONE, RESIDENT_LOOK = 1 << 15, 1 << 8, 5 %>
 
-<%namespace name="solo" file="${context['single_group']}"/>
+<%namespace name="single" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
@@ -17,7 +17,7 @@
 ## Levels whose frontier stays with the groups: while it is small enough for that, and too large for
 ## one group alone.
 <%def name="hold()">
-        const int eager = 1, look = mean_degree >= ${HELD_LOOK}u;
+        const int eager = 1, look = mean_degree >= ${RESIDENT_LOOK}u;
         edges_t resident_edges = 0;
         <%group_frontier:levels queue="queue_from">
         <%def name="visit(count)">
@@ -27,7 +27,7 @@
         <%def name="resident_level()">
             const ulong ahead = (ulong)total * mean_degree;
             going = total != 0 && !overfull && now.level < max_level && total <= resident_limit && resident_levels < ${config.resident_levels}u &&
-                    !((flags & FLAG_SOLO) && total <= ${config.limits.solo_capacity}u && ahead <= ${HELD_ALONE}u);
+                    !((flags & FLAG_SINGLE_GROUP) && total <= ${config.limits.single_group_capacity}u && ahead <= ${RESIDENT_EDGES_OF_ONE}u);
             if (going) {
                 ++resident_levels;
                 resident_found += total;
@@ -43,18 +43,18 @@
 </%def>
 
 ## By all work-items of the group that decided, when it may go on alone.
-<%def name="alone()">
-% if config.solo:
+<%def name="by_one_group()">
+% if config.single_group:
 {
     __global word_t *const the_visited = now.visited ? visited_odd : visited_even;
     uint reached;
     ulong explored, work;
     ${level.load_totals()}
-    <%solo:levels>
+    <%single:levels>
     <%def name="visit(count)">
-        ${visiting.visit_edges(count, "now.level", solo.keep, "&solo_hubs[next]")}
+        ${visiting.visit_edges(count, "now.level", single.keep, "&single_hubs[next]")}
     </%def>
-    <%def name="visit_alone()">
+    <%def name="visit_by_one_group()">
         claimed = distances[v] == UNREACHED;
         distances[v] = claimed ? (int)now.level : distances[v];
         % if config.frontier.visited == "bitmap":
@@ -71,27 +71,27 @@
         % endif
     </%def>
     <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>
-    <%def name="solo_level()">
+    <%def name="single_level()">
         % if shares:
         if (lid == 0 && now.level - 1 < level_capacity)
-            level_shares[now.level - 1] = ${solo.sharing()} | ${shares["single"]}u;
+            level_shares[now.level - 1] = ${single.sharing()} | ${shares["single"]}u;
         % endif
-        reached += now.length + solo_hubs_found;
+        reached += now.length + single_hubs_found;
         explored += edges;
         work += (ulong)edges + ${config.stage_work}u;
-        ${level.conclude("now", "0", "1", "now.length", "solo_hubs_found", "edges")}
+        ${level.conclude("now", "0", "1", "now.length", "single_hubs_found", "edges")}
         if (lid == 0) {
             ${level.record("now")}
         }
-        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.limits.solo_capacity}u &&
-                edges <= ${config.limits.solo_edges}u && work <= budget;
+        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.limits.single_group_capacity}u &&
+                edges <= ${config.limits.single_group_edges}u && work <= budget;
         % if config.balance.scope == "grid":
         if (lid == 0 && !going) {
             ${level.cut("now")}
         }
         % endif
     </%def>
-    </%solo:levels>
+    </%single:levels>
     ${level.finish("now")}
     if (lid == 0) {
         ${level.store_totals("now")}

@@ -1,6 +1,6 @@
 ## status_array: levels write only the array of distances; queues are generated from it by scans.
 ##
-## Offers        setup, work, decide, settle and alone: the bodies of /grid/stage.mako
+## Offers        setup, work, decide, settle and by_one_group: the bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot
 ##
 ## Stages: FILL; PUSH or PULL look at the queue of a level, four classes by degree, each with its own
@@ -18,6 +18,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="degrees" file="/balance/degree_classes.mako"/>
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
@@ -29,7 +30,7 @@
 #define WAY_SWITCH 1u
 #define WAY_PULLED 2u
 #define WAY_RETURN 3u
-// Words of `tallies`: what COUNT adds up, what is published, and what is only told.
+// Words of `tallies`: what COUNT adds up, what is published, and what is only reported.
 % for name, index in tally_words.items():
 #define TALLY_${name} ${index}
 % endfor
@@ -45,8 +46,8 @@
 #define LATEST_STATUS_OF(v_) (int)load_relaxed((volatile __global uint *)distances + (v_))
 #define VISIT(v_, level_) distances[v_] = (int)(level_)
 % endif
-#define OUT_DEGREE(v_) ((uint)(indptr[(v_) + 1] - indptr[v_]))
-#define IN_DEGREE(v_) ((uint)(in_indptr[(v_) + 1] - in_indptr[v_]))
+#define OUT_DEGREE(v_) ${rows.degree("v_")}
+#define IN_DEGREE(v_) ${rows.in_degree("v_")}
 </%def>
 
 <%def name="setup()">
@@ -170,7 +171,7 @@ ${generation.setup()}
     % endif
     work += (ulong)n / 8 + edges + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_alone = 0;
+    stage_by_one_group = 0;
     fence_device();
 </%def>
 
@@ -222,4 +223,4 @@ ${generation.setup()}
         levels[now.level] = (uint4)(newly, (uint)edges, over ? MODE_DONE : next.pulls ? ${"PULL" if config.pull else "PUSH"} : PUSH, device_clock_ns());
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>

@@ -7,7 +7,7 @@
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 
 // Place of the first of the ascending targets indices[begin .. end) that is not below v, or end.
-static offset_t first_head(__global const uint *indices, offset_t begin, offset_t end, const uint v) {
+static offset_t first_target(__global const uint *indices, offset_t begin, offset_t end, const uint v) {
     while (begin < end) {
         const offset_t middle = begin + (end - begin) / 2;
         if (indices[middle] < v) begin = middle + 1;
@@ -46,7 +46,7 @@ __kernel void bfs_verify_edges(
                 if (parent != (int)u) atomic_min(broken + ${rules["tree"]}, u);
             } else if (parent >= 0) {
                 const offset_t begin = indptr[parent], end = indptr[parent + 1];
-                const offset_t at = first_head(indices, begin, end, u);
+                const offset_t at = first_target(indices, begin, end, u);
                 if (distances[parent] != distance - 1 || at == end || indices[at] != u)
                     atomic_min(broken + ${rules["tree"]}, u);
             }

@@ -1,6 +1,6 @@
 ## vertex_queue: a level expands the vertices of a queue and queues those it claims.
 ##
-## Offers        work, decide, settle and alone: the bodies of /grid/stage.mako
+## Offers        work, decide, settle and by_one_group: the bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot
 ##
 ## Stages: FILL the results, then PUSH the frontier's out-edges or PULL from unvisited vertices, as
@@ -11,7 +11,7 @@
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="solo" file="${context['single_group']}"/>
+<%namespace name="single" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -30,7 +30,7 @@
 <%def name="setup()">
 ${queue.setup()}
 ${pull.setup()}
-${solo.setup()}
+${single.setup()}
 % if config.group_resident:
 ${group_frontier.setup()}
 % endif
@@ -265,8 +265,8 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     }
     work += (ulong)now.length + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_alone = (flags & FLAG_SOLO) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
-                  next.length <= ${config.limits.solo_capacity}u && edges <= ${config.limits.solo_edges}u;
+    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
+                  next.length <= ${config.limits.single_group_capacity}u && edges <= ${config.limits.single_group_edges}u;
     ${level.cut("next")}
     % if config.hub_bins or config.balance.scope == "grid":
     fence_device();   // what the next stage reads of the words of bins, of chunks and of prefix sums
@@ -287,4 +287,4 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     }
 </%def>
 
-<%def name="alone()">${small.alone()}</%def>
+<%def name="by_one_group()">${small.by_one_group()}</%def>

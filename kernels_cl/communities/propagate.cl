@@ -11,9 +11,9 @@ ${table.declarations()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define TALLY_ORDER(key) (key)
 
-<%def name="count_row(begin, length, heads)">
+<%def name="count_row(begin, length, edge_targets)">
 for (uint i = UNIT_ITEM; i < ${length}; i += UNIT_ITEMS) {
-    ${table.add(f"labels[{heads}[{begin} + i]]", "1u")}
+    ${table.add(f"labels[{edge_targets}[{begin} + i]]", "1u")}
 }
 </%def>
 

@@ -1,12 +1,13 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="union" file="/components/union_find.mako"/>
 // Connected components, whatever way the edges point: a forest in which every vertex points to a
 // smaller one of its component, or to itself at the root.
 //
 // After Afforest: every vertex hooks itself to its least neighbour, then a few more of its edges are
-// taken; most of a graph is one tree by then. A sample of vertices tells which, and of that tree's
+// taken; most of a graph is one tree by then. A sample of vertices shows which, and of that tree's
 // vertices the other edges need not be looked at, since whoever else has one looks at it from the
 // other side. So they are skipped only where every edge is stored both ways.
 //
@@ -23,14 +24,15 @@ ${union.functions()}
 // Rows are sorted, so the first neighbour is the least.
 __kernel KERNEL void components_start(
     __global const offset_t *restrict indptr,   // [n + 1]
+${rows.lengths()}\
     __global const uint *restrict indices,      // [m]
     const uint n,
     __global uint *parent)                      // [n] out
 {
     <%share:each_item count="n">
         const uint v = item;
-        const offset_t row = indptr[v];
-        const uint u = row < indptr[v + 1] ? indices[row] : v;
+        const offset_t row = ${rows.begin("v")};
+        const uint u = row < ${rows.past("v")} ? indices[row] : v;
         parent[v] = u < v ? u : v;
     </%share:each_item>
 }
@@ -38,6 +40,7 @@ __kernel KERNEL void components_start(
 // The edge at one end of each row.
 __kernel KERNEL void components_sample(
     __global const offset_t *restrict indptr,   // [n + 1]
+${rows.lengths()}\
     __global const uint *restrict indices,      // [m]
     const uint n,
     const uint from_end,                        // 0: the first edge of each row, 1: the last
@@ -45,7 +48,7 @@ __kernel KERNEL void components_sample(
 {
     <%share:each_item count="n">
         const uint v = item;
-        const offset_t row = indptr[v], row_end = indptr[v + 1];
+        const offset_t row = ${rows.begin("v")}, row_end = ${rows.past("v")};
         if (row < row_end) join(parent, v, indices[from_end ? row_end - 1 : row]);
     </%share:each_item>
 }
@@ -85,6 +88,7 @@ __kernel KERNEL void components_commonest(
 // All edges of vertices outside the tree that may be skipped; long rows by all lanes.
 __kernel KERNEL void components_rest(
     __global const offset_t *restrict indptr,   // [n + 1]
+${rows.lengths()}\
     __global const uint *restrict indices,      // [m]
     const uint n,
     __global const uint *restrict commonest,    // [1]
@@ -96,8 +100,8 @@ __kernel KERNEL void components_rest(
     <%share:each_tile count="n">
         const uint v = (uint)min(first + lane_id(), (ulong)n - 1);
         const int mine = first + lane_id() < n && find_root(parent, v) != skipped;
-        const offset_t row = indptr[v];
-        const uint degree = mine ? (uint)(indptr[v + 1] - row) : 0u;
+        const offset_t row = ${rows.begin("v")};
+        const uint degree = mine ? (uint)(${rows.past("v")} - row) : 0u;
         const uint short_end = degree < LONG_ROW ? degree : LONG_ROW;
         for (uint e = 0; e < short_end; ++e) join(parent, v, indices[row + e]);
         lanemask_t long_rows = lane_ballot(degree > LONG_ROW);
@@ -105,7 +109,7 @@ __kernel KERNEL void components_rest(
             const uint owner = lanemask_first(long_rows);
             long_rows &= long_rows - 1;
             const uint u = lane_shuffle(v, owner), length = lane_shuffle(degree, owner);
-            const offset_t begin = indptr[u];
+            const offset_t begin = ${rows.begin("u")};
             for (uint e = LONG_ROW + lane_id(); e < length; e += LANES) join(parent, u, indices[begin + e]);
         }
     </%share:each_tile>

@@ -99,7 +99,7 @@ __kernel KERNEL void number_labels(
 }
 
 // All of it by one work-item, for graphs that are smaller than the launches are long.
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void number_alone(
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void number_by_one_item(
     __global const uint *restrict component,    // [n]
     const uint n,
     __global uint *rank,                        // [n]

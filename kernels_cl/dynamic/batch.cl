@@ -11,12 +11,12 @@ ${find.functions()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 
-// A key is the tail above the head. `largest` gets the greatest id: keys are right if it fits.
+// A key is the source above the target. `largest` gets the greatest id: keys are right if it fits.
 __kernel KERNEL void batch_keys(
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
-    const uint bits,                            // of a head
+    const uint bits,                            // of a target
     const uint both,                            // whether each edge gives a key either way
     const uint backwards,                       // whether the last edge comes first
     __global ulong *restrict keys,              // [count or 2 * count] out
@@ -53,7 +53,7 @@ __kernel KERNEL void batch_mark(
 % if ordered:
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
-    __global const uint *restrict heads,        // the rows, ascending
+    __global const uint *restrict indices,        // the rows, ascending
     __global offset_t *restrict place,          // [count] out, of those there: where in the rows
 % else:
     __global const uchar *restrict there,       // [count] whether the edge is there
@@ -71,8 +71,8 @@ __kernel KERNEL void batch_mark(
         if (first) {
 % if ordered:
             const offset_t begin = pointer[u];
-            const uint length = used[u], at = lower_bound(heads + begin, length, v);
-            const int found = length && at < length && heads[begin + at] == v;
+            const uint length = used[u], at = lower_bound(indices + begin, length, v);
+            const int found = length && at < length && indices[begin + at] == v;
             if (found) place[item] = begin + at;
 % else:
             const int found = there[item];
@@ -90,8 +90,8 @@ __kernel KERNEL void batch_mark(
     if (lane_id() == 0u && wanted) atomic_add(&tally[1], wanted);
 }
 
-// Where rows begin: `mask` gets the first key of each tail, `places` all places.
-__kernel KERNEL void batch_heads(
+// Where rows begin: `mask` gets the first key of each source, `places` all places.
+__kernel KERNEL void batch_targets(
     __global const ulong *restrict keys,        // [count] ascending
     const uint count,
     const uint bits,
@@ -112,14 +112,14 @@ __kernel KERNEL void batch_has(
     const uint n,
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
-    __global const uint *restrict heads,
+    __global const uint *restrict indices,
     __global uchar *restrict there)             // [count] out
 {
     <%share:each_item count="count">
         const uint u = src[item], v = dst[item];
         int found = 0;
         if (u < n) {
-            __global const uint *row = heads + pointer[u];
+            __global const uint *row = indices + pointer[u];
             const uint length = used[u];
 % if ordered:
             const uint at = lower_bound(row, length, v);

@@ -12,18 +12,14 @@
 // A row that a batch changes.
 typedef struct { uint vertex, length, old_class, spot; offset_t old_place, new_place; } row_t;
 
-static inline uint class_of(const uint length) {
-    return length == 0u ? 0u : max(${least}u, length == 1u ? 0u : 32u - clz(length - 1u)) + 1u;
-}
-
-// How many of the keys [begin, end) are of heads below x.
-static inline uint heads_below(
+// How many of the keys [begin, end) are of targets below x.
+static inline uint targets_below(
     const __local ulong *keys, uint begin, const uint end, const uint x, const uint place_bits, const uint bits
 ) {
     uint low = begin, high = end;
     while (low < high) {
         const uint middle = low + (high - low) / 2u;
-        if (HEAD(keys[middle]) < x) low = middle + 1u;
+        if (TARGET(keys[middle]) < x) low = middle + 1u;
         else high = middle;
     }
     return low - begin;
@@ -50,8 +46,8 @@ for (uint tile = 0u; tile < given; tile += GROUP_SIZE) {
     if (i < given) {
         key = keys[i];
         if (i == 0u || keys[i - 1u] >> place_bits != key >> place_bits) {
-            const uint u = b * span + TAIL(key), v = HEAD(key), length = used[u];
-            const __global uint *row = heads + (length ? pointer[u] : 0u);
+            const uint u = b * span + SOURCE(key), v = TARGET(key), length = used[u];
+            const __global uint *row = indices + (length ? pointer[u] : 0u);
             at = lower_bound(row, length, v);
             const uint found = at < length && row[at] == v;
             flag = found != joins;
@@ -76,7 +72,7 @@ for (uint tile = 0u; tile < given; tile += GROUP_SIZE) {
 uint count_rows = 0u;
 for (uint tile = 0u; tile < kept; tile += GROUP_SIZE) {
     const uint i = tile + lid;
-    const uint head = i < kept && (i == 0u || TAIL(keys[i - 1u]) != TAIL(keys[i]));
+    const uint head = i < kept && (i == 0u || SOURCE(keys[i - 1u]) != SOURCE(keys[i]));
     const uint before = count_rows + group_scan_exclusive_add(head, &here);
     if (head) begins[before] = i;
     count_rows += here;
@@ -95,13 +91,13 @@ for (uint tile = 0u; tile < count_rows; tile += GROUP_SIZE) {
     if (j < count_rows) {
         const uint change = begins[j + 1u] - begins[j];
         row_t row;
-        row.vertex = b * span + TAIL(keys[begins[j]]);
+        row.vertex = b * span + SOURCE(keys[begins[j]]);
         length = used[row.vertex];
         row.length = joins ? length + change : length - change;
-        row.old_class = class_of(length);
+        row.old_class = class_of(length, LEAST, block_bits);
         row.old_place = pointer[row.vertex];
         row.spot = row.old_class ? atomic_inc(&given_blocks[row.old_class]) : 0u;
-        const uint c = class_of(row.length);
+        const uint c = class_of(row.length, LEAST, block_bits);
         row.new_place = c ? atomic_inc(&wanted_blocks[c]) : 0u;
         mine[j] = row;
     }
@@ -131,7 +127,7 @@ if (lacking && lid == 0u) atomic_or(SPOT(parity, LACKING), 1u);
 arcs += lid == 0u ? kept : 0u;
 if (!lacking) {
     for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
-        const uint c = class_of(mine[j].length);
+        const uint c = class_of(mine[j].length, LEAST, block_bits);
         mine[j].spot += given_blocks[mine[j].old_class];
         const uint nth = wanted_blocks[c] + (uint)mine[j].new_place;
         mine[j].new_place = c ? free_blocks[lists[c] + load_relaxed(SPOT(parity, TOPS + c)) - 1u - nth] : NOWHERE;
@@ -153,10 +149,10 @@ for (offset_t unit = from + lane_id(); unit < upto; unit += LANES) {
     const uint j = last_upto(sums, low, high, unit);
     const uint i = (uint)(unit - sums[j]), first = begins[j], end = begins[j + 1u];
     const offset_t source = mine[j].old_place + i;
-    const uint x = heads[source], below = heads_below(keys, first, end, x, place_bits, bits);
-    if (!joins && first + below < end && HEAD(keys[first + below]) == x) continue;
+    const uint x = indices[source], below = targets_below(keys, first, end, x, place_bits, bits);
+    if (!joins && first + below < end && TARGET(keys[first + below]) == x) continue;
     const offset_t target = mine[j].new_place + (joins ? i + below : i - below);
-    heads[target] = x;
+    indices[target] = x;
 % for i in range(len(fields)):
     field${i}[target] = field${i}[source];
 % endfor
@@ -172,7 +168,7 @@ for (uint k = lid; k < kept; k += GROUP_SIZE) {
         else high_row = middle;
     }
     const offset_t target = mine[low_row].new_place + place[k] + (k - begins[low_row]);
-    heads[target] = HEAD(keys[k]);
+    indices[target] = TARGET(keys[k]);
 % if fields:
     const uint nth = (uint)(keys[k] & ((1ul << place_bits) - 1ul)) >> both;
 % endif

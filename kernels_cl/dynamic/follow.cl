@@ -4,13 +4,13 @@
 <%namespace name="find" file="/dynamic/find.mako"/>\
 // What a batch of edges changes: triangles, and distances from a vertex.
 //
-// Races: sums are integers; distances only fall, to what the last round finds.
+// Races: sums are integers; distances only decrease, to what the last round finds.
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-#define TAIL(key) ((uint)((key) >> bits))
-#define HEAD(key) ((uint)((key) & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> bits))
+#define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 #define KEY(u, v) ((ulong)(u) << bits | (v))
 
 static inline int row_has(const __global uint *row, const uint length, const uint x) {
@@ -42,7 +42,7 @@ __kernel KERNEL void follow_triangles(
     const uint bits,
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
-    __global const uint *restrict heads,        // rows ascend
+    __global const uint *restrict indices,        // rows ascend
     const uint apart,
     __global ulong *restrict tally${"," if per_vertex else ")"}                // [4] in/out, 0 on entry: sums; look-ups
 % if per_vertex:
@@ -53,12 +53,12 @@ __kernel KERNEL void follow_triangles(
     ulong one = 0ul, two = 0ul, three = 0ul, tried = 0ul;
     const uint stride = (uint)(get_global_size(0) / LANES);
     for (uint item = (uint)(get_global_id(0) / LANES); item < count; item += stride) {
-        const uint u = TAIL(keys[item]), v = HEAD(keys[item]);
+        const uint u = SOURCE(keys[item]), v = TARGET(keys[item]);
         if (u >= v) continue;
         const uint longer = used[u] > used[v] ? u : v, shorter = longer == u ? v : u;
         const uint many = used[longer], few = used[shorter];
-        const __global uint *long_row = heads + (many ? pointer[longer] : 0u);
-        const __global uint *short_row = heads + (few ? pointer[shorter] : 0u);
+        const __global uint *long_row = indices + (many ? pointer[longer] : 0u);
+        const __global uint *short_row = indices + (few ? pointer[shorter] : 0u);
         for (uint i = lane_id(); i < few; i += LANES) {
             const uint x = short_row[i];
             ++tried;
@@ -71,7 +71,7 @@ __kernel KERNEL void follow_triangles(
         const __global uint *row_v = longer == u ? short_row : long_row;
         const uint u_end = key_bound(keys, 0u, count, KEY(u, 0u) + (1ul << bits));
         for (uint i = key_bound(keys, 0u, count, KEY(u, 0u)) + lane_id(); i < u_end; i += LANES) {
-            const uint x = HEAD(keys[i]);
+            const uint x = TARGET(keys[i]);
             if (x == u || x == v) continue;
             tried += 2ul;
             if ((!apart || v < x) && row_has(row_v, used[v], x)) {
@@ -85,7 +85,7 @@ __kernel KERNEL void follow_triangles(
         }
         const uint v_end = key_bound(keys, 0u, count, KEY(v, 0u) + (1ul << bits));
         for (uint i = key_bound(keys, 0u, count, KEY(v, 0u)) + lane_id(); i < v_end; i += LANES) {
-            const uint x = HEAD(keys[i]);
+            const uint x = TARGET(keys[i]);
             if (x == u || x == v) continue;
             ++tried;
             if ((!apart || u < x) && row_has(row_u, used[u], x)) {
@@ -129,13 +129,13 @@ __kernel KERNEL void follow_shorten(
     const uint count,
     const uint bits,
     __global uint *restrict hops,               // [n] in/out, all ones where there is no way
-    __global uchar *restrict fell,              // [n] in/out: vertices whose edges are to be looked at
+    __global uchar *restrict decreased,              // [n] in/out: vertices whose edges are to be looked at
     __global uint *restrict any)                // [1] in/out
 {
     <%share:each_item count="count">
-        const uint u = TAIL(keys[item]), v = HEAD(keys[item]), near = hops[u];
+        const uint u = SOURCE(keys[item]), v = TARGET(keys[item]), near = hops[u];
         if (near != 0xffffffffu && near + 1u < hops[v] && atomic_min(&hops[v], near + 1u) > near + 1u) {
-            fell[v] = 1;
+            decreased[v] = 1;
             *any = 1u;
         }
     </%share:each_item>
@@ -145,22 +145,22 @@ __kernel KERNEL void follow_shorten(
 __kernel KERNEL void follow_spread(
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
-    __global const uint *restrict heads,
+    __global const uint *restrict indices,
     const uint n,
     __global uint *restrict hops,               // [n] in/out
-    __global uchar *restrict fell,              // [n] in/out, 0 after
-    __global uchar *restrict falls,             // [n] in/out: for the next round
+    __global uchar *restrict decreased,              // [n] in/out, 0 after
+    __global uchar *restrict decreased_next,             // [n] in/out: for the next round
     __global uint *restrict any)                // [1] in/out
 {
     <%share:each_item count="n">
-        if (fell[item]) {
-            fell[item] = 0;
+        if (decreased[item]) {
+            decreased[item] = 0;
             const uint near = hops[item], length = used[item];
             const offset_t begin = length ? pointer[item] : 0u;
             for (uint i = 0u; i < length; ++i) {
-                const uint v = heads[begin + i];
+                const uint v = indices[begin + i];
                 if (near + 1u < hops[v] && atomic_min(&hops[v], near + 1u) > near + 1u) {
-                    falls[v] = 1;
+                    decreased_next[v] = 1;
                     *any = 1u;
                 }
             }
@@ -177,7 +177,7 @@ __kernel KERNEL void follow_loses(
     __global uint *restrict any)                // [1] in/out
 {
     <%share:each_item count="count">
-        const uint near = hops[TAIL(keys[item])];
-        if (near != 0xffffffffu && hops[HEAD(keys[item])] == near + 1u) *any = 1u;
+        const uint near = hops[SOURCE(keys[item])];
+        if (near != 0xffffffffu && hops[TARGET(keys[item])] == near + 1u) *any = 1u;
     </%share:each_item>
 }

@@ -3,6 +3,7 @@
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="units" file="/rows/units.mako"/>\
 <%namespace name="find" file="/dynamic/find.mako"/>\
+<%namespace name="classes" file="/dynamic/classes.mako"/>\
 // Rows in blocks: their new lengths and places, and moving their entries there.
 //
 // The rows are all vertices, or those that a batch touches. What is read is never written: rows that
@@ -11,6 +12,7 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
+${classes.functions()}
 ${units.functions()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -90,13 +92,14 @@ __kernel KERNEL void rows_shrink(
 __kernel KERNEL void rows_classes(
     __global const uint *restrict lengths,      // [count]
     const uint count,
-    const uint least,                           // the least class
+    const uint least,                           // entries of the smallest block
+    const uint block_bits,                      // of those of a block array
     __global uint *restrict classes,            // [count] out
     __global uint *restrict vertices)           // [count] out
 {
     <%share:each_item count="count">
         const uint length = lengths[item];
-        classes[item] = length == 0u ? 0u : max(least, length == 1u ? 0u : 32u - clz(length - 1u)) + 1u;
+        classes[item] = class_of(length, least, block_bits);
         vertices[item] = item;
     </%share:each_item>
 }
@@ -107,19 +110,22 @@ __kernel KERNEL void rows_place(
     __global const uint *restrict vertices,     // [count] in that order
     const uint count,
     __global const uint *restrict totals,       // [CLASSES] vertices of each class
-    __global const offset_t *restrict bases,    // [CLASSES] where its first block is
+    __global const offset_t *restrict bases,    // [2, CLASSES] where its first block is; entries of each
     __global offset_t *restrict pointer)        // [n] out
 {
     __local uint starts[${CLASSES}];
+    for (uint c = (uint)get_local_id(0); c < ${CLASSES}u; c += ${config.group_size}u) starts[c] = totals[c];
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0)
         for (uint c = 0u, sum = 0u; c < ${CLASSES}u; ++c) {
+            const uint here = starts[c];
             starts[c] = sum;
-            sum += totals[c];
+            sum += here;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     <%share:each_item count="count">
         const uint c = classes[item];
-        pointer[vertices[item]] = c ? bases[c] + ((offset_t)(item - starts[c]) << (c - 1u)) : NOWHERE;
+        pointer[vertices[item]] = c ? bases[c] + (item - starts[c]) * bases[${CLASSES}u + c] : NOWHERE;
     </%share:each_item>
 }
 
@@ -140,7 +146,7 @@ __kernel KERNEL void rows_copy(
 
 % if listed:
 // What the host needs to know of rows to move them.
-__kernel KERNEL void rows_told(
+__kernel KERNEL void rows_places(
     __global const uint *restrict rows,         // [count]
     const uint count,
     __global const offset_t *restrict pointer,  // [n]
@@ -167,20 +173,20 @@ __kernel KERNEL void rows_set(
 % endif
 
 <%def name="fields_in()">\
-    __global const uint *restrict heads,
+    __global const uint *restrict indices,
 % for i, kind in enumerate(fields):
     __global const ${kind} *restrict field${i},
 % endfor
 </%def>\
 <%def name="fields_out(last=False)">\
-    __global uint *restrict new_heads${"," if fields or not last else ")"}
+    __global uint *restrict new_indices${"," if fields or not last else ")"}
 % for i, kind in enumerate(fields):
     __global ${kind} *restrict new_field${i}${"," if i + 1 < len(fields) or not last else ")"}
 % endfor
 </%def>\
 <%def name="move(source, target)">\
 const offset_t source = ${source}, target = ${target};
-new_heads[target] = heads[source];
+new_indices[target] = indices[source];
 % for i in range(len(fields)):
 new_field${i}[target] = field${i}[source];
 % endfor
@@ -209,7 +215,7 @@ __kernel KERNEL void rows_move(
         uint before = 0u;
         int leaves = 0;
         if (key_begin < key_end${"" if ordered else " && way == 2u"}) {
-            const ulong key = (ulong)v << bits | heads[from];
+            const ulong key = (ulong)v << bits | indices[from];
             const uint at = key_bound(keys, key_begin, key_end, key);
             before = at - key_begin;
             leaves = way == 2u && at < key_end && keys[at] == key;
@@ -228,7 +234,7 @@ __kernel KERNEL void rows_join(
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
     __global const offset_t *restrict new_pointer,  // [n]
-    __global const uint *restrict heads,        // as before
+    __global const uint *restrict indices,        // as before
 % if fields:
     __global const uint *restrict order,        // [given]
 % endif
@@ -247,10 +253,10 @@ __kernel KERNEL void rows_join(
         const uint nth = item - key_bound(keys, low, item, (ulong)v << bits);
         uint before = length;
 % if ordered:
-        if (length) before = upper_bound(heads + pointer[v], length, x);
+        if (length) before = upper_bound(indices + pointer[v], length, x);
 % endif
         const offset_t target = new_pointer[v] + nth + before;
-        new_heads[target] = x;
+        new_indices[target] = x;
 % for i in range(len(fields)):
         new_field${i}[target] = value${i}[order[item]];
 % endfor
@@ -264,7 +270,7 @@ __kernel KERNEL void rows_find(
     const offset_t total,
     __global const offset_t *restrict sums,     // [count + 1]
     __global const offset_t *restrict pointer,  // [n]
-    __global const uint *restrict heads,
+    __global const uint *restrict indices,
     __global const ulong *restrict keys,        // ascending
     __global const uint *restrict first,        // [count + 1]
     const uint bits,
@@ -278,7 +284,7 @@ __kernel KERNEL void rows_find(
     <%units:each_unit sums="sums" rows="count" total="total">
         const uint v = ROW(row);
         const offset_t at = pointer[v] + (unit - sums[row]);
-        const ulong key = (ulong)v << bits | heads[at];
+        const ulong key = (ulong)v << bits | indices[at];
         const uint key_end = first[row + 1u], found = key_bound(keys, first[row], key_end, key);
         const int named = found < key_end && keys[found] == key;
         if (what) kept[unit] = !named;
@@ -296,7 +302,7 @@ __kernel KERNEL void rows_alive(
     const offset_t total,
     __global const offset_t *restrict sums,     // [count + 1]
     __global const offset_t *restrict pointer,  // [n]
-    __global const uint *restrict heads,
+    __global const uint *restrict indices,
     __global const uchar *restrict dead,        // [n]
     const uint both,                            // whether to count an edge at its smaller end only
     __global offset_t *restrict kept,           // [total + 1] out
@@ -306,7 +312,7 @@ __kernel KERNEL void rows_alive(
     if (get_global_id(0) == 0) kept[total] = 0u;
     uint gone = 0u;
     <%units:each_unit sums="sums" rows="count" total="total">
-        const uint v = ROW(row), x = heads[pointer[v] + (unit - sums[row])];
+        const uint v = ROW(row), x = indices[pointer[v] + (unit - sums[row])];
         const int stays = !(dead[v] || dead[x]);
         kept[unit] = stays;
         gone += !stays && (!both || v <= x);

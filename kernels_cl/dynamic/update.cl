@@ -5,6 +5,7 @@
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="sorting" file="/group/sort.mako"/>\
 <%namespace name="find" file="/dynamic/find.mako"/>\
+<%namespace name="classes" file="/dynamic/classes.mako"/>\
 <%namespace name="box_of" file="/dynamic/box.mako"/>\
 // A batch of edges in one launch: keys go to boxes by ranges of rows; a work-group sorts a box, looks its
 // edges up, takes blocks and writes the rows that change there; at last the graph refers to these.
@@ -28,11 +29,13 @@ ${find.functions()}
 #define ${name} ${value}u
 % endfor
 #define BOX ${box}u         // most keys of a box
+#define LEAST ${least}u     // entries of the smallest block
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
-#define HEAD(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
-#define TAIL(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
+#define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> (place_bits + bits)))    // counted from the box' first row
 
+${classes.functions()}
 ${box_of.functions()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
@@ -45,13 +48,14 @@ void update_rows(
     __global const uint *restrict dst,          // [count]
     const uint count,
     const uint n,
-    const uint bits,                            // of a head
+    const uint bits,                            // of a target
     const uint place_bits,                      // of a key's number in the batch
     const uint both,                            // whether each edge stands for both directions
     const uint joins,                           // 1: edges that are not there join; 0: those there leave
     const uint span,                            // rows of a box
     const uint boxes,
     const uint stride,                          // keys that a box has room for
+    const uint block_bits,                      // of the entries of a block array
     __global uint *filled,                      // [boxes] in/out, 0 on entry
     __global ulong *boxed,                      // [boxes * stride] out
     __global uint2 *shares,                     // [boxes] out: where the rows of a box are listed, how many
@@ -65,7 +69,7 @@ void update_rows(
     __global const ${kind} *restrict value${i}, // by edge of the batch
     __global ${kind} *field${i},                // in/out
 % endfor
-    __global uint *heads)                       // in/out
+    __global uint *indices)                       // in/out
 {
     ${lanes.setup()}\
     ${group.setup()}\
@@ -86,11 +90,11 @@ void update_rows(
                 continue;
             }
             for (uint way = 0u; way <= both; ++way) {
-                const uint tail = way ? v : u, head = way ? u : v, b = tail / span;
+                const uint source = way ? v : u, target = way ? u : v, b = source / span;
                 const uint at = atomic_inc(&filled[b]);
                 if (at < stride)
                     boxed[(ulong)b * stride + at] =
-                        ((ulong)(tail - b * span) << bits | head) << place_bits | (both ? 2u * item + way : item);
+                        ((ulong)(source - b * span) << bits | target) << place_bits | (both ? 2u * item + way : item);
                 else atomic_or(SPOT(parity, STATUS), CROWDED);
             }
         </%share:each_item>

@@ -9,15 +9,15 @@ ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-#define TAIL(key) ((uint)((key) >> bits))
-#define HEAD(key) ((uint)((key) & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> bits))
+#define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
-// A key is the tail above the head; those of the reverses follow all others.
+// A key is the source above the target; those of the reverses follow all others.
 __kernel KERNEL void edges_keys(
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
-    const uint bits,                            // of a head
+    const uint bits,                            // of a target
     const uint straight,                        // whether edges themselves have keys
     const uint reverse,                         // whether their reverses have
 % if carried:
@@ -32,7 +32,7 @@ __kernel KERNEL void edges_keys(
         if (reverse) keys[at] = v << bits | u;
 % if carried:
         if (straight) order[item] = item;
-        // The reverse of a loop is nothing of its own: it is told by its number, and goes.
+        // The reverse of a loop is nothing of its own: it is known by its number, and goes.
         if (reverse) order[at] = u == v && straight ? ${hex(2**32 - 1)}u : item;
 % endif
     </%share:each_item>
@@ -65,7 +65,7 @@ __kernel KERNEL void edges_mark(
     <%share:each_item count="count">
         const ulong key = keys[item];
         int stays = !dedup || item == 0u || keys[item - 1u] != key;
-        if (TAIL(key) == HEAD(key)) {
+        if (SOURCE(key) == TARGET(key)) {
             if (!loops) stays = 0;
             else if (loops == 2u && !dedup) {
 % if carried:
@@ -92,14 +92,14 @@ __kernel KERNEL void edges_rows(
     </%share:each_item>
 }
 
-__kernel KERNEL void edges_heads(
+__kernel KERNEL void edges_targets(
     __global const ulong *restrict keys,        // [m] ascending
     const uint m,
     const uint bits,
     __global uint *restrict indices)            // [m] out
 {
     <%share:each_item count="m">
-        indices[item] = HEAD(keys[item]);
+        indices[item] = TARGET(keys[item]);
     </%share:each_item>
 }
 

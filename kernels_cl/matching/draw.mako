@@ -63,27 +63,45 @@
                 }
 % else:
                 const uint y = indices[e];
+% if profile == "lost_edges" and likeness == "stored":
+                ${by_stored_likeness()}
+% else:
                 if (!(used[y / 32u] >> y % 32u & 1u)) {
                     const uint s = ${shared.similarity("row", "y")};
                     weight = stage ? 1u : s ? s : label_floor;
 % if profile == "lost_edges":
                     if (stage == 0u && weight) {
-                        ${by_lost_edges()}
+                        const ulong alike = likeness(scores[(ulong)row * n + y], (uint)weight);
+                        weight *= alike + ${least_likeness}ul;
+                        ${lost_edges()}
+                        weight >>= min(lost * ${lost_edge_bits}u, 63u);
                     }
 % endif
                 }
 % endif
+% endif
             }
 </%def>
 
-## Neighbourhoods that are alike count by a high power, and each edge that is lost by a small factor.
-<%def name="by_lost_edges()">
-% if likeness == "stored":
-                        const ulong alike = scores[(ulong)row * n + y];
+## The same of what the row of likeness says already. Nothing is skipped: which entries are used is known
+## late, and what is not in cache is asked for meanwhile, of many entries at a time.
+<%def name="by_stored_likeness()">
+                const uint stored = scores[(ulong)row * n + y];
+% if by_labels:
+                const ulong alike = stored & ~SAME_LABEL;
+                const uint s = stored & SAME_LABEL ? ONE : label_floor;
 % else:
-                        const ulong alike = likeness(scores[(ulong)row * n + y], (uint)weight);
+                const ulong alike = stored;
+                const uint similar = ${shared.similarity("row", "y")}, s = similar ? similar : label_floor;
 % endif
-                        weight *= alike + ${least_likeness}ul;
+                ${lost_edges()}
+                const uint bits = lost * ${lost_edge_bits}u;
+                weight = stage ? 1ul : s * (alike + ${least_likeness}ul) >> (bits < 63u ? bits : 63u);
+                weight = used[y / 32u] >> y % 32u & 1u ? 0ul : weight;
+</%def>
+
+## Neighbourhoods that are alike count by a high power, and each edge that is lost by a small factor.
+<%def name="lost_edges()">
 % if lost_edges_by == "counts":
                         const uint lost = around > 1u ? around - common[y] : 0u;
 % else:
@@ -95,7 +113,6 @@
                             else if (other != NONE) lost -= adjacent(indptr, indices, y, other);
                         }
 % endif
-                        weight >>= min(lost * ${lost_edge_bits}u, 63u);
 </%def>
 
 ## Adds to what `common` holds of the neighbours of images of matched neighbours of the query vertex.

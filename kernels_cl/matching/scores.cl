@@ -3,6 +3,7 @@
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="random" file="/random/philox.mako"/>\
 <%namespace name="ones" file="/rows/ones.mako"/>\
+<%namespace name="blocks" file="/rows/blocks.mako"/>\
 // Scores of pairs of a query vertex and a target vertex, and seeds drawn in proportion to them.
 //
 // All of it in integers: fixed point of ${one.bit_length() - 1} bits, so that every device draws the same seeds.
@@ -49,11 +50,9 @@ __kernel KERNEL void matching_accumulate(
                 const uint mask = masks[mask_first[row] + (ulong)level * all + (w - first)];
                 if (!mask) continue;
                 __global const uint *const bits = found + ((ulong)level * words + (w - first_word)) * n;
-                for (uint i = 0u; i < BLOCK / LANES; ++i) {
-                    // Beyond the end the last one is read again, and its sum not used.
-                    const uint t = min(begin + i * LANES, n - 1u);
+                <%blocks:each_place begin="begin" end="n" size="BLOCK">
                     added[i] += (level + 1u) * ones_of(mask & bits[t]);
-                }
+                </%blocks:each_place>
             }
         }
         for (uint i = 0u; i < BLOCK / LANES; ++i) {
@@ -104,7 +103,8 @@ ${shared.alike()}
 }
 
 % if likeness == "stored":
-// From weights to what extension draws by beside similarity: a high power of how alike neighbourhoods are.
+// From weights to what extension draws by: a high power of how alike neighbourhoods are, and by labels
+// whether these are the same, so that an entry costs extension one look into a row that is not in cache.
 __kernel KERNEL void matching_likeness(
     const uint n,
 ${shared.alike()}
@@ -118,7 +118,12 @@ ${shared.alike()}
         for (uint t = lane_id(); t < n; t += LANES) {
             const ulong place = (ulong)row * n + t;
             const uint score = scores[place], s = ${shared.similarity("row", "t")};
-            if (score) scores[place] = likeness(score, s ? s : label_floor);
+            const uint alike = score ? likeness(score, s ? s : label_floor) : 0u;
+% if by_labels:
+            scores[place] = alike | (s ? SAME_LABEL : 0u);
+% else:
+            scores[place] = alike;
+% endif
         }
     }
 }

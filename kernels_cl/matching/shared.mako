@@ -12,6 +12,10 @@ ${lanes.vocabulary()}
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define ONE ${one}u
+## The name alone is the def below.
+% if context["likeness"] == "stored":
+#define SAME_LABEL 0x80000000u  // beside a likeness, where labels are the same
+% endif
 </%def>
 
 <%def name="likeness()">\

@@ -10,7 +10,7 @@
 // Levels are launches; one that follows the last finds nothing to do and returns. The rows of the last
 // SLOTS_KEPT levels are kept, in slots that take turns, and settled together (ms_bfs_settle.cl).
 //
-// Races: a long row is gathered in parts, by several lane groups, which claim what they found in
+// Races: a long row is gathered in parts, by several SIMD groups, which claim what they found in
 // `seen` and `next` by atomics. One that already sees another's claim leaves it out, as it may.
 
 ${lanes.vocabulary()}

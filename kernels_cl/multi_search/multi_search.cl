@@ -37,7 +37,7 @@ __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.gro
 void multi_search(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [m]
-    __global const uint *restrict tails,            // [m] where all edges are read, else one element
+    __global const uint *restrict edge_sources,            // [m] where all edges are read, else one element
     __global const uint *restrict sources,          // [searches]
     const uint n,
     const ulong m,
@@ -78,7 +78,7 @@ void multi_search(
     const uint words = (n >> 5) + 1;
     __global uint *const visited = all_visited + group_index * words;
     % endif
-    % if config.alone:
+    % if config.one_item:
     uint taken_search;
     % else:
     __local uint taken_search;

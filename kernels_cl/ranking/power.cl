@@ -178,7 +178,7 @@ __kernel KERNEL void power_length(
     if (get_local_id(0) == 0) squares[get_group_id(0)] = total;
 }
 
-// Bring it to length 1, and tell by how much each entry changed.
+// Bring it to length 1, and find by how much each entry changed.
 __kernel KERNEL void power_scale(
     const uint n,
     __global const uint *restrict state,        // [1]

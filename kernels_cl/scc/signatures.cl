@@ -93,7 +93,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${record.settle("now.length", "now.mode", "given_up")}
     </%def>
-    <%def name="alone()">
+    <%def name="by_one_group()">
     </%def>
     </%stage:run>
 }
@@ -189,7 +189,7 @@ ${stage.parameters()}\
 </%def>
 
 ## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`
-## tells that its signatures are at rest.
+## reports that its signatures are at rest.
 <%def name="next_stage()">
     fence_device();
     const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;
@@ -240,5 +240,5 @@ ${stage.parameters()}\
     if (next.mode == MODE_DONE) *pivot_key = 0;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>

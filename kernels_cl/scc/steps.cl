@@ -93,7 +93,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
     </%def>
-    <%def name="alone()">
+    <%def name="by_one_group()">
     </%def>
     </%stage:run>
 }
@@ -263,7 +263,7 @@ ${stage.parameters()}\
     if (next.live == 0 || spent > work_limit) next.mode = MODE_DONE;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>
 
 <%def name="enter_phase(name)">

@@ -12,8 +12,8 @@ ${intersect.functions()}
 __kernel KERNEL void pairs_common(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m] ascending in each row
-    __global const uint *restrict tails,        // [count]
-    __global const uint *restrict heads,        // [count]
+    __global const uint *restrict sources,        // [count]
+    __global const uint *restrict targets,        // [count]
     const uint count,
     const uint lopsided,                        // times as long is a row that is searched, not walked
     __global uint *restrict common)             // [count] out
@@ -21,7 +21,7 @@ __kernel KERNEL void pairs_common(
     ${lanes.setup()}
     <%share:each_tile count="(ulong)count * LANES">
         const uint pair = (uint)(first / LANES);
-        const uint u = tails[pair], v = heads[pair];
+        const uint u = sources[pair], v = targets[pair];
         const __global uint *const a = indices + indptr[u], *const b = indices + indptr[v];
         const uint na = (uint)(indptr[u + 1] - indptr[u]), nb = (uint)(indptr[v + 1] - indptr[v]);
         uint both = 0u;

@@ -15,7 +15,7 @@ ${access.functions(layout)}
 #define TILE ${tile}u
 #define LONG_ROW ${LONG_ROW}u
 typedef ${value} value_t;
-#define ENTRY(e) (${"(value_t)weights[e] * x[heads[e]]" if weighted else "x[heads[e]]"})
+#define ENTRY(e) (${"(value_t)weights[e] * x[targets[e]]" if weighted else "x[targets[e]]"})
 
 // x of the lane `step` above, which is in the same tile.
 LANE_FUNCTION value_t from_above(LANE_PARAMS value_t x, uint step) {
@@ -48,7 +48,7 @@ ${access.params(layout)}\
 
 __kernel KERNEL void spmv_rows(
 ${access.params(layout)}\
-    __global const uint *restrict heads,
+    __global const uint *restrict targets,
 % if weighted:
     __global const ${weight} *restrict weights,
 % endif
@@ -77,7 +77,7 @@ ${access.params(layout)}\
 
 __kernel KERNEL void spmv_long_rows(
 ${access.params(layout)}\
-    __global const uint *restrict heads,
+    __global const uint *restrict targets,
 % if weighted:
     __global const ${weight} *restrict weights,
 % endif

@@ -7,10 +7,10 @@
 ##
 ## Rows          of more than config.row_limit edges are in a list piece by piece, so that no lane
 ##               group has much more to do than another, and lists hold n + m / row_limit entries
-## Found         vertices that fell are collected without a look at their rows, which is then taken for
+## Found         vertices that were decreased are collected without a look at their rows, which is then taken for
 ##               all lanes together; bit 31 says that the vertex came into the band, bit 30 that
 ##               another lane queues it
-## Offers        setup, work, alone, admit: bodies of /grid/stage.mako, and what START needs
+## Offers        setup, work, by_one_group, admit: bodies of /grid/stage.mako, and what START needs
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ## Races         a vertex that improves while it is expanded is queued again, so the key that was read
 ##               when its row was cut does no harm
@@ -32,7 +32,7 @@ __local uint found_vertices[${2 * config.group_size}];
 __local key_t row_keys[${config.group_size}];
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="begin_found()">
     __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);
@@ -78,9 +78,9 @@ __local key_t row_keys[${config.group_size}];
             const int active = place < tile_end;
             const uint v0 = active ? pile_here[place] : 0u;
             const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
-            const int fell = active && key > low && key <= high, stays = active && key > high;
+            const int improved = active && key > low && key <= high, stays = active && key > high;
             if (stays) least = min(least, key);
-            ${collect("fell", "v0 | 0x80000000u")}
+            ${collect("improved", "v0 | 0x80000000u")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         if (found) ${flush("found")}
@@ -114,11 +114,11 @@ __local key_t row_keys[${config.group_size}];
     % endfor
 </%def>
 
-<%def name="collect(fell, word)">
+<%def name="collect(improved, word)">
 {
-    const lanemask_t finding = lane_ballot(${fell});
+    const lanemask_t finding = lane_ballot(${improved});
     if (finding) {
-        if (${fell}) found_here[found + lanemask_count(finding & lane_mask_lt())] = ${word};
+        if (${improved}) found_here[found + lanemask_count(finding & lane_mask_lt())] = ${word};
         found += lanemask_count(finding);
         if (found > LANES) {
             lane_converge();

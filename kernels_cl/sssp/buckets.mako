@@ -1,6 +1,6 @@
 ## buckets: relaxing without stages: SIMD groups take work from the lowest bucket that has any.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues of the stage
 ##
 ## A vertex that improves is handed on with its key, in the bucket of its key: bucket b holds lengths from
@@ -20,7 +20,7 @@
 ## Trouble       a ring that is full, or a slot that is not written in time, sets STOP_FULL: bucket_queues are
 ##               then emptied, and a SPLIT stage makes everyone who was reached the next frontier. Such
 ##               a frontier is expanded as a whole whatever happens, so there are n of them at most
-## Races         keys only fall, by atomic minimum. An entry whose key is not its vertex's any more is
+## Races         keys only decrease, by atomic minimum. An entry whose key is not its vertex's any more is
 ##               dropped: whoever decreased it has pushed another. Two that see the same COUNT of zero
 ##               advance BASE to the same place, by atomic maximum
 
@@ -48,7 +48,7 @@ __local entry_t all_turns[${config.group_size}];
 __local key_t all_turn_keys[${config.group_size}];
 </%def>
 
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="work()">
     % if "clear" in stages:
@@ -91,7 +91,7 @@ __local key_t all_turn_keys[${config.group_size}];
     __local key_t *const turn_keys = all_turn_keys + LANE_GROUP * LANES;
     uint home = (member * GROUP_LANES + LANE_GROUP) % BUCKET_QUEUES;
     // All of these are the same on all lanes, but for what is counted.
-    uint near_first = 0, near_count = 0, later_count = 0, mine = 0, held = 0;
+    uint near_first = 0, near_count = 0, later_count = 0, mine = 0, reservation = 0;
     uint turns = 0, waits = 0, idling = 0, expanded_here = 0;
     uint base = 0, stop = 0, idle_groups = now.members * GROUP_LANES, lowest = 0, counted = 0;   // when last looked
     ulong edges_here = 0;
@@ -111,8 +111,8 @@ __local key_t all_turn_keys[${config.group_size}];
         if (!near_count) {
             ${handing.flush_later()}
             // Everything that came of these has been counted, in this bucket or above.
-            if (held && lane_id() == 0) atomic_sub(COUNT(mine), held);
-            held = 0;
+            if (reservation && lane_id() == 0) atomic_sub(COUNT(mine), reservation);
+            reservation = 0;
             % if config.distribution == "static":
             const uint frontier_at = frontier_next;
             frontier_next += frontier_next < now.length ? GROUP_LANES * now.members * LANES : 0u;
@@ -123,7 +123,7 @@ __local key_t all_turn_keys[${config.group_size}];
             % endif
             if (frontier_at < now.length) {
                 // The frontier's entries have been counted in first_bucket.
-                near_count = held = min((uint)LANES, now.length - frontier_at);
+                near_count = reservation = min((uint)LANES, now.length - frontier_at);
                 mine = first_bucket;
                 if (lane_id() < near_count) {
                     const entry_t entry = queue_from[frontier_at + lane_id()];

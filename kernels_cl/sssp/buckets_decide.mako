@@ -127,7 +127,7 @@ static inline ulong in_buckets(volatile __global uint *bucket_state) {
     work += edges + (ulong)now.length + ${config.stage_work}u;
     fence_device();   // control_block and bucket_queues may have changed
     ${deciding.finish("next")}
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>
 
 <%def name="settle()">

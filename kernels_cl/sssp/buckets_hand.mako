@@ -3,12 +3,12 @@
 ## near, later   entries in local memory: of the group's own bucket, with their rows, and of those ahead
 ## Offers        keep_near, keep_later; push_near and flush_later, onto bucket_queues; go_ahead, to what the group kept
 ##               itself; find, to what others pushed
-## In scope      as in /sssp/buckets.mako: near, near_first, near_count, later, later_count, mine, held, base, ...
+## In scope      as in /sssp/buckets.mako: near, near_first, near_count, later, later_count, mine, reservation, base, ...
 ## Called by     lane-uniform control flow; no barriers
 
 ## Entries that a SIMD group announces ahead; waits between two looks at who is done, and most hints
 ## of one wait; and by how much the width of buckets changes at most.
-<%! CREDIT, COUNTS_EVERY, NAPS, STRETCH = 64, 4, 8, 2 %>
+<%! RESERVATION, COUNTS_EVERY, BACK_OFFS, STRETCH = 64, 4, 8, 2 %>
 
 <%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
 
@@ -22,8 +22,8 @@
     const uint vertex = pushing ? ENTRY_VERTEX(NEAR(near_count + lane_id())) : 0u;
     const key_t key = pushing ? NEAR_KEY(near_count + lane_id()) : KEY_ZERO;
     // Counts that the group has to spare go with them.
-    const uint counted_before = held > pushed ? pushed : 0u;
-    held -= counted_before;
+    const uint counted_before = reservation > pushed ? pushed : 0u;
+    reservation -= counted_before;
     ${bucket_queues.push("mine", "pushing", "vertex", "key", "counted_before")}
 }
 </%def>
@@ -61,7 +61,7 @@ if (later_count) {
     nearest = max(lane_reduce_min(nearest), mine);   // delta may have changed
     if (nearest <= base + ${config.method.reach}u) {
         uint before = 0;
-        if (lane_id() == 0) before = atomic_add(COUNT(nearest), ${CREDIT}u);
+        if (lane_id() == 0) before = atomic_add(COUNT(nearest), ${RESERVATION}u);
         uint left = 0;
         for (uint first_later = 0; first_later < later_count; first_later += LANES) {
             const int has = first_later + lane_id() < later_count;
@@ -89,11 +89,11 @@ if (later_count) {
         later_count = left;
         if (lane_id() == 0) {
             // In this order: the group has a count at every moment.
-            if (before < 0x80000000u) atomic_sub(COUNT(mine), held);
+            if (before < 0x80000000u) atomic_sub(COUNT(mine), reservation);
             else atomic_or(STOP, STOP_FULL);
         }
         mine = nearest;
-        held = ${CREDIT}u;   // more than one: pushes onto this bucket are counted already
+        reservation = ${RESERVATION}u;   // more than one: pushes onto this bucket are counted already
     }
 }
 </%def>
@@ -134,7 +134,7 @@ if (later_count) {
 
 ## By one work-item alone for each bucket that BASE comes to. Where most SIMD groups had nothing to do while BASE
 ## passed the last buckets, they should be wider, and where few had, narrower. From here on, that is: bounds
-## never fall. Others may see it late or in part and use another bucket, which costs order and nothing else.
+## never decrease. Others may see it late or in part and use another bucket, which costs order and nothing else.
 <%def name="advanced()">
 % if config.period:
 {
@@ -183,7 +183,7 @@ if (later_count) {
     if (!leaving) {
         ${bucket_queues.take("base", config.method.reach, "ring")}
         if (share) {
-            // Rings serve every BUCKETS-th bucket; which one this is, BASE tells, which cannot pass it now.
+            // Rings serve every BUCKETS-th bucket; which one this is, BASE says, which cannot pass it now.
             if (lane_id() == 0) base = load_relaxed(BASE);
             const uint vertex = value ? (uint)value - 1 : 0u;
             const key_t key = value ? FRESH_KEY_AT(vertex) : KEY_NONE;
@@ -195,7 +195,7 @@ if (later_count) {
             }
             base = lane_broadcast(base, 0);
             mine = base + (found - base) % BUCKETS;
-            held = share;
+            reservation = share;
             int alive = value && (uint)key == (uint)(value >> 32);
             const uint bucket = alive ? bucket_of(key, widths) : 0u;
             % if keys.bits == 64:
@@ -208,7 +208,7 @@ if (later_count) {
             ${keep_later("ahead", "vertex", "key")}
             waits = 0;
         } else {
-            for (uint i = 0; i < min(waits, ${NAPS}u); ++i) spin_hint();
+            for (uint i = 0; i < min(waits, ${BACK_OFFS}u); ++i) spin_hint();
             waits += 1;
         }
         if (idling != !share) {

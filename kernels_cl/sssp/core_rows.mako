@@ -9,7 +9,7 @@
 ## In scope                         the kernel's arguments; edges_here, which counts
 
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
-<%namespace name="queues" file="/grid/solo_sequential.mako"/>
+<%namespace name="queues" file="/grid/single_group_sequential.mako"/>
 
 <%def name="edge_types()">\
 typedef struct {

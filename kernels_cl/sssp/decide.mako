@@ -58,7 +58,7 @@
         % if config.row_limit:
         if (now.mode == HEAVY) control_block[SETTLED] = 0;
         % elif "heavy" in all_stages:
-        // Rounding may have put some of their heads into the band itself: those are yet to come.
+        // Rounding may have put some of their targets into the band itself: those are yet to come.
         if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;
         % endif
         % if counting == "expanded":
@@ -90,14 +90,14 @@
     % else:
     const ulong ahead = edges;
     % endif
-    stage_alone = (flags & FLAG_SOLO) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
-                  next.length <= ${config.limits.solo_capacity}u &&
-                  ((next.mode == RELAX && ahead <= ${config.limits.solo_edges}u)
+    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && !next.leave && next.hubs == 0 && next.level <= max_rounds &&
+                  next.length <= ${config.limits.single_group_capacity}u &&
+                  ((next.mode == RELAX && ahead <= ${config.limits.single_group_edges}u)
                   % if "split" in single_group_stages:
-                   || (next.mode == SPLIT && next.length <= ${config.limits.solo_edges}u)
+                   || (next.mode == SPLIT && next.length <= ${config.limits.single_group_edges}u)
                   % endif
                   % if "heavy" in single_group_stages:
-                   || (next.mode == HEAVY && ahead <= ${config.limits.solo_edges}u)
+                   || (next.mode == HEAVY && ahead <= ${config.limits.single_group_edges}u)
                   % endif
                   );
 </%def>

@@ -1,20 +1,20 @@
 ## lanes: relaxing and splitting by SIMD groups, and levels that one work-group runs by itself.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decide.mako"/>
 
 <%def name="setup()">
-${solo.setup()}
-__local stage_t solo_next;
+${single.setup()}
+__local stage_t single_next;
 </%def>
 
 <%def name="far_state()">
@@ -79,15 +79,15 @@ __local stage_t solo_next;
             const int active = place < tile_end;
             const uint v0 = active ? pile_here[place] : 0u;
             const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
-            const int fell = active && key > low && key <= high, stays = active && key > high;
+            const int improved = active && key > low && key <= high, stays = active && key > high;
             if (stays) least = min(least, key);
             offset_t row0 = 0;
             uint degree0 = 0;
-            if (fell) {
+            if (improved) {
                 row0 = indptr[v0];
                 degree0 = (uint)(indptr[v0 + 1] - row0);
             }
-            ${relaxing.enqueue(0, "v0", "fell", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${relaxing.enqueue(0, "v0", "improved", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         ${pile.end_stage("pile_other", "other_count")}
@@ -98,8 +98,8 @@ __local stage_t solo_next;
 </%def>
 
 ## By all work-items of the group that decided, when it may go on alone.
-<%def name="alone()">
-% if config.solo:
+<%def name="by_one_group()">
+% if config.single_group:
 {
     const key_t high = (key_t)CONTROL_ULONG(HIGH);
     __global uint *const pile_here = now.pile ? pile_odd : pile_even;
@@ -108,24 +108,24 @@ __local stage_t solo_next;
     ${deciding.load_totals()}
     ${relaxing.begin()}
     ${far_state()}
-    <%solo:levels>
+    <%single:levels>
     <%def name="visit(count)">
-        ${relaxing.visit_edges(count, solo.keep, "&solo_hubs[next]")}
+        ${relaxing.visit_edges(count, single.keep, "&single_hubs[next]")}
     </%def>
-    <%def name="solo_level()">
+    <%def name="single_level()">
         explored += edges;
         work += (ulong)edges + ${config.stage_work}u;
-        now.hubs = solo_hubs_found;
+        now.hubs = single_hubs_found;
         if (now.length + now.hubs) {
             ${deciding.go_on("now", "edges")}
             if (lid == 0) {
                 ${deciding.record("now", "edges")}
             }
         }
-        going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.limits.solo_capacity}u &&
-                edges <= ${config.limits.solo_edges}u && work <= budget;
+        going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.limits.single_group_capacity}u &&
+                edges <= ${config.limits.single_group_edges}u && work <= budget;
     </%def>
-    </%solo:levels>
+    </%single:levels>
     % if "split" in all_stages:
     ${pile.end_stage("pile_here", "pile_count")}
     ${publish_least()}
@@ -141,10 +141,10 @@ __local stage_t solo_next;
         }
         ${deciding.finish("s")}
         ${deciding.store_totals("s")}
-        solo_next = s;
+        single_next = s;
     }
     group_barrier();
-    now = solo_next;
+    now = single_next;
 }
 % endif
 </%def>

@@ -1,9 +1,9 @@
 ## one_item: relaxing and splitting by work-items that are groups of their own, one per processor core.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
-## In a shared stage vertices are collected in private buffers and distances fall by atomics; while
+## In a shared stage vertices are collected in private buffers and distances are decreased by atomics; while
 ## the frontier is small one work-item does the same with plain accesses: /sssp/sequential.mako.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -12,7 +12,7 @@
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
-<%namespace name="solo" file="/sssp/sequential.mako"/>
+<%namespace name="single" file="/sssp/sequential.mako"/>
 
 <%def name="setup()"></%def>
 
@@ -154,4 +154,4 @@ if (settled_buffered == ${config.buffer}u) {
     ${relaxing.end()}
 </%def>
 
-<%def name="alone()">${solo.alone()}</%def>
+<%def name="by_one_group()">${single.by_one_group()}</%def>

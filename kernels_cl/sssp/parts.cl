@@ -176,7 +176,7 @@ __kernel KERNEL void sssp_parts_absorb(
     </%share:each_item>
 }
 
-// The owned vertices that were decreased and are near become the frontier; the least of the others is told.
+// The owned vertices that were decreased and are near become the frontier; the least of the others is reported.
 __kernel KERNEL void sssp_parts_collect(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,

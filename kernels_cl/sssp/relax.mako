@@ -97,7 +97,7 @@ typedef weight_t edge_t;
     % endfor
 </%def>
 
-## Declares decreased and was. Where no other lane can lower the same vertex a store is enough: it has one
+## Declares decreased and was. Where no other lane can decrease the same vertex a store is enough: it has one
 ## in-edge, or it is reached from the only source for the first time.
 <%def name="decrease(k)">
     % if problem.one_way_in is not None or problem.direct_start:

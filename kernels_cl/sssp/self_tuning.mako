@@ -1,19 +1,19 @@
 ## self_tuning: near and far by a threshold that a controller moves in every step.
 ##
-## Offers        setup, work, alone: bodies of /grid/stage.mako
+## Offers        setup, work, by_one_group: bodies of /grid/stage.mako
 ## Relaxation    bodies.relaxation: by SIMD groups or by one work-item per processor core
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ##
 ## RELAX         edges out of the frontier, from distances as they were when it was formed, so that
 ##               the counts of a step are the same in every run; who improves is queued once
-## SPLIT         first half (not now.second): who fell is near, or waits in a partition; then the
+## SPLIT         first half (not now.second): who was decreased is near, or waits in a partition; then the
 ##               controller moves the threshold; second half: who is below it makes the frontier
 ##
 ## Partitions    one pile for those of even number and one for odd: two are in use at a time.
 ##               far[v] says for each pile in which partition of it v has an entry, plus one, and in
 ##               the lowest bit whether v waits there; so a pile has a vertex once and holds n, and
 ##               an entry whose bit is gone is passed over
-## Races         every vertex is handled by one lane: in the first half because it fell once, in the
+## Races         every vertex is handled by one lane: in the first half because it was decreased once, in the
 ##               second because it is either near or waits in one partition. An entry without its bit
 ##               may be looked at while its vertex is put aside anew: it lies beyond the threshold
 ##               and counts as waiting whoever is first
@@ -25,7 +25,7 @@
 <%namespace name="relaxation" file="${context['bodies'].relaxation}"/>
 
 <%def name="setup()"></%def>
-<%def name="alone()"></%def>
+<%def name="by_one_group()"></%def>
 
 <%def name="work()">
     % if "relax" in stages:

@@ -86,7 +86,7 @@ static inline key_t key_below(const double x) {
     work += CONTROL_ULONG(FRONTIER_EDGES) + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${deciding.finish("next")}
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>
 
 <%def name="frontier_is_formed(s)">

@@ -9,8 +9,8 @@
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
 
 <%def name="relax()">
-    uint fell[${config.buffer}];
-    uint fell_count = 0;
+    uint improved[${config.buffer}];
+    uint improved_count = 0;
     edges_t edges_here = 0;
     ${relaxing.begin()}
     <%tiles:each_tile count="now.length" size="${config.push_tile}">
@@ -20,16 +20,16 @@
             ${rows.relax("u", collect, False, "expanded[u]")}
         }
     </%tiles:each_tile>
-    if (fell_count) ${one_item.flush("fell", "fell_count", "queue_to", None, False)}
+    if (improved_count) ${one_item.flush("improved", "improved_count", "queue_to", None, False)}
     ${relaxing.end()}
 </%def>
 
 <%def name="collect()">
     ${keys_at.decrease("decreased", "was", "v", "1", "to", "now.level")}
     if (decreased && ${keys_at.first("v", "was", "now.level", "KEY_NONE")}) {
-        fell[fell_count++] = v;
-        if (fell_count == ${config.buffer}u) {
-            ${one_item.flush("fell", "fell_count", "queue_to", None, False)}
+        improved[improved_count++] = v;
+        if (improved_count == ${config.buffer}u) {
+            ${one_item.flush("improved", "improved_count", "queue_to", None, False)}
         }
     }
 </%def>

@@ -3,7 +3,7 @@
 ## With plain accesses, appending to the queues themselves. Every append is made whether it counts or
 ## not, and the count is stepped on condition: a store costs less than a branch that is hard to predict.
 ##
-## Offers        alone: a body of /grid/stage.mako
+## Offers        by_one_group: a body of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot
 
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
@@ -38,10 +38,10 @@
 </%def>
 
 ## By the only work-item of the group that decided, when it may go on alone.
-<%def name="alone()">
-% if config.solo:
+<%def name="by_one_group()">
+% if config.single_group:
 {
-    ulong explored, work, alone_for = 0;
+    ulong explored, work, by_one_group_for = 0;
     ${deciding.load_totals()}
     ${relaxing.begin()}
     int going = 1;
@@ -105,7 +105,7 @@
         % endif
         explored += edges_here;
         work += (ulong)edges_here + now.length + ${config.stage_work}u;
-        alone_for += (ulong)edges_here + now.length + ${config.stage_work}u;
+        by_one_group_for += (ulong)edges_here + now.length + ${config.stage_work}u;
         ${deciding.correct_record("now", "edges_here")}
         now.queue ^= 1;
         now.length = found;
@@ -116,13 +116,13 @@
             ${deciding.frontier_is_empty("now")}
         }
         ${deciding.record("now", "0u")}
-        if (!dismissed && alone_for > ${config.solo_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
+        if (!dismissed && by_one_group_for > ${config.single_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
             dismissed = 1;
             stage_dismiss(state, now);
         }
         const ulong ahead = (ulong)now.length * ${"(now.mode == SPLIT ? 1u : mean_degree)" if "split" in all_stages else "mean_degree"};
         going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) && work <= budget &&
-                ahead <= (dismissed ? ${16 * config.limits.solo_edges}u : ${config.limits.solo_edges}u);
+                ahead <= (dismissed ? ${16 * config.limits.single_group_edges}u : ${config.limits.single_group_edges}u);
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     ${relaxing.end()}

@@ -20,7 +20,7 @@
 // bound is raised and the pile is SPLIT. Every vertex is in the frontier at most once and on the pile
 // at most once, so both hold n.
 //
-// Races: distances only ever fall, and each fall is an atomic minimum. A vertex of the frontier that
+// Races: distances only ever decrease, each by an atomic minimum. A vertex of the frontier that
 // improves while it is expanded is queued again, so an old distance that was read does no harm.
 
 ${lanes.vocabulary()}
@@ -102,8 +102,8 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${deciding.settle()}
     </%def>
-    <%def name="alone()">
-        ${near.alone()}
+    <%def name="by_one_group()">
+        ${near.by_one_group()}
     </%def>
     </%stage:run>
 }

@@ -1,4 +1,4 @@
-## sides: every triangle told to each of its three edges, which are numbered row by row, by rank.
+## sides: every triangle listed at each of its three edges, which are numbered row by row, by rank.
 ##
 ## put(a, b, c)     lists a triangle of three edges, given by their numbers
 ## Race             places in an edge's list go to whoever comes first

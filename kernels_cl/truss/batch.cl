@@ -15,8 +15,8 @@ ${find.functions()}
 ${units.functions()}
 ${maintain.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-#define TAIL(key) ((uint)((key) >> bits))
-#define HEAD(key) ((uint)((key) & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> bits))
+#define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
 // Lengths of rows, to be scanned.
 __kernel KERNEL void batch_rows(
@@ -44,7 +44,7 @@ __kernel KERNEL void batch_lengths(
     <%share:each_item count="count + 1u">
         uint length = 0u;
         if (item < count) {
-            const uint u = TAIL(keys[item]), v = HEAD(keys[item]);
+            const uint u = SOURCE(keys[item]), v = TARGET(keys[item]);
             if (u < v) length = min(used[u], used[v]);
         }
         sums[item] = length;
@@ -70,7 +70,7 @@ __kernel KERNEL void batch_carry(
     __global const uint *restrict used,         // [n]
     __global const uint *restrict indices,
     __global ulong *restrict keys_here,         // by place, out
-    __global uint *restrict tails,              // by place, out
+    __global uint *restrict sources,              // by place, out
     __global uint *restrict marks,              // by place, out
     __global uint *restrict counts,             // by place, out
     __global ulong *restrict work)              // [1] in/out, 0 on entry
@@ -89,7 +89,7 @@ __kernel KERNEL void batch_carry(
             if (at < length && old_indices[old + at] == x) key = old_keys[old + at];
         }
         keys_here[place] = key;
-        tails[place] = row;
+        sources[place] = row;
         marks[place] = counts[place] = 0u;
         if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
@@ -114,7 +114,7 @@ __kernel KERNEL void batch_join(
     __global uint *restrict listed)             // [1] in/out, 0 on entry
 {
     <%share:each_item count="count">
-        const uint u = TAIL(keys[item]), v = HEAD(keys[item]);
+        const uint u = SOURCE(keys[item]), v = TARGET(keys[item]);
         if (u < v) {
             const uint place = place_in_row(pointer, used, indices, u, v);
             const ulong most = MAKE_KEY(min(used[u], used[v]) + 1u, order) | CANDIDATE;
@@ -151,7 +151,7 @@ __kernel KERNEL void batch_leave(
     ${lanes.setup()}
     ulong lengths = 0ul;
     <%units:each_unit sums="sums" rows="count" total="total">
-        const uint a = TAIL(keys[row]), b = HEAD(keys[row]);
+        const uint a = SOURCE(keys[row]), b = TARGET(keys[row]);
         const uint u = old_used[a] <= old_used[b] ? a : b, v = a ^ b ^ u;
         const uint f = (uint)(old_pointer[u] + (unit - sums[row])), w = old_indices[f];
         if (w != u && w != v) {

@@ -47,7 +47,7 @@ ${maintain.functions()}
 #define ${name} ${place}
 % endfor
 typedef uint entry_t;
-#define SHORTER(entry_) (used[tails[entry_]] <= used[indices[entry_]] ? tails[entry_] : indices[entry_])
+#define SHORTER(entry_) (used[sources[entry_]] <= used[indices[entry_]] ? sources[entry_] : indices[entry_])
 #define ENTRY_VERTEX(entry_) (entry_)
 #define ENTRY_BEGIN(entry_) ((offset_t)pointer[SHORTER(entry_)])
 #define ROW_LENGTH(entry_) used[SHORTER(entry_)]
@@ -81,7 +81,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${rounds.keep()}
     </%def>
-    <%def name="alone()"></%def>
+    <%def name="by_one_group()"></%def>
     </%stage:run>
 }
 
@@ -111,7 +111,7 @@ uint g${k} = 0u;
 if (active${k}) {
     of_f${k} = keys[e${k}];
     if (EFFECTIVE(of_f${k}) >= ${least}) {
-        g${k} = place_in_row(pointer, used, indices, tails[u${k}] ^ indices[u${k}] ^ SHORTER(u${k}), v${k});
+        g${k} = place_in_row(pointer, used, indices, sources[u${k}] ^ indices[u${k}] ^ SHORTER(u${k}), v${k});
         paired${k} = g${k} != ~0u;
         if (paired${k}) of_g${k} = keys[g${k}];
     }
@@ -137,7 +137,7 @@ if (active${k}) {
 {
     const ulong given = ${key};
     keys[${p}] = given;
-    keys[place_in_row(pointer, used, indices, indices[${p}], tails[${p}])] = given;
+    keys[place_in_row(pointer, used, indices, indices[${p}], sources[${p}])] = given;
 }
 </%def>
 
@@ -217,7 +217,7 @@ if (active${k}) {
                 }
             }
             const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
-            const uint row_g${k} = active${k} ? tails[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
+            const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
             ${list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
             ${list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
             % endfor

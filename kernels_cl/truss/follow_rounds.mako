@@ -125,7 +125,7 @@
     if (done) next.mode = MODE_DONE;
     const int pause = !done && work > budget;
     next.leave = done || pause;
-    stage_alone = 0;
+    stage_by_one_group = 0;
 </%def>
 
 <%def name="keep()">

@@ -5,8 +5,8 @@
 ##                    "rows": items are edges, whose triangles are found by looking the neighbours of
 ##                    the end of the shorter row up in the other's row
 ## declarations()     at file scope: entries of queues are items, whose row is what has to be visited
-## visit(count, alone)   a round's body: takes one from each survivor for each thing it loses;
-##                    `alone`: in a round of one group
+## visit(count, by_one_group)   a round's body: takes one from each survivor for each thing it loses;
+##                    `by_one_group`: in a round of one group
 ## recount(count)     a body over all survivors: counts what each still has
 ## drop_rows()        with "rows": drops edges that are gone from the rows, which stay ascending
 ## remove(item)       marks an item that this stage removes
@@ -18,7 +18,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 
 <%def name="declarations()">
 typedef uint entry_t;
@@ -43,11 +43,11 @@ static inline uint shorter_end(const uint2 ends, __global const uint *lengths) {
 % endif
 </%def>
 
-<%def name="visit(count, alone)">
+<%def name="visit(count, by_one_group)">
 % for k in range(count):
 % if incident == "neighbours":
 const int lost${k} = active${k} && status[v${k}] == ALIVE && atomic_dec(&counts[v${k}]) == now.level + 1u;
-${take(f"lost{k}", f"v{k}", alone)}
+${take(f"lost{k}", f"v{k}", by_one_group)}
 % else:
 ${pair(k)}
 int lost_f${k} = 0, lost_g${k} = 0;
@@ -60,8 +60,8 @@ if (paired${k}) {
     if (f_loses && of_f == ALIVE) lost_f${k} = atomic_dec(&counts[f${k}]) == now.level + 1u;
     if (g_loses && of_g == ALIVE) lost_g${k} = atomic_dec(&counts[g${k}]) == now.level + 1u;
 }
-${take(f"lost_f{k}", f"f{k}", alone)}
-${take(f"lost_g{k}", f"g{k}", alone)}
+${take(f"lost_f{k}", f"f{k}", by_one_group)}
+${take(f"lost_g{k}", f"g{k}", by_one_group)}
 % endif
 % endfor
 </%def>
@@ -79,12 +79,12 @@ if (paired${k} && status[u${k}] == ALIVE && status[f${k}] == ALIVE && status[g${
 </%def>
 
 ## The removal of an item that has just got below the level, of which only one lane hears.
-<%def name="take(lost, item, alone)">
+<%def name="take(lost, item, by_one_group)">
 if (${lost}) {
     ${remove(item)}
 }
-% if alone:
-${solo.keep(lost, item, "0u")}
+% if by_one_group:
+${single.keep(lost, item, "0u")}
 % else:
 ${queue.push(lost, item, "queue_to")}
 % endif

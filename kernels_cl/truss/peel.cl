@@ -7,7 +7,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 <%namespace name="rounds" file="/truss/rounds.mako"/>
@@ -15,14 +15,14 @@
 //
 // Edges of k-trusses count triangles, vertices of k-cores neighbours. At a level FIND scans those that
 // are left for counts of at most the level; PEEL removes what the round before queued and queues whose
-// count its removal brings down to the level: an atomic decrement tells that to exactly one lane. An
+// count its removal brings down to the level: an atomic decrement shows that to exactly one lane. An
 // empty queue ends the level. Where a FIND finds nothing, the next level is the least count it saw.
 //
 // Where most of what is left goes in one round, or the configuration wants it, CLEAR and COUNT count
 // anew instead, and FIND looks again. COMPACT lists those that are left when half of the list has gone,
 // and ROWS drops such edges from rows that are searched.
 //
-// `status` tells when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
+// `status` reports when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
 // every ${STAMPS // 2}th round WRAP turns all but the present one into GONE.
 //
 // Races: in a round only items that are alive get the stamp of the next one, and both count as alive
@@ -42,15 +42,13 @@ ${intersect.functions()}
 #define ALIVE 0u
 #define GONE 255u
 #define STAMPS ${STAMPS}u
-// The stage word's `hubs`: the stamp that this stage gives, and whether a COUNT is to follow; its
-// `tile`: which list of those left is there.
-#define STAMP(hubs) ((hubs) & 255u)
-#define COUNTING 256u
+// The stage word says which stamp its stage gives, whether a COUNT is to follow (counting), and which
+// list of those left is there (list).
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
 #define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
 #define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
-// What one group does alone in less time than all take to wait for one another.
-#define FEW(items, edges) ((items) <= ${config.limits.solo_capacity}u && (edges) <= ${few_edges}u)
+// What one group does by itself in less time than all take to wait for one another.
+#define FEW(items, edges) ((items) <= ${config.limits.single_group_capacity}u && (edges) <= ${few_edges}u)
 #define NO_LIST 0u
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
@@ -70,16 +68,16 @@ ${stage.parameters()}\
     ${queue.setup()}
     ${advance.setup()}
     % if single_group:
-    ${solo.setup()}
+    ${single.setup()}
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     // A run that goes on from what another left first forgets the stamps of that: after an empty
     // FIND, since whatever begins is in the first kernel, where there are several.
     const int resumed = dropping == 1u;
     stage_t first_stage = stage_first(FIND);
-    first_stage.tile = NO_LIST;
+    first_stage.list = NO_LIST;
     first_stage.length = resumed ? 0u : n;
-    first_stage.hubs = 1u;
+    first_stage.stamp = 1u;
     first_stage.level = first_level;
     <%stage:run initial="first_stage">
     <%def name="work()">
@@ -91,7 +89,7 @@ ${stage.parameters()}\
     <%def name="settle()">
         ${rounds.keep()}
     </%def>
-    <%def name="alone()">
+    <%def name="by_one_group()">
         % if single_group:
         ${rounds.few_rounds()}
         % endif
@@ -112,7 +110,7 @@ ${stage.parameters()}\
     for (uint first = tile_begin; first < tile_end; first += LANES) {
         const int active = first + lane_id() < tile_end;
         const uint place = active ? first + lane_id() : tile_begin;
-        const uint x = now.tile == NO_LIST ? place : left_from[place];
+        const uint x = now.list == NO_LIST ? place : left_from[place];
         ${caller.body()}
     }
 </%tiles:each_tile>
@@ -121,9 +119,9 @@ ${stage.parameters()}\
 <%def name="run_stage()">
     __global uint *const queue_from = now.queue ? queue_odd : queue_even;
     __global uint *const queue_to = now.queue ? queue_even : queue_odd;
-    __global uint *const left_from = now.tile == ODD_LIST ? left_odd : left_even;
-    __global uint *const left_to = now.tile == EVEN_LIST ? left_odd : left_even;
-    const uint fresh = STAMP(now.hubs), current = BEFORE(fresh);
+    __global uint *const left_from = now.list == ODD_LIST ? left_odd : left_even;
+    __global uint *const left_to = now.list == EVEN_LIST ? left_odd : left_even;
+    const uint fresh = now.stamp, current = BEFORE(fresh);
 % if incident == "lists":
     __global const uint *const indices = (__global const uint *)sides;
 % endif

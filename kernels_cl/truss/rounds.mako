@@ -2,14 +2,14 @@
 ##
 ## next_stage()    in decide(): `next`, by one work-item
 ## keep()          in settle(): what the next decider needs, and the record of the stage
-## few_rounds()    in alone(), where `single_group`: round after round while few go in each
+## few_rounds()    in by_one_group(), where `single_group`: round after round while few go in each
 ## In scope        the kernel's arguments and macros, and what the stage machine declares
 ##
 ## FIND -> PEEL -> PEEL -> ... -> FIND of the next level; COMPACT, then ROWS, before a FIND where half of
 ## the list has gone; WRAP before a PEEL where stamps come round; CLEAR and COUNT, then FIND, instead of
 ## a PEEL where all are counted anew.
 
-<%namespace name="solo" file="/grid/solo.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 
 <%def name="next_stage()">
@@ -38,37 +38,38 @@
             removed = 1;
             frontier = queued;
             next.queue ^= 1u;
-            next.hubs = AFTER(STAMP(now.hubs));
+            next.stamp = AFTER(now.stamp);
+            next.counting = RECOUNTS(pending, left_edges);
             done = left == 0u || left < quorum;
-            if (RECOUNTS(pending, left_edges)) next.hubs |= COUNTING;
         } else {
             next.level = now.mode == FIND ? least : now.level + 1u;
             find = 1;
             done = next.level > last_level;
         }
     } else if (now.mode == COMPACT) {
-        next.tile = now.tile == EVEN_LIST ? ODD_LIST : EVEN_LIST;
+        next.list = now.list == EVEN_LIST ? ODD_LIST : EVEN_LIST;
         listed = queued;
     }
     ${choose()}
     const int pause = !done && work > budget;
     next.leave = done || pause;
     % if single_group:
-    stage_alone = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
+    stage_by_one_group = !(flags & FLAG_STEPPED) && !next.leave && next.mode == PEEL && FEW(frontier, pending);
     % else:
-    stage_alone = 0;
+    stage_by_one_group = 0;
     % endif
 </%def>
 
 ## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
 <%def name="choose()">
-    const int counting = (next.hubs & COUNTING) != 0u, settled = find || counting;
-    const int sparse = listed / 2u >= left || (counting && next.tile == NO_LIST);
+    const int counting = next.counting, settled = find || counting;
+    const int sparse = listed / 2u >= left || (counting && next.list == NO_LIST);
     if (resumed && rounds <= 2u) {
         next.mode = rounds == 1u ? WRAP : COMPACT;
         next.length = n;
-        next.hubs = rounds - 1u;   // no stamp is the present one in WRAP
-    } else if (removed && STAMP(now.hubs) % (STAMPS / 2u) == 0u) {
+        next.stamp = rounds - 1u;   // no stamp is the present one in WRAP
+        next.counting = 0u;
+    } else if (removed && now.stamp % (STAMPS / 2u) == 0u) {
         next.mode = WRAP;
         next.length = n;
     } else if (removed && !counting) {
@@ -94,7 +95,7 @@
     } else {
         next.mode = FIND;
         next.length = listed;
-        next.hubs = STAMP(next.hubs);
+        next.counting = 0u;
     }
     if (done) next.mode = MODE_DONE;
 </%def>
@@ -103,7 +104,7 @@
 <%def name="few_rounds()">
 {
     __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
-    uint fresh = STAMP(now.hubs), current = BEFORE(fresh), rounds = control[ROUNDS];
+    uint fresh = now.stamp, current = BEFORE(fresh), rounds = control[ROUNDS];
     uint left = control[LEFT_ITEMS];
     const uint listed = control[LISTED];
     ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
@@ -114,11 +115,11 @@
     % if incident == "lists":
     __global const uint *const indices = (__global const uint *)sides;
     % endif
-    <%solo:levels>
+    <%single:levels>
     <%def name="visit(count)">
         ${incidence.visit(count, True)}
     </%def>
-    <%def name="solo_level()">
+    <%def name="single_level()">
         visited += pending;
         work += ${round_work // 8}u + ${edge_work}u * pending;
         pending = edges;
@@ -132,17 +133,19 @@
         if (going) {
             current = fresh;
             fresh = AFTER(fresh);
-            now.hubs = fresh;
+            now.stamp = fresh;
         }
     </%def>
-    </%solo:levels>
+    </%single:levels>
     // What follows, as after a round of all groups; the queues have changed places already.
     stage_t next = now;
     const uint frontier = now.length;
     const int removed = now.length != 0u, find = !removed;
     next.length = 0u;
-    if (removed) next.hubs = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
-    else {
+    if (removed) {
+        next.stamp = AFTER(fresh);
+        next.counting = RECOUNTS(pending, left_edges);
+    } else {
         next.level = now.level + 1u;
         done = next.level > last_level;
     }

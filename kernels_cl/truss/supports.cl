@@ -9,8 +9,8 @@
 //
 // A triangle that loses one edge costs its other two a unit, one that loses two costs the third a unit,
 // which both find: the end of the third that is smaller takes it off. One that loses three costs nobody.
-// The batch is a graph of its own: its keys are sorted by tail and head, and `first` says where the keys
-// of each tail begin.
+// The batch is a graph of its own: its keys are sorted by source and target, and `first` says where the keys
+// of each source begin.
 //
 // Races: counters are changed by atomics, and what they end with is a sum.
 ${lanes.vocabulary()}
@@ -19,8 +19,8 @@ ${find.functions()}
 ${units.functions()}
 ${maintain.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-#define TAIL(key) ((uint)((key) >> bits))
-#define HEAD(key) ((uint)((key) & ((1ul << bits) - 1ul)))
+#define SOURCE(key) ((uint)((key) >> bits))
+#define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
 // Where the keys of each vertex begin: the rows of the graph of a batch.
 __kernel KERNEL void supports_first(
@@ -70,7 +70,7 @@ __kernel KERNEL void supports_subtract(
     ${lanes.setup()}
     const uint stride = (uint)(get_global_size(0) / LANES);
     for (uint item = (uint)(get_global_id(0) / LANES); item < count; item += stride) {
-        const uint u = TAIL(keys[item]), v = HEAD(keys[item]);
+        const uint u = SOURCE(keys[item]), v = TARGET(keys[item]);
         if (u >= v) continue;
         // With both others there.
         const uint shorter = used[u] <= used[v] ? u : v, longer = u ^ v ^ shorter;
@@ -86,7 +86,7 @@ __kernel KERNEL void supports_subtract(
         for (uint end = 0u; end < 2u; ++end) {
             const uint stays = end ? v : u, left = end ? u : v;
             for (uint i = first[left] + lane_id(); i < first[left + 1u]; i += LANES) {
-                const uint x = HEAD(keys[i]);
+                const uint x = TARGET(keys[i]);
                 if (x == left || stays >= x) continue;
                 const uint place = place_in_row(pointer, used, indices, stays, x);
                 if (place != ~0u) atomic_dec(&supports[place]);

@@ -13,7 +13,7 @@
 ## Choice        config.balance.name names a sibling file; hubs are spread over the grid by `each_hub_edge`
 ##
 ## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident) with
-## sharing(), of which `each_edge` may be told by a def shared_out() of its caller,
+## sharing(), of which `each_edge` reports to a def shared_out() of its caller,
 ## and says in which control flow its loops run, which is its scope:
 ##   lanes   lane-uniform: SIMD groups take entries [begin, end) on their own. No barriers; `part` and
 ##           `parts` tell which share of every entry is wanted

@@ -21,6 +21,7 @@
 <%! CLASS_EDGES = (32, 256, 1 << 16) %>
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 
 <%def name="setup()">
 __local uint group_hit;
@@ -71,8 +72,8 @@ const uint units = middle + (begins[1] + ${batch}u * GROUP_SIZE - 1) / (${batch}
 
 <%def name="by_item(searches, body)">
 % if searches:
-const offset_t past = in_indptr[v + 1];
-for (offset_t e = in_indptr[v]; e < past; ++e) {
+const offset_t past = ${rows.in_past("v")};
+for (offset_t e = ${rows.in_begin("v")}; e < past; ++e) {
     const uint w = in_indices[e];
     ++edges_inspected;
     ${body.look("1")}
@@ -83,8 +84,8 @@ for (offset_t e = in_indptr[v]; e < past; ++e) {
     }
 }
 % else:
-const offset_t past = indptr[v + 1];
-for (offset_t e = indptr[v]; e < past; ++e) {
+const offset_t past = ${rows.past("v")};
+for (offset_t e = ${rows.begin("v")}; e < past; ++e) {
     ++edges_inspected;
     ${body.visit()}
 }
@@ -93,8 +94,8 @@ for (offset_t e = indptr[v]; e < past; ++e) {
 
 <%def name="by_lanes(searches, body)">
 % if searches:
-const offset_t past = in_indptr[v + 1];
-for (offset_t first = in_indptr[v]; first < past; first += LANES) {
+const offset_t past = ${rows.in_past("v")};
+for (offset_t first = ${rows.in_begin("v")}; first < past; first += LANES) {
     const int active = first + lane_id() < past;
     const uint w = active ? in_indices[first + lane_id()] : 0u;
     edges_inspected += (uint)active;
@@ -111,8 +112,8 @@ for (offset_t first = in_indptr[v]; first < past; first += LANES) {
     }
 }
 % else:
-const offset_t past = indptr[v + 1];
-for (offset_t e = indptr[v] + lane_id(); e < past; e += LANES) {
+const offset_t past = ${rows.past("v")};
+for (offset_t e = ${rows.begin("v")} + lane_id(); e < past; e += LANES) {
     ++edges_inspected;
     ${body.visit()}
 }
@@ -122,8 +123,8 @@ for (offset_t e = indptr[v] + lane_id(); e < past; e += LANES) {
 ## The `part` of `parts` of the edges of v, the same on all work-items.
 <%def name="by_group(searches, body)">
 % if searches:
-const offset_t past = in_indptr[v + 1];
-for (offset_t first = in_indptr[v] + part * GROUP_SIZE; first < past; first += (offset_t)parts * GROUP_SIZE) {
+const offset_t past = ${rows.in_past("v")};
+for (offset_t first = ${rows.in_begin("v")} + part * GROUP_SIZE; first < past; first += (offset_t)parts * GROUP_SIZE) {
     const int active = first + lid < past;
     const uint w = active ? in_indices[first + lid] : 0u;
     edges_inspected += (uint)active;
@@ -147,8 +148,8 @@ for (offset_t first = in_indptr[v] + part * GROUP_SIZE; first < past; first += (
     }
 }
 % else:
-const offset_t past = indptr[v + 1];
-for (offset_t e = indptr[v] + part * GROUP_SIZE + lid; e < past; e += (offset_t)parts * GROUP_SIZE) {
+const offset_t past = ${rows.past("v")};
+for (offset_t e = ${rows.begin("v")} + part * GROUP_SIZE + lid; e < past; e += (offset_t)parts * GROUP_SIZE) {
     ++edges_inspected;
     ${body.visit()}
 }

@@ -19,6 +19,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="search" file="/balance/shared/search.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 
 ## The rule by edges: an expression, whether pulling reads fewer edges than the frontier's `edges`, where
 ## so many are `unexplored`; clgraph.engine.strategies.pull.ByEdges has it for the host.
@@ -59,7 +60,7 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
         const uint nth = rank - lane_shuffle(my_rank, owner);
         const word_t word = lane_shuffle(todo, owner);
         const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
-        const offset_t row_begin = active ? in_indptr[v] : 0, row_end = active ? in_indptr[v + 1] : 0;
+        const offset_t row_begin = active ? ${rows.in_begin("v")} : 0, row_end = active ? ${rows.in_past("v")} : 0;
         ${probe(caller.accept, caller.found)}
     }
     lane_converge();
@@ -85,8 +86,8 @@ word_t added = 0, unfinished = 0;
 uint parents[WORD_BITS];
 for (word_t todo = ~(before | unreachable[w]); todo; todo &= todo - 1) {
     const uint k = word_first(todo), v = (w << WORD_SHIFT) + k;
-    const offset_t row = in_indptr[v];
-    const uint degree = (uint)(in_indptr[v + 1] - row);
+    const offset_t row = ${rows.in_begin("v")};
+    const uint degree = (uint)(${rows.in_past("v")} - row);
     const uint u0 = in_indices[row];
     % for k in (1, 2, 3):
     const uint u${k} = in_indices[row + (degree > ${k}u ? ${k}u : degree - 1u)];
@@ -102,7 +103,7 @@ for (word_t todo = ~(before | unreachable[w]); todo; todo &= todo - 1) {
 }
 for (; unfinished; unfinished &= unfinished - 1) {
     const uint k = word_first(unfinished), v = (w << WORD_SHIFT) + k;
-    const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
+    const offset_t row_begin = ${rows.in_begin("v")}, row_end = ${rows.in_past("v")};
     for (offset_t e = row_begin + 4; e < row_end; ++e) {
         const uint u = in_indices[e];
         if (${accept("u")}) {

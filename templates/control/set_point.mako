@@ -54,8 +54,8 @@ static int control_turn(volatile __global uint *control_block, const double set_
     const double wanted = set_point / CONTROL(DEGREE);
     if (frontier > 0.0) {
         steps += 1.0;
-        const int tells = edges >= ${control_start["telling"]} * set_point;
-        control_learn(CONTROL_MODEL(DEGREE), frontier, edges, tells ? ${control_start["degree_factor"]} : 0.0);
+        const int informs = edges >= ${control_start["informative"]} * set_point;
+        control_learn(CONTROL_MODEL(DEGREE), frontier, edges, informs ? ${control_start["degree_factor"]} : 0.0);
         CONTROL(DEGREE) = fmax(CONTROL(DEGREE), ${control_start["degree_floor"]});
     }
     double far = far_here, nearest_far = nearest_here;
@@ -69,8 +69,8 @@ static int control_turn(volatile __global uint *control_block, const double set_
     if (change != 0.0) {
         const double before = CONTROL(DENSITY);
         const double brought = frontier - near_before;
-        const int tells = fabs(brought) >= ${control_start["telling"]} * wanted;
-        control_learn(CONTROL_MODEL(DENSITY), change, brought, tells ? ${control_start["density_factor"]} : 0.0);
+        const int informs = fabs(brought) >= ${control_start["informative"]} * wanted;
+        control_learn(CONTROL_MODEL(DENSITY), change, brought, informs ? ${control_start["density_factor"]} : 0.0);
         if (CONTROL(DENSITY) <= 0.0) CONTROL(DENSITY) = before;
     }
     const double want = set_point / CONTROL(DEGREE);

@@ -1,4 +1,4 @@
-## edges: a queue of candidates, the heads of a frontier's edges before anyone has looked at them.
+## edges: a queue of candidates, the targets of a frontier's edges before anyone has looked at them.
 ##
 ## A candidate is a vertex, with the vertex that led to it where problem.predecessors asks for a tree.
 ## A SIMD group knows how many edges its entries have before it hands them out, so it reserves room

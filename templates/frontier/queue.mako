@@ -32,7 +32,7 @@ ${rows.declarations()}
 typedef uint entry_t;
 #define ENTRY_VERTEX(entry_) (entry_)
 #define ENTRY_BEGIN(entry_) ${rows.begin("entry_")}
-#define ENTRY_DEGREE(entry_) ((uint)(${rows.past("entry_" if config.rows == "pairs" else "(entry_)")} - ${rows.begin("entry_")}))
+#define ENTRY_DEGREE(entry_) ${rows.degree("entry_")}
 #define MAKE_ENTRY(vertex_, begin_, degree_) (vertex_)
 % elif config.entry == "row":
 typedef uint2 entry_t;
@@ -50,7 +50,7 @@ typedef uint4 entry_t;
 </%def>
 
 <%def name="setup()">
-__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.solo_capacity * (not group.module.has_one_item(config)))}];
+__local entry_t group_entries[${max(config.group_size // config.lanes * config.buffer, 2 * config.limits.single_group_capacity * (not group.module.has_one_item(config)))}];
 __local uint group_count, group_base;
 __local edges_t group_edges;
 % if config.group_size > config.lanes:

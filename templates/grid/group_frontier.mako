@@ -1,10 +1,10 @@
-## held: levels whose frontier stays with the work-groups that found it.
+## group_frontier: levels whose frontier stays with the work-groups that found it.
 ##
 ## Every group takes its share of a queue into local memory and from then on expands what it finds
 ## itself: no queue is written, nothing is handed over, and so nothing needs a fence. All that the
-## groups tell each other between two levels is how much they found, by adding it to one word that
+## groups send each other between two levels is how much they found, by adding it to one word that
 ## they then watch; everyone sees the same sum and decides the same. It ends when a group has found
-## too much for itself, or when the caller says so; then what is held goes to the queue.
+## too much for itself, or when the caller says so; then what they keep goes to the queue.
 ##
 ## Body defs     visit(count): as in /balance/advance.mako; it queues through `keep`
 ##               resident_level(): bookkeeping after each level, by all work-items, with `total`, what
@@ -17,15 +17,15 @@
 ##               at device scope without a fence; plain looks may be stale, as they may be anyway
 ## In scope      now, member, state, slot, queue_to, group_entries, spin_limit, balance templates
 ## Called by     all work-items of all groups of a fixed membership, in uniform control flow
-## Local memory  2 * solo_capacity entries (shared with the queue buffers, never used together)
+## Local memory  2 * single_group_capacity entries (shared with the queue buffers, never used together)
 ## Waiting       polls are bounded; on expiry ABORTED is raised and every group leaves
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 
 <%def name="setup()">
-__local uint held_lengths[3];
-__local ulong held_met[2], held_since;
-__local edges_t held_sums[2];
+__local uint resident_lengths[3];
+__local ulong resident_met[2], resident_since;
+__local edges_t resident_sums[2];
 </%def>
 
 <%def name="keep(claimed, entry, edges)">
@@ -34,11 +34,11 @@ __local edges_t held_sums[2];
     const lanemask_t pushing = lane_ballot(${claimed});
     if (pushing) {
         uint base = 0;
-        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&held_lengths[next], lanemask_count(pushing));
+        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&resident_lengths[next], lanemask_count(pushing));
         base = lane_shuffle(base, lanemask_first(pushing));
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
-            if (at < ${config.limits.solo_capacity}u) group_entries[other + at] = ${entry};
+            if (at < ${config.limits.single_group_capacity}u) group_entries[other + at] = ${entry};
             else {
                 const uint place = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul);
                 if (place < n) queue_to[place] = ${entry};
@@ -55,37 +55,37 @@ __local edges_t held_sums[2];
     uint length = now.length > member ? (now.length - member - 1) / now.members + 1 : 0;
     for (uint i = lid; i < length; i += GROUP_SIZE) group_entries[i] = ${queue}[member + i * now.members];
     if (lid == 0) {
-        held_lengths[0] = held_lengths[1] = held_lengths[2] = 0;
-        held_met[0] = held_met[1] = 0;
-        held_sums[0] = held_sums[1] = 0;
+        resident_lengths[0] = resident_lengths[1] = resident_lengths[2] = 0;
+        resident_met[0] = resident_met[1] = 0;
+        resident_sums[0] = resident_sums[1] = 0;
     }
     uint side = 0, turn = 0, round = 0, expected = now.length;
     int going = 1;
     group_barrier();
     while (going) {
-        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.solo_capacity}u;
-        const uint mine = side ? ${config.limits.solo_capacity}u : 0u;
+        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.single_group_capacity}u;
+        const uint mine = side ? ${config.limits.single_group_capacity}u : 0u;
         const uint share = min((uint)LANES, (length + GROUP_LANES - 1) / GROUP_LANES);
-        if (lid == 0) held_lengths[(turn + 2) % 3u] = 0;
+        if (lid == 0) resident_lengths[(turn + 2) % 3u] = 0;
         for (uint tile = LANE_GROUP * share; tile < length; tile += GROUP_LANES * share) {
             const uint tile_end = min(tile + share, length);
-            __local entry_t *const held_from = group_entries + mine;
-            ${advance.tile_edges("held_from", "tile", "tile_end", caller.visit)}
+            __local entry_t *const resident_from = group_entries + mine;
+            ${advance.tile_edges("resident_from", "tile", "tile_end", caller.visit)}
         }
         group_barrier();
-        length = held_lengths[next];
+        length = resident_lengths[next];
         side ^= 1;
         turn = next;
         // As uneven as groups may become before they share anew; never more than there is room for.
-        const uint bearable = min(max(${config.resident_overfull}u, ${config.resident_uneven}u * (expected / now.members)), ${config.limits.solo_capacity}u);
+        const uint bearable = min(max(${config.resident_overfull}u, ${config.resident_uneven}u * (expected / now.members)), ${config.limits.single_group_capacity}u);
         ${meet()}
-        expected = (uint)held_since;
-        const uint total = (uint)held_since, overfull = (uint)(held_since >> 32) & 0xffffu;
+        expected = (uint)resident_since;
+        const uint total = (uint)resident_since, overfull = (uint)(resident_since >> 32) & 0xffffu;
         round ^= 1;
         ${caller.resident_level()}
     }
     // Hand over: what did not fit is in the queue already.
-    length = min(length, ${config.limits.solo_capacity}u);
+    length = min(length, ${config.limits.single_group_capacity}u);
     if (lid == 0) {
         uint base = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), (ulong)length);
         if (base + length > n) {
@@ -97,16 +97,16 @@ __local edges_t held_sums[2];
     group_barrier();
     if (group_base != NO_SPACE)
         for (uint i = lid; i < length; i += GROUP_SIZE)
-            queue_to[group_base + i] = group_entries[(side ? ${config.limits.solo_capacity}u : 0u) + i];
+            queue_to[group_base + i] = group_entries[(side ? ${config.limits.single_group_capacity}u : 0u) + i];
 }
 </%def>
 
-## Tell the others how much this group found, and learn how much all have.
+## Give the others how much this group found, and learn how much all have.
 <%def name="meet()">
 if (lid == 0) {
     volatile __global ulong *const word = (volatile __global ulong *)(state + MEET + round * SLOT_STRIDE);
     atom_add(word, 1ul << 48 | (ulong)(length > bearable) << 32 | length);
-    const ulong met = held_met[round];
+    const ulong met = resident_met[round];
     ulong since = load_relaxed_ulong(word) - met;
     for (uint spins = 1; since >> 48 != now.members; ++spins) {
         if ((spins & 63u) == 0) {
@@ -119,8 +119,8 @@ if (lid == 0) {
         }
         since = load_relaxed_ulong(word) - met;
     }
-    held_met[round] = met + since;
-    held_since = since;
+    resident_met[round] = met + since;
+    resident_since = since;
 }
 group_barrier();
 </%def>
@@ -130,18 +130,18 @@ group_barrier();
 {
     const edges_t lanes_here = EDGES_REDUCE(${here}), lanes_before = EDGES_REDUCE(${before});
     if (lane_id() == 0) {
-        EDGES_ADD(&held_sums[0], lanes_here);
-        EDGES_ADD(&held_sums[1], lanes_before);
+        EDGES_ADD(&resident_sums[0], lanes_here);
+        EDGES_ADD(&resident_sums[1], lanes_before);
     }
     group_barrier();
     if (lid == 0) {
-        EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), held_sums[0]);
-        EDGES_ADD((volatile __global edges_t *)(state + RESIDENT_EDGES + slot * SLOT_STRIDE), held_sums[1]);
+        EDGES_ADD((volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE), resident_sums[0]);
+        EDGES_ADD((volatile __global edges_t *)(state + RESIDENT_EDGES + slot * SLOT_STRIDE), resident_sums[1]);
     }
 }
 </%def>
 
-## By the decider of a stage that held levels, before it publishes the next.
+## By the decider of a stage of such levels, before it publishes the next.
 <%def name="clear()">
 store_relaxed_ulong((volatile __global ulong *)(state + MEET), 0ul);
 store_relaxed_ulong((volatile __global ulong *)(state + MEET + SLOT_STRIDE), 0ul);

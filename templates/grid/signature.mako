@@ -19,7 +19,7 @@
 %>
 
 <%def name="parameters(rows=None, last=False)">\
-% for row in arguments if rows is None else rows:
+% for row in context["arguments"] if rows is None else rows:
 <%
     before, after = QUALIFIERS[row.access]
     declared = f"    {before} {row.ctype} {after}{row.name}{')' if last and loop.last else ','}"

@@ -1,9 +1,9 @@
 ## stage: the machine that runs a sequence of grid-wide stages inside one kernel.
 ##
 ## Every participating work-group runs the same stage, then arrives; the last group to arrive decides
-## the next stage, may run small stages alone, and publishes. So one kernel serves three ways of
+## the next stage, may run small stages by itself, and publishes. So one kernel serves three ways of
 ## running: persistent (loop until done), stepped (one stage per launch, no waiting at all) and
-## solo (the deciding group goes on alone while the work is small).
+## single-group (the deciding group goes on by itself while the work is small).
 ##
 ## Membership    fixed: every launched group takes part, which needs them all resident together.
 ##               open: a group joins when it starts; the first never waits for one that has not
@@ -15,8 +15,8 @@
 ##               together although they are two loads.
 ## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
 ##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
-## Body defs     work(): the stage; decide(): `next` and `stage_alone` from `now`, `queued` (entries in
-##               the next queue) and other counters, by one work-item, everyone else waiting for it; settle(): what it must keep for the next decider; alone(): stages run
+## Body defs     work(): the stage; decide(): `next` and `stage_by_one_group` from `now`, `queued` (entries in
+##               the next queue) and other counters, by one work-item, everyone else waiting for it; settle(): what it must keep for the next decider; by_one_group(): stages run
 ##               by the deciding group, by all its work-items
 ## Barriers      three a stage besides those of the bodies; between a read of a local word by all and
 ##               its next write by one there is always one of them
@@ -41,7 +41,7 @@
 #define FLAG_OPEN 2u
 #define MODE_DONE 0u
 #define NO_STAGE 0xfffffffffffffffful
-#define FLAG_SOLO 4u
+#define FLAG_SINGLE_GROUP 4u
 #define GENERATIONS 254u            // even, and below the 8-bit "never published" mark
 
 typedef struct {
@@ -187,7 +187,7 @@ static int stage_enter(volatile __global uint *state, const stage_t initial, con
 
 <%def name="setup()">
 __local ulong stage_words[2];
-__local int stage_present, stage_last, stage_alone;
+__local int stage_present, stage_last, stage_by_one_group;
 __local uint stage_rank;
 </%def>
 
@@ -252,7 +252,7 @@ __local uint stage_rank;
                 % if config.distribution == "claimed":
                 if (flags & FLAG_OPEN) stage_open(state, next.generation);
                 % endif
-                if (!stage_alone) stage_publish(state, next);
+                if (!stage_by_one_group) stage_publish(state, next);
                 fence_device();
                 ${caller.settle()}
                 ${clear_slot("slot")}
@@ -275,8 +275,8 @@ __local uint stage_rank;
         const int last = stage_last;
         if ((flags & FLAG_STEPPED) && !last) break;
         now = stage_from_words(stage_words[0], stage_words[1]);
-        if (last && stage_alone) {
-            ${caller.alone()}
+        if (last && stage_by_one_group) {
+            ${caller.by_one_group()}
             if (lid == 0) {
                 fence_device();
                 stage_publish(state, now);

@@ -26,13 +26,13 @@
 
 <%def name="vocabulary(group_size)">\
 <%
-    lane_groups = lanes.module.groups_of(context, group_size)
-    several = lane_groups > 1
+    simd_groups = lanes.module.groups_of(context, group_size)
+    several = simd_groups > 1
 %>\
 #define GROUP_SIZE ${group_size}u
 #define GROUP_PARAMS LANE_PARAMS ${"__local ulong *group_scratch," if several else ""}
 #define GROUP_ARGS LANE_ARGS ${"group_scratch," if several else ""}
-#define GROUP_SETUP ${f"__local ulong group_scratch[{lane_groups + 1}];" if several else ""}
+#define GROUP_SETUP ${f"__local ulong group_scratch[{simd_groups + 1}];" if several else ""}
 #define group_broadcast(x, item) group_broadcast_from(GROUP_ARGS (x), (item))
 
 LANE_FUNCTION uint group_broadcast_from(GROUP_PARAMS uint x, uint item) {
@@ -95,7 +95,7 @@ ${totals(name, type, "x")}\
     const ${type} total = ${name}_shuffle(LANE_ARGS ${mine}, LANES - 1u);
 #else
     const uint lane_group = (uint)get_local_id(0) / LANES;
-    const uint lane_groups = GROUP_SIZE / LANES;
+    const uint simd_groups = GROUP_SIZE / LANES;
     __local ${type} *totals = (__local ${type} *)group_scratch;
     if (lane_id() == LANES - 1u) {
         totals[lane_group] = ${mine};
@@ -103,24 +103,24 @@ ${totals(name, type, "x")}\
     barrier(CLK_LOCAL_MEM_FENCE);
 #if GROUP_SIZE <= LANES * LANES
     // Every SIMD group scans all totals for itself, which spares a barrier.
-    ${type} scanned = lane_id() < lane_groups ? totals[lane_id()] : ${name}_identity();
+    ${type} scanned = lane_id() < simd_groups ? totals[lane_id()] : ${name}_identity();
     scanned = lane_scan_inclusive_in_${name}(LANE_ARGS scanned);
-    const ${type} total = ${name}_shuffle(LANE_ARGS scanned, lane_groups - 1u);
+    const ${type} total = ${name}_shuffle(LANE_ARGS scanned, simd_groups - 1u);
     const ${type} below = ${name}_shuffle(LANE_ARGS scanned, lane_group == 0u ? 0u : lane_group - 1u);
     const ${type} before = lane_group == 0u ? ${name}_identity() : below;
 #else
     if (get_local_id(0) == 0) {
         ${type} running = ${name}_identity();
-        for (uint slot = 0u; slot < lane_groups; ++slot) {
+        for (uint slot = 0u; slot < simd_groups; ++slot) {
             const ${type} next = totals[slot];
             totals[slot] = running;
             running = ${name}_combine(running, next);
         }
-        totals[lane_groups] = running;
+        totals[simd_groups] = running;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const ${type} before = totals[lane_group];
-    const ${type} total = totals[lane_groups];
+    const ${type} total = totals[simd_groups];
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif

@@ -60,12 +60,20 @@ typedef uint lanemask_t;
 #define LANE_FUNCTION static inline __attribute__((always_inline))
 #define ALL_LANES ((lanemask_t)${hex((1 << traits.lanes) - 1)}ul)
 
+% if traits.lanes == 1:
+#if defined(__x86_64__) || defined(__aarch64__)
+#define lanemask_ones __builtin_popcount    // PoCL calls a function for popcount(), see /rows/ones.mako
+#else
+#define lanemask_ones popcount
+#endif
+% endif
+<% ones = "lanemask_ones" if traits.lanes == 1 else "popcount" %>\
 static inline uint lanemask_count(lanemask_t mask) {
-    return (uint)popcount(mask);
+    return (uint)${ones}(mask);
 }
 
 static inline uint lanemask_first(lanemask_t mask) {
-    return (uint)popcount(~mask & (mask - 1));
+    return (uint)${ones}(~mask & (mask - 1));
 }
 
 <%include file="${'/lanes/' + traits.lane_ops + '.mako'}"/>\

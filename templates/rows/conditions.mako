@@ -21,7 +21,7 @@
 ## Choice            one lane takes condition after condition, with the outcomes kept as a vector, so
 ##                   that its loops are what compilers make SIMD code of; several lanes read every
 ##                   vector once for all conditions. In a sweep the lanes each fetch the entry of one
-##                   tuple and tell it to the others, since a look-up for every tuple is what takes the
+##                   tuple and give it to the others, since a look-up for every tuple is what takes the
 ##                   time; and what a tuple shares with the one before stays in registers
 ##
 ## VALUES, TRUTHS    `width` numbers and their outcomes, all ones or all zeros each, where kind is

@@ -29,7 +29,7 @@ static inline uint unit_row(const __global offset_t *sums, uint low, uint high, 
 }
 </%def>
 
-<%def name="each_unit(sums, rows, total)">${tiles(sums, rows, total, alone, caller.body)}</%def>
+<%def name="each_unit(sums, rows, total)">${tiles(sums, rows, total, one_lane, caller.body)}</%def>
 
 <%def name="each_unit_together(sums, rows, total)">${tiles(sums, rows, total, together, caller.body)}</%def>
 
@@ -43,7 +43,7 @@ for (offset_t tile = (offset_t)(get_global_id(0) / LANES) * UNIT_TILE; tile < ($
 }
 </%def>
 
-<%def name="alone(sums, body)">
+<%def name="one_lane(sums, body)">
     for (offset_t unit = tile + lane_id(); unit < tile_end; unit += LANES) {
         const uint row = unit_row(${sums}, tile_low, tile_high, unit);
         ${body()}

@@ -3,7 +3,7 @@
 ## The oldest way: no queue, so nothing to balance, but every level reads every edge. A vertex is in
 ## the frontier where its stamp is the level.
 ##
-## In scope      the names that /search/snippets.mako passes, tails [m], stamps [n]
+## In scope      the names that /search/snippets.mako passes, edge_sources [m], stamps [n]
 ## Called by     all work-items of one work-group, in uniform control flow
 ## Barriers      two a level, and one after each snippet of the group
 ## Local memory  8 bytes
@@ -13,7 +13,7 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 
 <%def name="setup()">
-% if config.alone:
+% if config.one_item:
 uint found[2];
 % else:
 __local uint found[2];   // by levels in turn
@@ -24,7 +24,7 @@ __local uint found[2];   // by levels in turn
 {
     for (uint x = lid; x < n; x += GROUP_SIZE) stamps[x] = x == source ? 0u : NO_STAMP;
     if (lid < 2) found[lid] = 0;
-    % if config.alone:
+    % if config.one_item:
     found[1] = 0;
     % endif
     group_barrier_global();
@@ -33,7 +33,7 @@ __local uint found[2];   // by levels in turn
         ${snippets.call("prior")}
         uint mine = 0;
         for (ulong e = lid; e < m; e += GROUP_SIZE) {
-            const uint u = tails[e];
+            const uint u = edge_sources[e];
             if (stamps[u] != level) continue;
             const uint v = ${memory.module.loaded(config, "indices", "e")};
             % if hooks.get("where"):
@@ -47,7 +47,7 @@ __local uint found[2];   // by levels in turn
             if (enqueues) stamps[enqueued] = level + 1;
             mine += enqueues;
         }
-        % if config.alone:
+        % if config.one_item:
         found[level & 1] += mine;
         % else:
         if (mine) atomic_add(&found[level & 1], mine);

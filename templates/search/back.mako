@@ -1,6 +1,6 @@
 ## back: from the last level of a search to the first, a sum over the edges of every vertex.
 ##
-## The levels lie in the queue one after the other. A long row is summed by a lane group, a short one
+## The levels lie in the queue one after the other. A long row is summed by a SIMD group, a short one
 ## by a single lane; nothing needs an atomic, since one lane has the sum and hands it on.
 ##
 ## config        keep_levels is true; long_rows, short_rows

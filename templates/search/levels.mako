@@ -1,6 +1,6 @@
 ## levels: one search by one work-group, level after level, over the edges of its frontier.
 ##
-## Long rows are walked by a lane group each, which takes them one by one from a counter in local
+## Long rows are walked by a SIMD group each, which takes them one by one from a counter in local
 ## memory; short rows as config.balance.name says.
 ##
 ## config        long_rows, short_rows, keep_levels, and what /balance/advance.mako asks for

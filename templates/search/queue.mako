@@ -21,11 +21,11 @@
 uint ${side}_begin = 0, ${side}_count = 0;   // of the frontier: first entry, entries
 % endfor
 __global uint *queue_from = ${queues}, *queue_to = ${queues};
-% if config.alone:
+% if config.one_item:
 uint pushed_long = 0, pushed_short = 0;
 int overflowed = 0;
 % else:
-// Entries pushed and entries taken by the lane groups, of the levels that take turns.
+// Entries pushed and entries taken by the SIMD groups, of the levels that take turns.
 __local uint pushed_long[3], pushed_short[3], taken_long[3], taken_short[3];
 uint turn = 0;
 % endif
@@ -45,7 +45,7 @@ __global const uint *const short_rows = queue_from + capacity - short_begin - sh
     short_count = !is_long;
     queue_from = queues;
     queue_to = queues${"" if config.keep_levels else " + capacity"};
-    % if config.alone:
+    % if config.one_item:
     pushed_long = pushed_short = 0;
     overflowed = 0;
     queue_from[is_long ? 0 : capacity - 1] = ${vertex};
@@ -69,16 +69,16 @@ ${int(config.long_rows)}\
 <%def name="advance()">
 % for side in ("long", "short"):
 ${side}_begin = ${f"{side}_begin + {side}_count" if config.keep_levels else "0"};
-${side}_count = pushed_${side}${"" if config.alone else "[turn]"};
+${side}_count = pushed_${side}${"" if config.one_item else "[turn]"};
 % endfor
 // What did not fit was counted but not written: the search ends here.
-% if config.alone:
+% if config.one_item:
 if (overflowed)
 % else:
 if ((ulong)${used("long")} + ${used("short")} + ${0 if config.keep_levels else "long_count + short_count"} > capacity)
 % endif
     long_count = short_count = 0;
-% if config.alone:
+% if config.one_item:
 pushed_long = pushed_short = 0;
 % else:
 turn = turn == 2 ? 0 : turn + 1;
@@ -98,7 +98,7 @@ if (lid == 0) {
 
 ## Append `vertex` of each lane whose `wanted` is true.
 <%def name="push(wanted, vertex)">
-% if config.alone:
+% if config.one_item:
 if (${wanted}) {
     % if config.long_rows and config.short_rows:
     const int is_long = ${is_long(vertex)};
@@ -152,9 +152,9 @@ if ((ulong)mine_end + others > capacity) {
 }
 </%def>
 
-## Hand the frontier's entries to lane groups, `size` at a time: the body sees tile_begin, tile_end.
+## Hand the frontier's entries to SIMD groups, `size` at a time: the body sees tile_begin, tile_end.
 <%def name="each_tile(side, size)">
-% if config.alone:
+% if config.one_item:
 {
     const uint tile_begin = 0, tile_end = ${side}_count;
     ${caller.body()}

@@ -8,11 +8,13 @@
 ##                  FIRST(x), SEEN(x)      take, or look at, the visited mark of a vertex
 ##                  ADD(array, index, x)   add without losing what others add at the same time
 ##                  CLAIM(array, index, from, to)   compare, exchange if equal, give what was there
+##                  DECREASE(array, index, x)   put x there if it is less; tell whether it was
 ##                  REAL, WG               the type of sums; work-items of a group
 ##                  GROUP_BARRIER()        not in where, visit, back and back_vertex
 ## Alone            where a search has one work-item, its own arrays need no atomics
 
 <%namespace name="adding" file="/memory/adding.mako"/>
+<%namespace name="decreasing" file="/memory/decreasing.mako"/>
 
 <%!
     COMMON = (
@@ -53,6 +55,9 @@
 #define GROUP_BARRIER() group_barrier_global()
 #define ADD(array, index, x) ADD_##array(&array[index], (x))
 #define CLAIM(array, index, from, to) CLAIM_##array(&array[index], (from), (to))
+% if problem.decreased:
+#define DECREASE(array, index, x) DECREASE_##array(&array[index], (x))
+% endif
 
 % if problem.visited:
 #define SEEN(x) (search_visited[(x) >> 5] >> ((x) & 31u) & 1u)
@@ -61,7 +66,7 @@
 static inline int search_first(__global uint *visited, const uint x) {
     const uint bit = 1u << (x & 31u), word = visited[x >> 5];
     if (word & bit) return 0;
-    % if config.alone:
+    % if config.one_item:
     visited[x >> 5] = word | bit;
     return 1;
     % else:
@@ -71,21 +76,32 @@ static inline int search_first(__global uint *visited, const uint x) {
 % endif
 
 % for state in states:
-<% alone = config.alone and state.per != "run" %>
-% if alone:
+<% unshared = config.one_item and state.per != "run" %>
+% if unshared:
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { *p += x; }
 % elif state.ctype in ATOMIC_ADD and adding.module.adds(context, state.ctype):
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { ${ATOMIC_ADD[state.ctype]}(p, x); }
 % endif
-% if alone or state.ctype in ("int", "uint"):
+% if unshared or state.ctype in ("int", "uint"):
 static inline ${state.ctype} CLAIM_${state.name}(__global ${state.ctype} *p, const ${state.ctype} from, const ${state.ctype} to) {
     const ${state.ctype} before = *p;
     if (before != from) return before;
-    % if alone:
+    % if unshared:
     *p = to;
     return before;
     % else:
     return atomic_cmpxchg(p, from, to);
+    % endif
+}
+% endif
+% if problem.decreased and (unshared or decreasing.module.decreases(context, state.ctype)):
+static inline int DECREASE_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) {
+    % if unshared:
+    const int less = x < *p;
+    if (less) *p = x;
+    return less;
+    % else:
+    ${decreasing.body(state.ctype, "p", "x")}
     % endif
 }
 % endif

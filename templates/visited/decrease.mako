@@ -1,4 +1,4 @@
-## decrease: give a vertex a smaller key, and tell for whom that was news.
+## decrease: give a vertex a smaller key, and find for whom that was news.
 ##
 ## cell_t        what a vertex has in cells[v]: its key, or the key above the stage that gave it
 ## lower         declares a flag, whether this lane decreased the key of v, and `was`, the cell before

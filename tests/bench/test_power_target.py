@@ -1,7 +1,6 @@
 """Holding power targets for some time, on a made-up meter."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -16,12 +15,26 @@ pytestmark = pytest.mark.runtimes("intel")
 
 
 class Meter:
-    """One that shows the same power whatever is done."""
+    """One that shows the same power whatever is done.
+
+    It is its own clock, which every look moves on: what is controlled is looks, not this machine.
+    """
 
     source, note, poll_s, update_s = "nvml-counter", "made up", 0.004, 0.01
 
+    def __init__(self):
+        self.moment = 0.0
+
+    def now(self):
+        self.moment += 0.004
+        return self.moment
+
+    def perf_counter(self):
+        self.moment += 0.06
+        return self.moment
+
     def read(self):
-        return Reading(time.perf_counter() * 150.0, None)
+        return Reading(self.moment * 150.0, None)
 
     def close(self):
         pass
@@ -29,7 +42,10 @@ class Meter:
 
 def test_targets_are_held_for_some_time(tmp_path, capsys, device, monkeypatch):
     """sssp-self-tuning checklist 23: a row for each target, missed ones told by the status."""
-    monkeypatch.setattr(power, "open_meter", lambda *_: (Meter(), None))
+    meter = Meter()
+    monkeypatch.setattr(power, "open_meter", lambda *_: (meter, None))
+    monkeypatch.setattr(power, "RealTime", lambda: meter)
+    monkeypatch.setattr(power_target, "time", meter)
     monkeypatch.setattr(power, "idle_watts", lambda *_: 80.0)
     path, record = tmp_path / "grid.npz", tmp_path / "record.json"
     cg.write(weighted(cg.generate.grid2d(30, 30), np.int32, 1, 90), path)

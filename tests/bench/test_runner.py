@@ -152,7 +152,7 @@ def test_an_interrupted_run_keeps_its_cases_and_is_resumed(tmp_path, pocl):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        runner.run("tiny", SETTINGS, device=pocl, inputs=inputs, tell=interrupt)
+        runner.run("tiny", SETTINGS, device=pocl, inputs=inputs, report=interrupt)
     kept = records.load(file)
     assert kept["finished"] is None
     assert [case["graph"]["name"] for case in kept["cases"]] == ["tiny-kron"]

@@ -326,7 +326,7 @@ def test_bfs_with_dimensions_set(run, small):
     [
         ("frontier", "'frontier' is not a parameter and its value"),
         ("colour=red", "'colour=red' is not a parameter"),
-        ("schedule.solo=maybe", "schedule.solo=maybe must be yes or no"),
+        ("schedule.single_group=maybe", "schedule.single_group=maybe must be yes or no"),
         ("schedule.groups=-1", "schedule.groups=-1 must be a whole number, 0 or more"),
         ("balance.unit_batch=8", "balance.unit_batch is of two_phase, multi_phase"),
         ("frontier=heap", "frontier='heap' is not one of vertex, edge"),
@@ -362,7 +362,7 @@ def test_bfs_measures_joules(run, small, any_device, monkeypatch):
     monkeypatch.setattr(energy, "find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring.find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring._idle", {})
-    monkeypatch.setattr("clgraph.cli.searching.ENERGY_SECONDS", 0.1)
+    monkeypatch.setattr("clgraph.cli.reporting.ENERGY_SECONDS", 0.1)
     measured = record_of(bfs(run, any_device, small, "--energy", "--json"))["energy"]
     assert measured["joules_per_run"] > 0
     assert measured["runs"] >= 1

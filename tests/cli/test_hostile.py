@@ -1,8 +1,10 @@
 """What files and their names hold does nothing to a terminal, a spreadsheet or another file."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from runtimes import ROOT, clean_environment
@@ -38,19 +40,55 @@ def test_cells_are_no_formulas(tmp_path):
     assert rows == ["'=1+2,-1", "'+1,-1", "'-1,-1", "'@SUM(1),-1", "plain,-1", '"a,b",-1']
 
 
-@pytest.mark.parametrize("command", [["bfs"], ["convert"], ["scc"]])
+# What each command reads beside READ, which the target of its option must not be.
+READ, OTHER = "read.csv", "other.csv"
+WRITING = {
+    **{
+        name: [name, READ, "--output"]
+        for name in ("bfs", "sssp", "scc", "components", "centrality", "similarity", "communities")
+    },
+    **{name: [name, READ, "--output"] for name in ("ktruss", "rank", "core", "mst", "color")},
+    **{name: [name, READ, "--output"] for name in ("walk", "mine")},
+    "convert": ["convert", READ],
+    "triangles": ["triangles", READ, "--per", "vertex", "--output"],
+    "match": ["match", OTHER, READ, "--output"],
+    "mine-several": ["mine", OTHER, READ, "--output"],
+    "bench": ["bench", "compare", OTHER, READ, "--json"],
+    "profile": ["profile", "bfs", READ, "--html"],
+    "tune": ["tune", READ, "--svg"],
+}
+DRAWING = ("profile", "tune")
+NOTHING_TO_READ = {"generate", "microbench"}
+
+
+@pytest.mark.parametrize("name", WRITING)
 @pytest.mark.parametrize("link", [False, True])
-def test_what_is_read_is_not_written_over(tmp_path, capsys, command, link):
-    source = tmp_path / "a.csv"
-    source.write_text("0,1\n1,2\n")
-    target = source
+def test_what_is_read_is_not_written_over(tmp_path, monkeypatch, capsys, name, link):
+    if name in DRAWING:
+        pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    for file in (READ, OTHER):
+        Path(file).write_text("0,1\n1,2\n")
+    target = READ
     if link:
-        target = tmp_path / "b.csv"
-        target.symlink_to(source)
-    option = [] if command == ["convert"] else ["--output"]
-    assert main([*command, str(source), *option, str(target)]) == 2
+        target = "link.csv"
+        Path(target).symlink_to(READ)
+    assert main([*WRITING[name], target]) == 2
     assert "write to another one" in capsys.readouterr().err
-    assert source.read_text() == "0,1\n1,2\n"
+    assert Path(READ).read_text() == "0,1\n1,2\n"
+    assert Path(target).is_symlink() == link
+
+
+def test_every_command_that_writes_is_tried_above(capsys):
+    """So that a new one cannot be forgotten."""
+    assert main(["--help"]) == 0
+    commands = re.findall(r"^    ([a-z]+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
+    assert set(WRITING) - {"mine-several"} <= set(commands)
+    for name in commands:
+        assert main([name, "--help"]) == 0
+        text = capsys.readouterr().out
+        writes = re.search(r"--(?:output|html|svg) (?:FILE|PATH)", text)
+        assert not writes or name in WRITING or name in NOTHING_TO_READ, name
 
 
 def test_a_terminal_without_these_letters(tmp_path):

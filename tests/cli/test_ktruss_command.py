@@ -49,7 +49,7 @@ def test_one_truss_and_the_greatest(friends, capsys, tmp_path):
     record = run(capsys, path, "--k", "4", "--output", str(output))
     assert (record["k"], record["max_k"]) == (4, None)
     assert record["edges"] == nx.k_truss(network, 4).number_of_edges()
-    assert output.read_text().startswith("tail,head,truss\n")
+    assert output.read_text().startswith("source,target,truss\n")
     assert np.loadtxt(output, delimiter=",", skiprows=1)[:, 2].sum() == 2 * record["edges"]
     greatest = run(capsys, path, "--max")
     assert (greatest["k"], greatest["max_k"]) == (5, 5)

@@ -50,16 +50,16 @@ def test_edges_are_written_with_their_ends(kind, friends, capsys, tmp_path):
     run(capsys, path, "--per", "edge", "--config", "bitmap", "--output", str(output))
     if kind == "npz":
         with np.load(output) as written:
-            rows = np.column_stack([written["tails"], written["heads"], written["triangles"]])
+            rows = np.column_stack([written["sources"], written["targets"], written["triangles"]])
     else:
-        assert output.read_text().startswith("tail,head,triangles\n")
+        assert output.read_text().startswith("source,target,triangles\n")
         rows = np.loadtxt(output, delimiter=",", skiprows=1, dtype=int)
         if graph.labels is not None:
             known = {label: vertex for vertex, label in enumerate(graph.labels.tolist())}
             rows[:, :2] = np.vectorize(known.get)(rows[:, :2])
     assert len(rows) == graph.m
-    for tail, head, count in rows.tolist():
-        assert count == len(list(nx.common_neighbors(network, tail, head)))
+    for source, target, count in rows.tolist():
+        assert count == len(list(nx.common_neighbors(network, source, target)))
 
 
 def test_it_reads_well(friends, capsys):

@@ -16,7 +16,7 @@ from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES,
 
 import clgraph as cg
 from clgraph.cluster.ranks import over_mpi
-from clgraph.cluster.ranks.comm import Swap, Tell, run
+from clgraph.cluster.ranks.comm import AllGather, Swap, run
 
 DEVICE, FOLDER = sys.argv[1], Path(sys.argv[2])
 FORMS = (
@@ -37,14 +37,14 @@ def exchanged():
     arrays = [np.arange(10 * comm.rank + peer) for peer in range(comm.size)]
 
     def program():
-        told = yield Swap(arrays)
-        rows = yield Tell(lambda: np.array([comm.rank, 7]))
-        return told, rows
+        received = yield Swap(arrays)
+        rows = yield AllGather(lambda: np.array([comm.rank, 7]))
+        return received, rows
 
     most, over_mpi.MOST_BYTES = over_mpi.MOST_BYTES, 24
-    told, rows = run(comm, [program()])[0]
+    received, rows = run(comm, [program()])[0]
     over_mpi.MOST_BYTES = most
-    for peer, array in enumerate(told):
+    for peer, array in enumerate(received):
         np.testing.assert_array_equal(array, np.arange(10 * peer + comm.rank))
     np.testing.assert_array_equal(rows, [[peer, 7] for peer in range(comm.size)])
     say("exchange")

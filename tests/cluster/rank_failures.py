@@ -8,14 +8,14 @@ import time
 import numpy as np
 
 import clgraph as cg
-from clgraph.cluster.ranks.comm import Tell, run
+from clgraph.cluster.ranks.comm import AllGather, run
 
 HOW = sys.argv[1]
 comm = cg.cluster.world("pocl", timeout_s=2 if HOW == "silent" else 200)
 
 
 def program():
-    yield Tell(lambda: np.zeros(1, np.int64))
+    yield AllGather(lambda: np.zeros(1, np.int64))
     if comm.rank == 1:
         if HOW == "raises":
             raise cg.DeviceMemoryError("a part does not fit")
@@ -26,7 +26,7 @@ def program():
             os.kill(os.getpid(), signal.SIGKILL)
         if HOW == "silent":
             time.sleep(30)
-    yield Tell(lambda: np.zeros(1, np.int64))
+    yield AllGather(lambda: np.zeros(1, np.int64))
 
 
 if HOW == "outside" and comm.rank == 1:

@@ -10,7 +10,7 @@ import clgraph as cg
 from clgraph.cluster.parts import slices as slices_module
 from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
 from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
-from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell, messages_of, run
+from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, messages_of, run
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 NOBODY = np.zeros(0, np.int64)
@@ -31,21 +31,21 @@ def test_every_edge_is_held_once(name, ranks):
         names = share.names
         np.testing.assert_array_equal(np.flatnonzero(owners == rank), names)
         np.testing.assert_array_equal(parts.owned(names, rank), np.arange(names.size))
-    tails = np.repeat(np.arange(MIXED.n), MIXED.degrees)
-    heads = np.asarray(MIXED.indices)
-    holders = parts.holder(tails, heads)
+    edge_sources = np.repeat(np.arange(MIXED.n), MIXED.degrees)
+    edge_targets = np.asarray(MIXED.indices)
+    holders = parts.holder(edge_sources, edge_targets)
     for rank in range(ranks):
         rows = parts.rows(rank)
-        numbers = rows.numbers(tails[holders == rank])
+        numbers = rows.numbers(edge_sources[holders == rank])
         assert (numbers < rows.count).all()
-        np.testing.assert_array_equal(rows.names[numbers], tails[holders == rank])
+        np.testing.assert_array_equal(rows.names[numbers], edge_sources[holders == rank])
     if not parts.spreads:
         return
     # Whoever has a row with edges of a vertex is told of it by its owner, and nobody else.
     for rank in range(ranks):
         names = parts.shares[rank].names
         for peer, told in enumerate(parts.spread(rank, names)):
-            wanted = np.unique(tails[(holders == peer) & (owners[tails] == rank)])
+            wanted = np.unique(edge_sources[(holders == peer) & (owners[edge_sources] == rank)])
             assert np.isin(wanted, told).all()
             assert (parts.rows(peer).numbers(told) < parts.rows(peer).count).all()
 
@@ -83,15 +83,15 @@ def test_bytes_of_a_grid_by_its_model(device):
     result = plan.run(MIXED_SOURCES[1])
     levels = result.distances
     expected = np.zeros(result.stats.levels, np.int64)
-    tails = np.repeat(np.arange(MIXED.n), MIXED.degrees)
-    heads = np.asarray(MIXED.indices, np.int64)
-    holders = plan.partition.holder(tails, heads)
+    edge_sources = np.repeat(np.arange(MIXED.n), MIXED.degrees)
+    edge_targets = np.asarray(MIXED.indices, np.int64)
+    holders = plan.partition.holder(edge_sources, edge_targets)
     owners = plan.partition.owner(np.arange(MIXED.n))
     claimed = np.zeros((4, MIXED.n), bool)
     claimed[:, MIXED_SOURCES[1]] = True
     for level in range(result.stats.levels):
         for rank in range(4):
-            found = np.unique(heads[(levels[tails] == level) & (holders == rank)])
+            found = np.unique(edge_targets[(levels[edge_sources] == level) & (holders == rank)])
             found = found[~claimed[rank, found]]
             claimed[rank, found] = True
             expected[level] += 4 * np.count_nonzero(owners[found] != rank)
@@ -126,9 +126,9 @@ def test_a_wrong_result_is_found_out(device):
 def test_shortest_paths(ranks, dtype, device):
     """Distances of one device, to the last bit, and trees, also along edges of no weight."""
     for base, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
-        tails = np.repeat(np.arange(base.n), base.degrees)
-        heads = np.asarray(base.indices, np.int64)
-        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+        edge_sources = np.repeat(np.arange(base.n), base.degrees)
+        edge_targets = np.asarray(base.indices, np.int64)
+        low, high = np.minimum(edge_sources, edge_targets), np.maximum(edge_sources, edge_targets)
         costs = ((low * 7919 + high * 104729) % 20 / 3).astype(dtype)
         graph = cg.Graph(base.indptr, base.indices, costs, directed=base.directed)
         plan = cg.cluster.SSSP(graph, together(device, ranks), predecessors=True)
@@ -175,13 +175,13 @@ def test_any_graph(any_device, graph):
 def test_slices_of_files(name, tmp_path):
     """Together they are the file's edges, however many ranks read it."""
     cg.write(MIXED_ONE_WAY, tmp_path / name)
-    tails = np.repeat(np.arange(MIXED.n), MIXED_ONE_WAY.degrees)
+    edge_sources = np.repeat(np.arange(MIXED.n), MIXED_ONE_WAY.degrees)
     for ranks in (1, 2, 7, 64):
         parts = [FileSlices(tmp_path / name).read(rank, ranks) for rank in range(ranks)]
         src = np.concatenate([part.src for part in parts])
         dst = np.concatenate([part.dst for part in parts])
         order = np.lexsort((dst, src))
-        np.testing.assert_array_equal(src[order], tails)
+        np.testing.assert_array_equal(src[order], edge_sources)
         np.testing.assert_array_equal(dst[order], MIXED_ONE_WAY.indices)
         assert (
             max(part.src.size for part in parts)
@@ -262,11 +262,11 @@ def test_ranks_that_go_different_ways_are_stopped(device):
     comm = together(device, 2)
 
     def program(rank):
-        yield Tell.of(rank)
+        yield AllGather.of(rank)
         if rank:
             yield Swap([NOBODY, NOBODY])
         else:
-            yield Tell.of(rank)
+            yield AllGather.of(rank)
 
     with pytest.raises(cg.ClusterError, match="different ways"):
         run(comm, [program(0), program(1)])

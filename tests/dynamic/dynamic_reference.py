@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clgraph.dynamic.storage.blocks import block_size
+from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
 
 class Reference:
@@ -63,8 +63,8 @@ def check(graph, reference):
     """Contents, and what must hold between batches (DH-08, DH-13, DH-16)."""
     held = graph.to_graph()
     values = np.zeros(held.m) if held.weights is None else held.weights
-    tails = np.repeat(np.arange(held.n), held.degrees)
-    ends = zip(tails.tolist(), held.indices.tolist(), strict=True)
+    sources = np.repeat(np.arange(held.n), held.degrees)
+    ends = zip(sources.tolist(), held.indices.tolist(), strict=True)
     wanted = reference.arcs()
     if held.weights is None:
         wanted = dict.fromkeys(wanted, 0)
@@ -73,18 +73,21 @@ def check(graph, reference):
     np.testing.assert_array_equal(graph.degrees, held.degrees)
     usage = graph.memory_usage()
     store = graph._store
-    entries = sum(block_size(int(d), graph._updater.least) for d in held.degrees)
+    sizes = Sizes(store.blocks.block_edges, graph._updater.least)
+    entries = sum(sizes.room(int(d)) for d in held.degrees)
     assert store.blocks.used_entries == entries
     if graph._updater.least == 1:
         assert entries <= 2 * max(graph.m, 1)
     in_use = store.pointer.read(store.n)[held.degrees > 0]
-    free = np.concatenate([np.zeros(0, int), *map(store.blocks.fork().free_places, range(33))])
+    free = np.concatenate(
+        [np.zeros(0, int), *map(store.blocks.fork().free_places, range(CLASSES - 1))]
+    )
     # Every block is of a row or free, and none is both (DH-08).
-    sizes = [block_size(int(d), graph._updater.least) for d in held.degrees if d]
+    rooms = [sizes.room(int(d)) for d in held.degrees if d]
     assert len(np.intersect1d(in_use, free)) == 0
-    assert len(np.unique(in_use)) == len(sizes)
+    assert len(np.unique(in_use)) == len(rooms)
     assert len(np.unique(free)) == len(free)
-    assert sum(sizes) <= store.blocks.array_entries
+    assert sum(rooms) <= store.blocks.array_entries
     assert 0 <= usage.array_utilisation <= 1
     assert 0 <= usage.block_utilisation <= 1
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from clgraph.dynamic.storage.blocks import Blocks, NoRoomError, block_size, size_classes
+from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
+from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 from clgraph.dynamic.storage.vectree import WORD_BITS, VecTrees
 from clgraph.errors import ClgraphError
 
@@ -20,11 +21,27 @@ def check_tree(trees):
 
 
 def test_dh01_block_sizes():
-    assert [block_size(d) for d in range(10)] == [0, 1, 2, 4, 4, 8, 8, 8, 8, 16]
-    assert [block_size(d, 8) for d in range(1, 9)] == [8] * 8
+    assert [Sizes(2**31).room(d) for d in range(10)] == [0, 1, 2, 4, 4, 8, 8, 8, 8, 16]
+    assert [Sizes(2**31, 8).room(d) for d in range(1, 9)] == [8] * 8
     degrees = np.array([0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**31 + 1], np.uint32)
-    assert size_classes(degrees).tolist() == [-1, 0, 1, 2, 2, 3, 3, 4, 31, 32]
-    assert size_classes(degrees[:4], 8).tolist() == [-1, 3, 3, 3]
+    assert Sizes(2**31).numbers(degrees).tolist() == [-1, 0, 1, 2, 2, 3, 3, 4, 31, 32]
+    assert Sizes(2**31, 8).numbers(degrees[:4]).tolist() == [-1, 3, 3, 3]
+
+
+@pytest.mark.parametrize("block_edges", [1, 2, 16, 2**16, 2**31])
+def test_dh03_sizes_beyond_a_block_array(block_edges):
+    """Whole block arrays, four sizes to a power of two; a row gets the least that it fits."""
+    sizes = Sizes(block_edges)
+    rooms = [sizes.entries(k) for k in range(CLASSES - 1)]
+    over = np.array([room for room in rooms if room > block_edges][:12]) // block_edges
+    assert over.tolist() == [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20]
+    rng = np.random.default_rng(3)
+    lengths = np.concatenate([np.arange(1, 3000), rng.integers(1, 2**32, 3000), 2 ** np.arange(33)])
+    lengths = np.concatenate([lengths, np.minimum(np.array(rooms[:60]) + 1, 2**32)])
+    found = sizes.numbers(lengths)
+    np.testing.assert_array_equal(found, np.searchsorted(rooms, lengths.astype(float)))
+    assert found.max() < CLASSES - 1
+    assert all(rooms[k] < 2 * d for k, d in zip(found.tolist(), lengths.tolist(), strict=True))
 
 
 def test_dh02_block_arrays_are_cut_equally():
@@ -35,12 +52,12 @@ def test_dh02_block_arrays_are_cut_equally():
 
 
 def test_dh03_long_lists_have_block_arrays_of_their_own():
-    blocks, bases = Blocks.laid_out(16, [1, 0, 0, 0, 0, 0, 2])
-    assert bases[6] == 16
+    blocks, bases = Blocks.laid_out(16, [1, 0, 0, 0, 0, 0, 0, 2])
+    assert bases[7] == 16
     assert blocks.slots == 1 + 2 * 4
-    assert blocks.free_blocks()[6].tolist() == [0, 0]
+    assert blocks.free_blocks()[7].tolist() == [0, 0]
     blocks.give_back(np.array([16 + 64]))
-    assert blocks.take(6, 1).tolist() == [16 + 64]
+    assert blocks.take(7, 1).tolist() == [16 + 64]
 
 
 @pytest.mark.parametrize("leaves", [1, 2, 64, 65, 100, 4096, 65536])
@@ -94,26 +111,26 @@ def test_dh06_finding_reads_a_word_per_level():
 
 def test_dh07_dh08_dh09_and_dh10_bulk_calls_equal_single_ones():
     rng = np.random.default_rng(2)
-    one, many = Blocks(16, 200), Blocks(16, 200)
+    one, many = Blocks(16, 400), Blocks(16, 400)
     held: list[tuple[int, int]] = []
     for _ in range(60):
-        exponent, count = int(rng.integers(0, 6)), int(rng.integers(1, 12))
+        number, count = int(rng.integers(0, 8)), int(rng.integers(1, 12))
         before = many.block_arrays
-        free = int(many.free_blocks().get(exponent, np.zeros(1)).sum())
-        single = [int(one.take(exponent, 1)[0]) for _ in range(count)]
-        bulk = many.take(exponent, count)
+        free = int(many.free_blocks().get(number, np.zeros(1)).sum())
+        single = [int(one.take(number, 1)[0]) for _ in range(count)]
+        bulk = many.take(number, count)
         # Fewer block arrays than needed would make room for, and none while one has room.
         assert (many.block_arrays > before) == (free < count)
         assert sorted(single) == sorted(bulk.tolist())
-        held += [(exponent, place) for place in single]
+        held += [(number, place) for place in single]
         rng.shuffle(held)
         back, held = held[: len(held) // 2], held[len(held) // 2 :]
         for _, place in back:
             one.give_back(np.array([place]))
         many.give_back(np.array([place for _, place in back], np.int64))
-        for exponent, counts in one.free_blocks().items():
-            np.testing.assert_array_equal(counts, many.free_blocks()[exponent])
-        assert one.used_entries == many.used_entries == sum(1 << k for k, _ in held)
+        for number, counts in one.free_blocks().items():
+            np.testing.assert_array_equal(counts, many.free_blocks()[number])
+        assert one.used_entries == many.used_entries == sum(one.sizes.entries(k) for k, _ in held)
 
 
 def test_dh09_the_fullest_block_array_is_drained_last():

@@ -32,6 +32,39 @@ def contents(graph):
     return held.n, held.indptr.tolist(), held.indices.tolist(), held.weights.tolist()
 
 
+def refused_at_each(update, make, state, monkeypatch):
+    """Refuse memory at one allocation after the other: nothing changes, and it works afterwards."""
+    before, done = state(make()), make()
+    update(done)
+    after = state(done)
+    allocate, failed = Memory.allocate, 0
+    for turn in range(90):
+        given = make()
+        asked = []
+
+        def refusing(self, what, count, dtype, asked=asked, turn=turn):
+            asked.append(what)
+            if len(asked) == turn + 1:
+                raise DeviceMemoryError(f"{what} refused")
+            return allocate(self, what, count, dtype)
+
+        monkeypatch.setattr(Memory, "allocate", refusing)
+        try:
+            update(given)
+        except DeviceMemoryError:
+            failed += 1
+        else:
+            break
+        finally:
+            monkeypatch.setattr(Memory, "allocate", allocate)
+        assert state(given) == before, asked[-1]
+        update(given)
+        assert state(given) == after, asked[-1]
+    else:
+        pytest.fail("it never succeeded")
+    assert failed
+
+
 ONE_WAY = [(name, "rows", True) for name in UPDATES]
 OTHERS = [(name, "rewrite", ordered) for name in ("insert", "delete") for ordered in (True, False)]
 
@@ -50,36 +83,44 @@ OTHERS = [(name, "rewrite", ordered) for name in ("insert", "delete") for ordere
     ],
 )
 def test_no_memory_at_any_allocation(any_device, name, how, ordered, monkeypatch):
-    update = UPDATES[name]
-    before, done = contents(fresh(any_device, ordered)), fresh(any_device, ordered)
-    update(done, how)
-    after = contents(done)
-    allocate, failed = Memory.allocate, 0
-    for turn in range(60):
-        graph = fresh(any_device, ordered)
-        asked = []
+    refused_at_each(
+        lambda graph: UPDATES[name](graph, how),
+        lambda: fresh(any_device, ordered),
+        contents,
+        monkeypatch,
+    )
 
-        def refusing(self, what, count, dtype, asked=asked, turn=turn):
-            asked.append(what)
-            if len(asked) == turn + 1:
-                raise DeviceMemoryError(f"{what} refused")
-            return allocate(self, what, count, dtype)
 
-        monkeypatch.setattr(Memory, "allocate", refusing)
-        try:
-            update(graph, how)
-        except DeviceMemoryError:
-            failed += 1
-        else:
-            break
-        finally:
-            monkeypatch.setattr(Memory, "allocate", allocate)
-        assert contents(graph) == before, asked[-1]
-        update(graph, how)
-        assert contents(graph) == after, asked[-1]
-    else:
-        pytest.fail("it never succeeded")
-    assert failed
+@pytest.mark.parametrize("how", ["auto", "rows", "rewrite"])
+@pytest.mark.parametrize("way", ["insert", "delete"])
+def test_no_memory_for_what_follows(pocl, way, how, monkeypatch):
+    """What is kept up to date is that of the graph before, or of the graph after."""
+
+    def make():
+        graph = cg.DynamicGraph(cg.generate.kron(6, seed=1), device=pocl)
+        followers = (
+            cg.dynamic.TriangleCounter(graph),
+            cg.dynamic.BFS(graph, 0),
+            cg.dynamic.ConnectedComponents(graph),
+        )
+        values(graph, followers)
+        return graph, followers
+
+    def values(graph, followers):
+        triangles, hops, parts = followers
+        return triangles.count, hops.distances.tolist(), parts.labels.tolist(), graph.m
+
+    def state(given):
+        found, rows = values(*given), given[0].to_graph()
+        assert found[1] == cg.bfs(rows, 0).distances.tolist()
+        assert found[0] == cg.triangle_count(rows, clean=True)
+        return found, rows.indices.tolist()
+
+    src, dst, _ = cg.generate.kron(6, seed=1).listed_edges()
+    ends = (src[::20], (dst[::20] + 1) % 64) if way == "insert" else (src[::15], dst[::15])
+    refused_at_each(
+        lambda given: getattr(given[0], f"{way}_edges")(*ends, regime=how), make, state, monkeypatch
+    )
 
 
 WAYS = [("insert", "rows"), ("delete", "rewrite"), ("update", "rows")]

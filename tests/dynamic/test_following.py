@@ -27,8 +27,8 @@ def check(counter):
 
 def start(device, seed=1, n=60, m=400):
     graph = cg.generate.random(n, m, seed=seed)
-    tails, heads, _ = graph.listed_edges()
-    whole = cg.from_edges(tails, heads, n=n, symmetrize=True, dedup=True)
+    sources, targets, _ = graph.listed_edges()
+    whole = cg.from_edges(sources, targets, n=n, symmetrize=True, dedup=True)
     return dynamic.DynamicGraph(whole, device=device, block_edges=32)
 
 
@@ -80,9 +80,9 @@ def test_tc18_repeated_present_and_absent_edges_and_loops(any_device):
     graph = start(any_device)
     counter = dynamic.TriangleCounter(graph, verify=True)
     held = graph.to_graph()
-    tails, heads, _ = held.listed_edges()
-    src = np.concatenate([tails[:20], [1, 1, 2, 5, 5], heads[:5]])
-    dst = np.concatenate([heads[:20], [2, 2, 1, 5, 5], tails[:5]])
+    sources, targets, _ = held.listed_edges()
+    src = np.concatenate([sources[:20], [1, 1, 2, 5, 5], targets[:5]])
+    dst = np.concatenate([targets[:20], [2, 2, 1, 5, 5], sources[:5]])
     assert counter.count >= 0
     graph.insert_edges(src, dst)
     check(counter)

@@ -86,8 +86,8 @@ def test_allocators_take_turns(any_device):
     """DH-10: lists and trees of bits tell of the same blocks, whoever had them before."""
     graph = cg.DynamicGraph(directed(50, 6), block_edges=16, device=any_device)
     reference = Reference(50, True)
-    tails = np.repeat(np.arange(50), graph.degrees)
-    reference.insert(tails, graph.to_graph().indices, tails)
+    sources = np.repeat(np.arange(50), graph.degrees)
+    reference.insert(sources, graph.to_graph().indices, sources)
     rng = np.random.default_rng(5)
     for turn in range(6):
         graph.allocator = ("device", "host", "device")[turn % 3]
@@ -231,13 +231,13 @@ def test_crowded_boxes_are_left_to_another_way(any_device):
     """A batch of one row has more keys than a work-group sorts."""
     n = 3 * inplace.BOX
     graph = cg.DynamicGraph(n=n, device=any_device)
-    heads = np.arange(n)
-    graph.insert_edges(heads, (heads + 1) % n)
-    into = graph.insert_edges(0 * heads, heads, regime="rows")
+    targets = np.arange(n)
+    graph.insert_edges(targets, (targets + 1) % n)
+    into = graph.insert_edges(0 * targets, targets, regime="rows")
     assert (into.new, into.present) == (n - 1, 1)
     assert graph.degrees[0] == n
-    np.testing.assert_array_equal(graph.neighbors(0), heads)
-    out = graph.delete_edges(0 * heads, heads, regime="rows")
+    np.testing.assert_array_equal(graph.neighbors(0), targets)
+    out = graph.delete_edges(0 * targets, targets, regime="rows")
     assert out.gone == n
     assert graph.insert_edges([5], [77], regime="rows").moved == 1
 

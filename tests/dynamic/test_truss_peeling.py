@@ -25,8 +25,8 @@ def recounted(graph):
     """Supports of stored edges, from the matrix's square."""
     matrix = graph.to_graph().to_scipy().astype(np.int64)
     held = graph.to_graph()
-    tails = np.repeat(np.arange(held.n), held.degrees)
-    return np.asarray((matrix @ matrix)[tails, held.indices]).ravel()
+    sources = np.repeat(np.arange(held.n), held.degrees)
+    return np.asarray((matrix @ matrix)[sources, held.indices]).ravel()
 
 
 def watched(monkeypatch):
@@ -75,8 +75,8 @@ def test_kt12_and_kt15_both_variants_peel_the_same_store(device, method, monkeyp
         numbers = {}
         for u, v, number in zip(peeled.src, peeled.dst, peeled.numbers, strict=True):
             numbers[u, v] = numbers[v, u] = number
-        tails = np.repeat(np.arange(whole.n), whole.degrees)
-        found = [numbers[edge] for edge in zip(tails, whole.indices, strict=True)]
+        sources = np.repeat(np.arange(whole.n), whole.degrees)
+        found = [numbers[edge] for edge in zip(sources, whole.indices, strict=True)]
         np.testing.assert_array_equal(found, truss_numbers_of(whole))
         assert peeled.max_k == truss_numbers_of(whole).max()
 
@@ -92,10 +92,10 @@ def test_one_k_leaves_its_truss_in_the_graph(device):
             assert peeled.max_k is None
             assert graph.m == (numbers >= k).sum()
             left = graph.to_graph()
-            tails = np.repeat(np.arange(whole.n), whole.degrees)
+            sources = np.repeat(np.arange(whole.n), whole.degrees)
             np.testing.assert_array_equal(left.indices, whole.indices[numbers >= k])
             np.testing.assert_array_equal(
-                left.degrees, np.bincount(tails[numbers >= k], minlength=whole.n)
+                left.degrees, np.bincount(sources[numbers >= k], minlength=whole.n)
             )
 
 
@@ -112,9 +112,9 @@ def test_kt14_the_graph_of_a_batch_has_sorted_rows(device, monkeypatch):
         at += removed
         ends = np.concatenate([src, dst]), np.concatenate([dst, src])
         order = np.lexsort(ends[::-1])
-        tails, heads = keys >> np.uint64(change.bits), keys & np.uint64((1 << change.bits) - 1)
-        np.testing.assert_array_equal(tails, ends[0][order])
-        np.testing.assert_array_equal(heads, ends[1][order])
+        sources, targets = keys >> np.uint64(change.bits), keys & np.uint64((1 << change.bits) - 1)
+        np.testing.assert_array_equal(sources, ends[0][order])
+        np.testing.assert_array_equal(targets, ends[1][order])
         counts = np.bincount(ends[0], minlength=change.after.n)
         np.testing.assert_array_equal(np.diff(first.astype(int)), counts)
 
@@ -144,9 +144,9 @@ def test_kt10_random_batches_leave_what_a_recount_gives(device):
         supports = dynamic.EdgeSupports(graph, verify=True)
         np.testing.assert_array_equal(supports.supports, recounted(graph))
         for share in (0.02, 0.3, 0.7):
-            tails, heads, _ = graph.to_graph().listed_edges()
-            gone = rng.random(len(tails)) < share
-            graph.delete_edges(tails[gone], heads[gone])
+            sources, targets, _ = graph.to_graph().listed_edges()
+            gone = rng.random(len(sources)) < share
+            graph.delete_edges(sources[gone], targets[gone])
             np.testing.assert_array_equal(supports.supports, recounted(graph))
         assert supports.recounts == 1
         graph.insert_edges([0, 1], [9, 9])

@@ -29,9 +29,9 @@ def of_edges(src, dst, n, device):
 def without_loops(graph):
     """The graph's edges that are no loops, and which stored ones these are."""
     held = graph.to_graph()
-    tails, heads = arcs_of(graph)
-    kept = tails != heads
-    return cg.from_edges(tails[kept], heads[kept], n=held.n), kept
+    sources, targets = arcs_of(graph)
+    kept = sources != targets
+    return cg.from_edges(sources[kept], targets[kept], n=held.n), kept
 
 
 def arcs_of(graph):
@@ -77,9 +77,9 @@ def test_random_batches_give_what_a_recount_gives(device, regime):
     for size in (2, 3, 20, 60, 120):
         graph.insert_edges(*rng.integers(0, 66, (2, size)), regime=regime)
         check(follower)
-        tails, heads, _ = graph.to_graph().listed_edges()
-        gone = rng.choice(len(tails), size, replace=False)
-        graph.delete_edges(tails[gone], heads[gone], regime=regime)
+        sources, targets, _ = graph.to_graph().listed_edges()
+        gone = rng.choice(len(sources), size, replace=False)
+        graph.delete_edges(sources[gone], targets[gone], regime=regime)
         check(follower)
     assert (follower.updates, follower.recounts) == (10, 1)
 
@@ -157,8 +157,8 @@ def test_a_batch_that_changes_too_much_is_counted_anew(device):
     graph = start(device)
     follower = dynamic.TrussNumbers(graph, share=0.0)
     check(follower)
-    tails, heads, _ = graph.to_graph().listed_edges()
-    graph.delete_edges(tails[::9], heads[::9])
+    sources, targets, _ = graph.to_graph().listed_edges()
+    graph.delete_edges(sources[::9], targets[::9])
     assert not follower.last.complete
     assert graph.state_of(follower) is None
     check(follower)
@@ -215,16 +215,18 @@ def test_what_a_launch_looks_at_stays_within_the_share(device):
     graph = start(device, 80, 1500)
     follower = dynamic.TrussNumbers(graph, share=100.0)
     check(follower)
-    tails, heads, _ = graph.to_graph().listed_edges()
-    graph.delete_edges(tails[::40], heads[::40])
+    sources, targets, _ = graph.to_graph().listed_edges()
+    graph.delete_edges(sources[::40], targets[::40])
     whole = follower.last
     for part in (0.3, 0.6, 0.9):
-        again = dynamic.DynamicGraph(of_edges(tails, heads, 80, device).to_graph(), device=device)
+        again = dynamic.DynamicGraph(
+            of_edges(sources, targets, 80, device).to_graph(), device=device
+        )
         share = part * whole.visited / (whole.work + odds.LEAST_WORK)
         other = dynamic.TrussNumbers(again, share=share)
         _ = other.state
         other._odds._most.clear()
-        again.delete_edges(tails[::40], heads[::40])
+        again.delete_edges(sources[::40], targets[::40])
         assert not other.last.complete
         assert other.last.visited <= part * whole.visited
         check(other)

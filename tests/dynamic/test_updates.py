@@ -75,10 +75,10 @@ def test_dh16_a_list_that_shrinks_to_a_power_of_two(any_device):
                 (graph.insert_edges, reference.insert, new),
                 (graph.delete_edges, reference.delete, old),
             ):
-                heads = np.array(ids, int)
-                call(0 * heads, heads, regime=regime)
-                values = (heads,) if other == reference.insert else ()
-                other(0 * heads, heads, *values)
+                targets = np.array(ids, int)
+                call(0 * targets, targets, regime=regime)
+                values = (targets,) if other == reference.insert else ()
+                other(0 * targets, targets, *values)
             check(graph, reference)
 
 
@@ -168,10 +168,10 @@ def test_dh23_properties_follow_their_edges(any_device, count, ordered):
             held.pop(edge, None)
         assert graph.m == len(held)
         for u in range(30):
-            heads = graph.neighbors(u)
-            assert set(heads.tolist()) == {v for w, v in held if w == u}
+            targets = graph.neighbors(u)
+            assert set(targets.tolist()) == {v for w, v in held if w == u}
             for i, name in enumerate(kinds):
-                wanted = (u * 7 + heads * 3) % 100 + i
+                wanted = (u * 7 + targets * 3) % 100 + i
                 np.testing.assert_array_equal(graph.edge_values(u, name), wanted)
 
 
@@ -218,8 +218,8 @@ def test_dh27_trim_and_compact(any_device):
         cg.generate.random(200, 3000, seed=2), device=any_device, block_edges=16
     )
     held = graph.to_graph()
-    tails, heads, _ = held.listed_edges()
-    graph.delete_edges(tails[100:], heads[100:], regime="rows")
+    sources, targets, _ = held.listed_edges()
+    graph.delete_edges(sources[100:], targets[100:], regime="rows")
     arrays = graph.memory_usage().block_arrays
     assert graph.trim() > 0
     assert graph.memory_usage().block_arrays < arrays
@@ -228,7 +228,7 @@ def test_dh27_trim_and_compact(any_device):
     graph.compact()
     assert graph.memory_usage().total_bytes < total
     assert graph.m == 200
-    assert graph.has_edges(tails[:100], heads[:100]).all()
+    assert graph.has_edges(sources[:100], targets[:100]).all()
 
 
 def test_dh28_growth_a_thousandfold(any_device):

@@ -71,7 +71,9 @@ def test_shapes(tmp_path: Path, name: str, shape: str) -> None:
 
 @pytest.mark.parametrize("name", cgg.FORMATS)
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(graph=graphs.graphs(weighted=None))
 @example(graph=cgg.from_edges([0] * 5, [0] * 5, symmetrize=True))
@@ -164,8 +166,8 @@ def test_sorted_rows_are_not_sorted_again(tmp_path: Path, monkeypatch, name: str
 
 def test_unsorted_rows_of_a_serialised_graph_are_sorted(tmp_path: Path) -> None:
     path = tmp_path / "graph.sg"
-    offsets, heads = np.array([0, 3, 3, 4], "<i8"), np.array([2, 0, 1, 1], "<i4")
-    path.write_bytes(struct.pack("<Bqq", 0, 4, 3) + offsets.tobytes() + heads.tobytes())
+    offsets, targets = np.array([0, 3, 3, 4], "<i8"), np.array([2, 0, 1, 1], "<i4")
+    path.write_bytes(struct.pack("<Bqq", 0, 4, 3) + offsets.tobytes() + targets.tobytes())
     graph = cgg.read(path, directed=True)
     assert graph.indices.tolist() == [0, 1, 2, 1]
 

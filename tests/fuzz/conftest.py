@@ -1,6 +1,13 @@
 """Options of the tests that try many inputs, interruptions and plans: few by default."""
 
+import importlib
+import sys
+from pathlib import Path
+
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+ledger = importlib.import_module("ledger")
 
 # name: default, what it is
 EFFORTS = {
@@ -13,11 +20,18 @@ EFFORTS = {
     "seed": (1, "where random choices begin"),
 }
 
+BEGAN = pytest.StashKey()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clgraph: how much is tried")
     for name, (default, what) in EFFORTS.items():
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
+    group.addoption("--ledger", type=Path, metavar="FILE", help="add what was tried to this record")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[BEGAN] = ledger.now()
 
 
 @pytest.fixture(scope="session")
@@ -26,15 +40,25 @@ def effort(request: pytest.FixtureRequest):
     return lambda name: request.config.getoption(f"--{name}", default=EFFORTS[name][0])
 
 
+def counted(reporter: pytest.TerminalReporter):
+    """Give what each test counted: its name, its case, how it ended, and the figures."""
+    for report in reporter.getreports("passed") + reporter.getreports("failed"):
+        if report.when == "call" and report.user_properties and "tests/fuzz" in report.nodeid:
+            test, _, case = report.nodeid.partition("::")[2].partition("[")
+            yield test, case.rstrip("]"), report.outcome, dict(report.user_properties)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what each test counted."""
-    rows = [
-        (report.nodeid.partition("::")[2], report.user_properties)
-        for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
-        if report.when == "call" and report.user_properties and "tests/fuzz" in report.nodeid
-    ]
-    if rows:
-        terminalreporter.section("what was tried")
-    for name, properties in rows:
-        figures = ", ".join(f"{key} {value:.4g}" for key, value in properties)
-        terminalreporter.write_line(f"{name}: {figures}")
+    """Print what each test counted, and add it to the ledger."""
+    rows = list(counted(terminalreporter))
+    if not rows:
+        return
+    terminalreporter.section("what was tried")
+    for test, case, _, properties in rows:
+        figures = ", ".join(f"{key} {value:.4g}" for key, value in properties.items())
+        terminalreporter.write_line(f"{test}[{case}]: {figures}")
+    config = terminalreporter.config
+    file = config.getoption("--ledger", default=None)
+    if file is not None:
+        efforts = {name: config.getoption(f"--{name}") for name in EFFORTS}
+        ledger.add(file, ledger.entry(config.stash[BEGAN], efforts, rows))

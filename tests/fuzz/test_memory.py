@@ -1,17 +1,22 @@
 """Every allocation fails once, and nothing grows with plans and runs."""
 
 import gc
+import mmap
 from pathlib import Path
 
 import numpy as np
 import pytest
-from algorithms_list import ALGORITHMS, SOURCES, check, expected, fresh_graph
+from algorithms_list import ALGORITHMS, SOURCES, check, expected, fresh_graph, tiny_graph
 
 import clgraph as cg
 from clgraph.device import Memory
 
 PAGE_BYTES = 4096
-SLACK_BYTES = 1 << 20  # of the host's memory, which its allocator does not give back at once
+# Of the host's memory in the second half. Python's table of interned names doubles once in some
+# thousand plans, by 0.9 MiB, and keeps that size; its allocator takes memory by the mebibyte.
+SLACK_BYTES = 3 << 20
+STRETCHES, MANY = 10, 1000
+TRIES = 5
 
 
 def host_bytes():
@@ -69,46 +74,93 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
 
 
 def growth(turns, do):
-    """How much of the host's memory is in use after as many turns again."""
-    for _ in range(turns):
-        do()
+    """What each of ten stretches adds to the host's memory in use, after as many turns before.
+
+    What is lost is lost each time. Allocators of several threads, and a system that makes pages
+    larger, take more at times as well: where it is too much, the turns are done anew.
+    """
     gc.collect()
-    before = host_bytes()
-    for _ in range(turns):
-        do()
+    gc.freeze()  # what is there already, so that collections cost next to nothing
+    try:
+        for _ in range(turns):
+            do()
+        for _ in range(TRIES):
+            added = added_by(turns, do)
+            if stays(added, turns):
+                break
+    finally:
+        gc.unfreeze()
+    return added
+
+
+def added_by(turns, do):
     gc.collect()
-    return host_bytes() - before
+    known = [host_bytes()]
+    for stretch in np.array_split(np.arange(turns), STRETCHES):
+        for _ in stretch:
+            do()
+        gc.collect()
+        known.append(host_bytes())
+    return np.diff(known)
+
+
+def stays(added, turns):
+    """Nothing grows with every turn; what grows by steps, as Python's tables do, stays small."""
+    return added.sum() < SLACK_BYTES and (turns < MANY or np.median(added) < PAGE_BYTES)
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
 def test_plans_leave_nothing(name, pocl, effort, record_property):
     """In the second half neither memory grows."""
     algorithm = ALGORITHMS[name]
-    graph = fresh_graph()
+    graph = tiny_graph()
     algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0])
     gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("plans") // 2
-    grown = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
+    added = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
     record_property("plans", 2 * half)
-    record_property("growth_bytes_of_a_plan", grown / half)
+    record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 200 * half
+    assert stays(added, half), added
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
 def test_runs_leave_nothing(name, pocl, effort, record_property):
     algorithm = ALGORITHMS[name]
-    plan = algorithm.make(fresh_graph(), pocl)
+    plan = algorithm.make(tiny_graph(), pocl)
     algorithm.outcome(plan, SOURCES[0])
+    gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("runs") // 2
     if algorithm.run.__name__.startswith("called"):
         half = min(half, effort("plans") // 2)  # each makes its plans
-    grown = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
+    added = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
     gc.collect()
     record_property("runs", 2 * half)
-    record_property("growth_bytes_of_a_run", grown / half)
+    record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
-    assert grown < SLACK_BYTES + 20 * half
-    assert np.isfinite(grown)
+    assert stays(added, half), added
+
+
+def test_growth_that_is_seen_and_growth_that_is_not():
+    """A page a turn is a leak though it is below the bar; a step that is not repeated is none."""
+    kept = []
+    turns = SLACK_BYTES // PAGE_BYTES // 2
+
+    def leak():
+        kept.append(mmap.mmap(-1, PAGE_BYTES))
+        kept[-1][0] = 1
+
+    def step():
+        if len(kept) == turns + turns // 2:
+            page = mmap.mmap(-1, turns * PAGE_BYTES)
+            page[::PAGE_BYTES] = bytes(turns)
+            kept.append(page)
+        kept.append(None)
+
+    assert not stays(growth(turns, leak), MANY)
+    kept.clear()
+    added = growth(turns, step)
+    assert added.max() >= turns * PAGE_BYTES // 2
+    assert stays(added, MANY)

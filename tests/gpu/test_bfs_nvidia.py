@@ -22,8 +22,8 @@ ALWAYS_PULL = {"alpha": 1000, "pull_floor": 10**6}
 
 def two_components():
     ends = np.arange(5999)
-    tails = ends[ends != 2999]
-    return cg.from_edges(tails, tails + 1, n=6000, symmetrize=True)
+    edge_sources = ends[ends != 2999]
+    return cg.from_edges(edge_sources, edge_sources + 1, n=6000, symmetrize=True)
 
 
 LARGE = {
@@ -57,16 +57,16 @@ VARIANTS = {
     **{name: {"balance": name} for name in BALANCERS},
     "push": {"direction": "push"},
     "pull": ALWAYS_PULL,
-    "pull-never-solo": {**ALWAYS_PULL, "solo": False},
-    "never-solo": {"solo": False},
+    "pull-never-single_group": {**ALWAYS_PULL, "single_group": False},
+    "never-single_group": {"single_group": False},
     "stepped": {"synchronisation": "stepped"},
-    "stepped-never-solo": {"synchronisation": "stepped", "solo": False},
+    "stepped-never-single_group": {"synchronisation": "stepped", "single_group": False},
     "many-hubs": {"hub_degree": 32},
     "no-hubs": {"hub_degree": 0},
     **{f"groups-of-{size}": {"group_size": size} for size in (256, 512, 1024)},
-    **{f"{count}-groups": {"groups": count, "solo": False} for count in (1, 7, 132)},
-    "open": {"membership": "open", "solo": False},
-    "open-with-more-than-fit": {"membership": "open", "groups": 1000, "solo": False},
+    **{f"{count}-groups": {"groups": count, "single_group": False} for count in (1, 7, 132)},
+    "open": {"membership": "open", "single_group": False},
+    "open-with-more-than-fit": {"membership": "open", "groups": 1000, "single_group": False},
     "open-and-impatient": {"membership": "open", "patience": 0},
     "lazy": {"eager_limit": 0},
 }
@@ -125,7 +125,7 @@ def test_every_way_to_run(name, gpu):
 
 @pytest.mark.parametrize("direction", ["push", "switching"])
 def test_every_level_goes_the_way_that_was_asked_for(direction, gpu):
-    config = bfs_config(direction=direction, solo=False, **ALWAYS_PULL)
+    config = bfs_config(direction=direction, single_group=False, **ALWAYS_PULL)
     graph = small("kron")
     source = int(np.argmax(graph.degrees))
     ways = cg.bfs(graph, source, config=config, device=gpu).stats.per_level["direction"]
@@ -135,11 +135,11 @@ def test_every_level_goes_the_way_that_was_asked_for(direction, gpu):
 
 
 @pytest.mark.parametrize("max_depth", [0, 1, 3])
-@pytest.mark.parametrize("solo", [True, False])
-def test_max_depth(max_depth, solo, gpu):
+@pytest.mark.parametrize("single_group", [True, False])
+def test_max_depth(max_depth, single_group, gpu):
     for name in SMALL:
         graph = small(name)
-        config = bfs_config(solo=solo)
+        config = bfs_config(single_group=single_group)
         plan = cg.BFS(graph, predecessors=True, config=config, device=gpu)
         for source in some_sources(graph):
             result = plan.run(source, max_depth=max_depth, verify=True)
@@ -148,7 +148,7 @@ def test_max_depth(max_depth, solo, gpu):
 
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_more_groups_than_fit_are_noticed_and_searched_stepped(predecessors, gpu, caplog):
-    config = bfs_config(membership="fixed", groups=4000, spin_limit=20_000, solo=False)
+    config = bfs_config(membership="fixed", groups=4000, spin_limit=20_000, single_group=False)
     graph = large("kron-16")
     plan = cg.BFS(graph, predecessors=predecessors, config=config, device=gpu)
     for source in some_sources(graph):
@@ -171,7 +171,9 @@ def budget(monkeypatch, request):
 
 
 @pytest.mark.parametrize("budget", [1, 100_000], indirect=True)
-@pytest.mark.parametrize("config", [{}, {"solo": False}, ALWAYS_PULL, {"membership": "open"}])
+@pytest.mark.parametrize(
+    "config", [{}, {"single_group": False}, ALWAYS_PULL, {"membership": "open"}]
+)
 @pytest.mark.usefixtures("budget")
 def test_a_search_goes_on_in_the_next_launch(config, gpu):
     stats = check_everywhere(bfs_config(**config), gpu, predecessors=False)

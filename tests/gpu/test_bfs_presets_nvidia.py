@@ -97,7 +97,7 @@ def test_enterprise_switches_once_and_uses_its_cache(gpu):
     graph = graph_called("kron-17")
     stats = cg.bfs(graph, int(np.argmax(graph.degrees)), config="enterprise", device=gpu).stats
     ways = list(stats.per_level["direction"])
-    assert stats.told["switches"] == 1
+    assert stats.tallies["switches"] == 1
     assert ways == sorted(ways[:-1], reverse=True) + ways[-1:]
     assert 0 < stats.hub_cache_hit_rate <= 1
-    assert stats.told["pulled_edges"] < graph.m / 2
+    assert stats.tallies["pulled_edges"] < graph.m / 2

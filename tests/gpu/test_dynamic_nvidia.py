@@ -12,8 +12,8 @@ pytestmark = pytest.mark.gpu
 
 
 def numbered(graph):
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    return tails * graph.n + graph.indices
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    return sources * graph.n + graph.indices
 
 
 @pytest.mark.parametrize("name", ["kron", "road"])
@@ -61,7 +61,7 @@ def test_millions_of_keys_sorted(gpu, key, bits):
 def test_a_batch_that_is_all_one_row(gpu):
     n = 50_000
     graph = cg.DynamicGraph(cg.generate.star(n), device=gpu)
-    heads = np.arange(n)
-    assert graph.insert_edges(0 * heads + 1, heads, regime="rows").new == n - 1
-    assert graph.delete_edges(heads, 0 * heads, regime="rows").gone == n - 1
+    targets = np.arange(n)
+    assert graph.insert_edges(0 * targets + 1, targets, regime="rows").new == n - 1
+    assert graph.delete_edges(targets, 0 * targets, regime="rows").gone == n - 1
     assert graph.m == 2 * (n - 2) + 1

@@ -50,7 +50,7 @@ def test_checklist_10_rows_are_read_by_the_non_coherent_path(gpu):
     program = cl.Program(gpu.context, plan._source).build(options=list(gpu.traits.build_options))
     text = program.binaries[0].decode(errors="replace")
     loads = [line for line in text.splitlines() if "ld.global.nc.u32" in line]
-    assert len(loads) >= 2  # of rows, and of their heads
+    assert len(loads) >= 2  # of rows, and of their edge_targets
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from runtimes import gpu_or_none
 
 import clgraph as cg
+from bench.studies import KERNELS
 from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph.device import load
 from clgraph.profile import watching
@@ -37,10 +38,10 @@ def test_lanes_that_count_and_traces_agree(pattern, card):
 def test_a_program_is_the_same_after_a_profile(card):
     graph = cg.generate.kron(10, seed=1)
     before = cg.ConnectedComponents(graph, device=card)
-    binary = load(card, "profile/patterns.cl", type="uint").binary()
+    binary = load(card, "patterns.cl", folders=(KERNELS,), type="uint").binary()
     cg.profile(before, device=card, repeats=1)
-    assert load(card, "profile/patterns.cl", type="uint").binary() == binary
-    source = load(card, "profile/patterns.cl", type="uint").source
+    assert load(card, "patterns.cl", folders=(KERNELS,), type="uint").binary() == binary
+    source = load(card, "patterns.cl", folders=(KERNELS,), type="uint").source
     assert instrumented(source, Mask.NONE, card.traits).text == source
 
 
@@ -72,7 +73,7 @@ def test_every_criterion_has_a_value_on_a_card(make, card):
 
 
 def test_the_mix_of_marked_blocks(card):
-    kernel = load(card, "profile/patterns.cl", type="uint").kernel("patterns_divergent")
+    kernel = load(card, "patterns.cl", folders=(KERNELS,), type="uint").kernel("patterns_divergent")
     mix = static_facts(kernel).mix
     assert max(block.get("integer", 0) for block in mix.values()) >= 10
 

@@ -38,10 +38,12 @@ def test_types(dtype, gpu):
 
 
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
-@pytest.mark.parametrize("solo", [True, False])
-def test_ways_of_running(solo, synchronisation, gpu):
+@pytest.mark.parametrize("single_group", [True, False])
+def test_ways_of_running(single_group, synchronisation, gpu):
     graph = GRAPHS["kron"]()
-    config = sssp_config(method="near-far", solo=solo, synchronisation=synchronisation)
+    config = sssp_config(
+        method="near-far", single_group=single_group, synchronisation=synchronisation
+    )
     result = cg.sssp(graph, 1, config=config, device=gpu)
     assert result.stats.mode == synchronisation
     check_paths(graph, 1, result)
@@ -51,8 +53,8 @@ def test_negative_weights_and_cycles(gpu):
     rng = np.random.default_rng(1)
     graph = cg.generate.kron(13, 8, seed=4)
     potentials = rng.integers(-40, 40, graph.n)
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    costs = rng.integers(0, 30, graph.m) + potentials[graph.indices] - potentials[tails]
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    costs = rng.integers(0, 30, graph.m) + potentials[graph.indices] - potentials[sources]
     leaning = cg.Graph(graph.indptr, graph.indices, costs.astype(np.int32))
     for config in (None, "h-bf"):
         result = cg.sssp(leaning, 1, predecessors=True, config=config, device=gpu, verify=True)

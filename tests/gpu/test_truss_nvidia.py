@@ -95,10 +95,12 @@ def test_skewed_graphs_take_a_fixed_multiple_of_even_ones(gpu):
 
 
 def differing(graph, found, expected):
-    """Tell which edges have other numbers, for people to read; nothing if none has."""
-    tails, heads = np.repeat(np.arange(graph.n), graph.degrees), graph.indices
+    """Report which edges have other numbers, for people to read; nothing if none has."""
+    sources, targets = np.repeat(np.arange(graph.n), graph.degrees), graph.indices
     wrong = np.flatnonzero(found != expected)
-    some = [f"{tails[e]}-{heads[e]} has {found[e]}, not {expected[e]}" for e in wrong[:8].tolist()]
+    some = [
+        f"{sources[e]}-{targets[e]} has {found[e]}, not {expected[e]}" for e in wrong[:8].tolist()
+    ]
     return f"{len(wrong)} of {len(found)} edges: {'; '.join(some)}" if some else ""
 
 
@@ -111,12 +113,12 @@ def test_numbers_follow_a_dynamic_graph(gpu, allocator):
     rng = np.random.default_rng(5)
     wrong = []
     for size in (1, 30, 1000):
-        tails, heads, _ = graph.to_graph().listed_edges()
-        gone = rng.choice(len(tails), size, replace=False)
+        sources, targets, _ = graph.to_graph().listed_edges()
+        gone = rng.choice(len(sources), size, replace=False)
         for ends, change in (
             (rng.integers(0, simple.n, (2, size)), graph.insert_edges),
-            ((tails[gone], heads[gone]), graph.delete_edges),
-            ((tails[gone], heads[gone]), graph.insert_edges),
+            ((sources[gone], targets[gone]), graph.delete_edges),
+            ((sources[gone], targets[gone]), graph.insert_edges),
         ):
             result = change(*ends)
             now = graph.to_graph()
@@ -133,8 +135,8 @@ def test_trusses_are_peeled_on_the_dynamic_store(gpu, method):
     small = hub_and_cliques()
     expected = truss_numbers_of(small)
     peeled = cg.dynamic.peel_trusses(cg.DynamicGraph(small, device=gpu), method=method)
-    tails, heads = np.repeat(np.arange(small.n), small.degrees), small.indices
-    known = dict(zip(zip(tails.tolist(), heads.tolist(), strict=True), expected, strict=True))
+    sources, targets = np.repeat(np.arange(small.n), small.degrees), small.indices
+    known = dict(zip(zip(sources.tolist(), targets.tolist(), strict=True), expected, strict=True))
     pairs = zip(peeled.src.tolist(), peeled.dst.tolist(), peeled.numbers.tolist(), strict=True)
     wrong = [(u, v, k, int(known[u, v])) for u, v, k in pairs if known[u, v] != k]
     assert not wrong, f"{len(wrong)} edges (u, v, found, expected): {wrong[:8]}"

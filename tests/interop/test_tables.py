@@ -1,5 +1,6 @@
 """Graphs from tables and results as tables: the checklist of the cuRnet sheet, line by line."""
 
+import contextlib
 import io
 import logging
 import pickle
@@ -14,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from clocks import Work
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, csr_array
 
 import clgraph as cg
 from clgraph.compat import curnet
@@ -189,6 +190,40 @@ def test_17_ways_to_run_a_batch_agree(any_device):
         graph.bfs(names, batch="both")
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint32, np.int64])
+def test_17_ways_to_run_a_batch_by_weight_agree(dtype, device):
+    """Bit by bit; zero weights, parallel edges, self-loops and vertices that nothing reaches."""
+    rng = np.random.default_rng(11)
+    ends = rng.integers(0, 60, (2, 260))
+    weights = rng.integers(0, 9, 260).astype(dtype)
+    if weights.dtype.kind == "f":
+        weights += rng.choice([0, 0.1, 1 / 3], 260).astype(dtype)
+    graph = cg.from_edges(*ends, weights, n=64)
+    sources = [5, 61, 5, *range(20)]
+    options = {"as_numpy": True, "device": device}
+    expected = graph.sssp_distances(sources, batch="per_source", **options)
+    assert np.isinf(expected).any()
+    for batch in ("auto", "per_group"):
+        found = graph.sssp_distances(sources, batch=batch, **options)
+        np.testing.assert_array_equal(found, expected)
+        paths = graph.sssp(sources, batch=batch, device=device)
+        np.testing.assert_array_equal(paths.distances.to_numpy(), expected)
+    with pytest.raises(cg.InvalidArgumentError, match="batch='all'"):
+        graph.sssp(sources, batch="all", device=device)
+
+
+def test_17_a_work_group_each_is_for_weights_that_only_add(any_device):
+    """Others are searched one after the other, whatever is more; who insists is told why not."""
+    below = cg.from_edges([0, 1], [1, 2], np.array([3, -1], np.int32))
+    large = cg.from_edges([0, 1], [1, 2], np.array([2**31 - 2, 1], np.int32))
+    for graph, expected in ((below, [[0, 3, 2]] * 9), (large, None)):
+        with pytest.raises(cg.InvalidArgumentError, match="method='multi-search' needs"):
+            graph.sssp_distances([0], batch="per_group", device=any_device)
+        if expected:
+            found = graph.sssp_distances([0] * 9, as_numpy=True, device=any_device)
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_18_names_that_are_wrong_repeated_or_none(graph, any_device):
     with pytest.raises(KeyError, match="nobody"):
         graph.bfs(["p53", "nobody"], device=any_device)
@@ -231,9 +266,13 @@ def test_18_ctrl_c_is_answered_and_the_next_call_is_right(name, more, any_device
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(KeyboardInterrupt):
-            search(list(graph.vertices) * 4, device=any_device, as_numpy=True, **more)
+        for after in (0.05, 0.01, 0.001):  # until it is not over before
+            signal.setitimer(signal.ITIMER_REAL, after)
+            with contextlib.suppress(KeyboardInterrupt):
+                search(list(graph.vertices) * 4, device=any_device, as_numpy=True, **more)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if sent:
+                break
         assert sent[0].seconds() < 0.5
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -250,6 +289,22 @@ def test_distances_stay_on_the_device_until_somebody_looks(any_device):
         assert there.shape == (graph.n,)
         plan.run(20)
         np.testing.assert_array_equal(there.get(), found.distances)
+
+
+def test_labels_stay_on_the_device_until_somebody_looks(any_device):
+    """As pyopencl arrays, which outlive the result and which the next run does not write over."""
+    graph = cg.from_edges([0, 1, 2, 4], [1, 0, 3, 5], n=6)
+    for plan in (
+        cg.ConnectedComponents(graph, device=any_device),
+        cg.SCC(graph, device=any_device),
+    ):
+        found = plan.run()
+        there = found.labels_device
+        assert (there.shape, there.dtype) == ((graph.n,), np.int32)
+        plan.run()
+        np.testing.assert_array_equal(there.get(), found.labels)
+        with pytest.raises(cg.InvalidArgumentError, match="take them from `labels`"):
+            _ = found.labels_device
 
 
 def test_results_into_given_memory(any_device):
@@ -270,6 +325,33 @@ def test_subgraphs_and_mean_distances(graph, any_device):
     assert hops.mean_distance([1], device=any_device) == 1
     assert np.isnan(hops.mean_distance([3], device=any_device))
     assert graph.mean_distance(["x"], device=any_device) != graph.mean_distance(device=any_device)
+
+
+def test_22_from_expression_to_distances_within_a_component(any_device):
+    """Correlations of genes, the component of one, shortest paths in it, and their mean."""
+    rng = np.random.default_rng(7)
+    modules = rng.normal(size=(3, 21))
+    levels = np.repeat(modules, 12, axis=0) + 0.4 * rng.normal(size=(36, 21))
+    related = np.corrcoef(levels)
+    rows, columns = np.nonzero(np.triu(related > 0.7, 1))
+    names = np.array([f"gene{i:02}" for i in range(36)])
+    edges = pd.DataFrame({"from": names[rows], "to": names[columns]})
+    edges["cost"] = 1 - related[rows, columns]
+    graph = cg.from_pandas(edges, "from", "to", "cost", directed=False, vertices=names)
+    assert graph.scc(device=any_device).attrs["n_components"] > 2
+    group = graph.component_of("gene00", device=any_device)
+    assert set(group) <= set(names[:12])
+    inside = graph.subgraph(list(group))
+    costs = inside.sssp(list(group), device=any_device)
+    whole = np.full((36, 36), np.inf)
+    whole[rows, columns] = whole[columns, rows] = edges["cost"]
+    numbers = [int(name[4:]) for name in inside.vertices]
+    expected = csgraph.dijkstra(csr_array(np.where(np.isinf(whole), 0, whole)))
+    expected = expected[np.ix_(numbers, numbers)]
+    order = costs.distances.loc[list(inside.vertices)].to_numpy()
+    np.testing.assert_allclose(order, expected)
+    apart = expected[~np.eye(len(numbers), dtype=bool)]
+    assert inside.mean_distance(device=any_device) == pytest.approx(apart.mean())
 
 
 def test_the_five_functions_of_curnet(table):

@@ -62,6 +62,8 @@ def main():
     parser.add_argument("devices", nargs="*", default=list(RECORDED), metavar="DEVICE")
     parser.add_argument("--algorithms", type=lambda text: text.split(","), metavar="NAME,...")
     args = parser.parse_args()
+    if unknown := {*args.devices} - {*RECORDED} or {*(args.algorithms or ())} - {*every}:
+        parser.error(f"not known: {', '.join(sorted(unknown))}")
     limits = dict(LIMITS)
     with tempfile.TemporaryDirectory() as folder:
         for device in args.devices:

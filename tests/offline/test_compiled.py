@@ -80,11 +80,10 @@ def files():
     """List the kernel files that some algorithm must build."""
     found = {str(path.relative_to(ROOT / "kernels_cl")) for path in ROOT.glob("kernels_cl/**/*.cl")}
     snippets = {name for name in found if name.startswith("multi_search/searches/")}
-    checks = {name for name in found if name.endswith(("_check.cl", "self_test.cl"))} - {WORDS}
+    checks = {name for name in found if name.endswith("self_test.cl")}
     # Every measurement has a program of its own; those that are never launched are not reached.
     measures = {name for name in found if name.startswith(("microbenchmarks/", "profile/"))}
-    studies = {name for name in found if name.startswith("studies/")}  # of no algorithm
-    return found - snippets - checks - measures - studies
+    return found - snippets - checks - measures
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench.studies import KERNELS
 from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
@@ -183,7 +184,7 @@ def test_two_simd_groups_of_a_work_group_are_one_group_of_a_unit():
 
 
 def test_one_busy_group_shows_in_balance_of_work(pocl):
-    program = load(pocl, "profile/patterns.cl", type="uint")
+    program = load(pocl, "patterns.cl", folders=(KERNELS,), type="uint")
     to = Memory(pocl).upload("to", np.zeros(256, np.uint32))
     counting = Counting(Mask.TIME | Mask.DIV, pocl, 32)
     with observed_by(counting):

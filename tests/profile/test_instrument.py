@@ -5,6 +5,7 @@ import re
 import pytest
 
 import clgraph as cg
+from bench.studies import KERNELS
 from clgraph.device.observing import observed_by
 from clgraph.device.programs import program as programs
 from clgraph.device.programs.program import try_building
@@ -183,15 +184,15 @@ FILES = {
         "group_size": 1,
         "items": 1,
     },
-    "profile/patterns.cl": {"type": "uint2"},
-    "studies/transpose.cl": {"group_size": 64, "tile": 16, "padding": 1, "block": 64},
+    "patterns.cl": {"type": "uint2"},
+    "transpose.cl": {"group_size": 64, "tile": 16, "padding": 1, "block": 64},
 }
 
 
 @pytest.mark.parametrize("mask", [Mask.TIME, Mask.DIV, Mask.GMEM, Mask.LMEM, Mask.SYNC, Mask.MIX])
 @pytest.mark.parametrize("name", FILES)
 def test_every_mask_compiles(name, mask, pocl):
-    source = render(name, {"traits": pocl.traits, "check": False, **FILES[name]})
+    source = render(name, {"traits": pocl.traits, "check": False, **FILES[name]}, (KERNELS,))
     try_building(pocl, instrumented(source, mask, pocl.traits).text)
 
 

@@ -79,9 +79,9 @@ def test_time_shares_add_up_to_one_at_most():
     shares = time_shares({"DRAM": 3.0, "L2": 1.0, "arithmetic": 0.5}, 10.0, idle=2.0)
     assert shares["DRAM"] == 0.3
     assert shares["idle"] == 0.2
-    crowded = time_shares({"DRAM": 30.0, "L2": 10.0}, 10.0, idle=10.0)
-    assert sum(crowded.values()) == pytest.approx(1.0)
-    assert min(crowded.values()) >= 0.0
+    overfull = time_shares({"DRAM": 30.0, "L2": 10.0}, 10.0, idle=10.0)
+    assert sum(overfull.values()) == pytest.approx(1.0)
+    assert min(overfull.values()) >= 0.0
     assert sum(time_shares({"DRAM": 0.0}, 0.0).values()) == 0.0
 
 

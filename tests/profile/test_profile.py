@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
+from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by, observer
 from clgraph.errors import ClgraphError, InvalidArgumentError
@@ -191,7 +192,7 @@ def test_a_processor_says_what_it_cannot_tell(pocl):
 
 def sums(device, stride):
     """A callable that reads an array with a stride."""
-    program = load(device, "profile/patterns.cl", type="uint")
+    program = load(device, "patterns.cl", folders=(KERNELS,), type="uint")
     kernel, memory = program.kernel("patterns_strided"), Memory(device)
     items = 1024
     source = memory.upload("from", np.ones(items * stride, np.uint32))

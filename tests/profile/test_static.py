@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bench.studies import KERNELS
 from clgraph.device import load
 from clgraph.profile.counters import Totals
 from clgraph.profile.instrument import Site
@@ -78,7 +79,7 @@ def test_totals_are_executions_times_the_mix():
 
 
 def test_a_compiler_that_says_nothing_leaves_none_with_the_reason(pocl):
-    kernel = load(pocl, "profile/patterns.cl", type="uint").kernel("patterns_local")
+    kernel = load(pocl, "patterns.cl", folders=(KERNELS,), type="uint").kernel("patterns_local")
     facts = static_facts(kernel)
     assert (facts.registers, facts.mix) == (None, None)
     assert "registers" in facts.reason

@@ -46,6 +46,7 @@ WITHOUT_CONFIG = {
     "dynamic",
     "dynamic-truss",
     "cluster-components",
+    "divided-searches",
     "spmv",
 }
 

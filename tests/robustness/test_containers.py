@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from runtimes import POCL, ROOT, clean_environment, driver_library
 
+import clgraph as cg
+from clgraph.device.programs import pocl_cache
 from clgraph.device.programs.pocl_cache import is_whole_library
 
 SEARCH = """
@@ -21,8 +24,8 @@ except cg.ClgraphError as error:
 """
 
 
-def search(device, **environment):
-    """Search in a child; None for a value takes the variable out."""
+def search(device, before="", **environment):
+    """Search in a child, after something else; None for a value takes the variable out."""
     env = clean_environment()
     for name, value in environment.items():
         if value is None:
@@ -30,7 +33,7 @@ def search(device, **environment):
         else:
             env[name] = str(value)
     done = subprocess.run(
-        [sys.executable, "-c", SEARCH, device],
+        [sys.executable, "-c", before + SEARCH, device],
         env=env,
         cwd=ROOT,
         capture_output=True,
@@ -74,6 +77,56 @@ def test_pocl_gets_another_cache_where_its_own_cannot_be(folder):
 def test_nobody_has_a_home():
     kept = {"HOME": None, "XDG_CACHE_HOME": None, "CLGRAPH_CACHE_DIR": None}
     assert search("pocl", **kept) == "found\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes")
+@pytest.mark.parametrize("largest", [0, 4096])
+def test_files_that_cannot_grow(tmp_path, largest):
+    """As where the disk is full. PoCL's compiler would abort the process; for 0 bytes there is no
+    folder for temporary files either.
+    """
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, 2 * ({largest},))"
+    kept = {"POCL_CACHE_DIR": tmp_path / "pocl", "CLGRAPH_CACHE_DIR": tmp_path / "clgraph"}
+    told = search("pocl", limited, **kept)
+    assert told.startswith(("KernelBuildError", "DeviceNotFoundError"))
+    assert "files cannot grow by 32 MiB" in told
+    assert "set POCL_CACHE_DIR" in told
+
+
+def test_room_on_a_disk(tmp_path, monkeypatch):
+    """Of a folder that is not there yet its parents tell; one block too few is too few."""
+    folder = tmp_path / "not" / "there"
+    status = os.statvfs(tmp_path)
+    blocks = -(-pocl_cache.LEAST_ROOM_BYTES // status.f_frsize)
+    monkeypatch.setenv("POCL_CACHE_DIR", str(folder))
+    for free, enough in ((blocks, True), (blocks - 1, False), (0, False)):
+
+        def status_of(path, free=free):
+            if not Path(path).exists():
+                raise FileNotFoundError(path)
+            return os.statvfs_result([*status[:4], free, *status[5:]])
+
+        monkeypatch.setattr(pocl_cache.os, "statvfs", status_of)
+        assert pocl_cache.has_room(folder) == enough
+        if enough:
+            pocl_cache.check_room()
+        else:
+            with pytest.raises(cg.KernelBuildError, match="make room"):
+                pocl_cache.check_room()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
+def test_a_kernel_cache_of_others_is_not_used(tmp_path, monkeypatch):
+    """PoCL calls the libraries that it finds there."""
+    assert pocl_cache.trouble_with(tmp_path) == ""
+    tmp_path.chmod(0o777)
+    assert "anybody can write to it" in pocl_cache.trouble_with(tmp_path)
+    assert search("pocl", POCL_CACHE_DIR=tmp_path) == "found\n"
+    assert not list(tmp_path.iterdir())
+    tmp_path.chmod(0o770)
+    assert pocl_cache.trouble_with(tmp_path) == ""
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert "it belongs to another user" in pocl_cache.trouble_with(tmp_path)
 
 
 @pytest.mark.parametrize("damage", [b"", b"no bitcode", None])

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
+from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
 from searches import MIXED_ONE_WAY
 
 import clgraph as cg
@@ -65,6 +66,15 @@ def test_a_copy_is_what_it_is_a_copy_of(name, how, any_device):
     assert before.keys() == after.keys()
     for key, value in before.items():
         np.testing.assert_equal(after[key], value)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_every_algorithm_finds_comes_back_from_workers(name, pocl):
+    algorithm = ALGORITHMS[name]
+    result = algorithm.run(algorithm.make(fresh_graph(), pocl), SOURCES[0])
+    known = np.array(algorithm.read(result))
+    for how in WAYS:
+        np.testing.assert_array_equal(algorithm.read(how(result)), known)
 
 
 def test_a_pickled_result_has_no_graph(any_device):

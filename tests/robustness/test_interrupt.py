@@ -75,7 +75,7 @@ print(json.dumps({
 @pytest.mark.optimised
 @pytest.mark.parametrize(
     "options",
-    [{}, {"launch_work": 1_000_000}, {"solo": False, "groups": 1}],
+    [{}, {"launch_work": 1_000_000}, {"single_group": False, "groups": 1}],
     ids=["default", "short-launches", "a-stage-per-level"],
 )
 def test_a_search_of_ten_million_levels(options):
@@ -195,9 +195,11 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
     """An alarm stands for Ctrl-C, since it can come at a chosen time."""
     plan, run = PLANS[name](any_device)
     expected = run(plan)
-    start = time.perf_counter()
-    run(plan)
-    takes = time.perf_counter() - start
+    takes = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        run(plan)
+        takes = min(takes, time.perf_counter() - start)
     rng = np.random.default_rng(7)
 
     def interrupt(*_):
@@ -211,6 +213,7 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
                 signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
                 run(plan)
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                takes /= 2  # others used the machine when it was measured
             except KeyboardInterrupt:
                 interrupts += 1
             np.testing.assert_array_equal(run(plan), expected)

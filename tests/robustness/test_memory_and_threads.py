@@ -147,7 +147,7 @@ def test_threads_share_a_plan(any_device):
     start = threading.Barrier(THREADS)
 
     def search(first):
-        start.wait(timeout=10)
+        start.wait(timeout=100)
         try:
             for number in range(first, first + RUNS_OF_A_THREAD):
                 source = MIXED_SOURCES[number % len(MIXED_SOURCES)]
@@ -173,7 +173,7 @@ def test_threads_with_plans_of_their_own(any_device):
     start = threading.Barrier(THREADS)
 
     def search():
-        start.wait(timeout=10)
+        start.wait(timeout=100)
         try:
             for _ in range(5):
                 plan = cg.BFS(graph, device=any_device)

@@ -55,7 +55,7 @@ from test_primitives_traversal import NEXT, gathered, resolved
 
 device = cg.device("oclgrind")
 config = resolved(device, **json.loads(sys.argv[1]))
-config = replace(config, limits=replace(config.limits, solo_capacity=1))
+config = replace(config, limits=replace(config.limits, single_group_capacity=1))
 added = np.arange(9000) % 40 == 7  # both work-items of a group have some
 seen, queue, state = gathered(device, config, added, added.size, small=False)
 assert (np.sort(queue[: state[NEXT]]) == np.flatnonzero(added)).all()
@@ -64,23 +64,23 @@ ALWAYS_PULL = {"alpha": 1000, "pull_floor": 10**6}
 LANE_GROUPS = {"group_size": 2}  # of one lane each; more do not fit the simulator's local memory
 ONE_ITEM = {
     "default": {},
-    "push": {"direction": "push", "solo": False},
-    "pull": {**ALWAYS_PULL, "solo": False},
-    "bitmap": {"visited": "bitmap", "solo": False},
-    "lane-scan": {"balance": "lane_scan", "solo": False},
-    "lanes-per-vertex": {"balance": "lanes_per_vertex", "solo": False},
-    "hubs": {"hub_degree": 8, "solo": False},
-    "static": {"distribution": "static", "solo": False},
+    "push": {"direction": "push", "single_group": False},
+    "pull": {**ALWAYS_PULL, "single_group": False},
+    "bitmap": {"visited": "bitmap", "single_group": False},
+    "lane-scan": {"balance": "lane_scan", "single_group": False},
+    "lanes-per-vertex": {"balance": "lanes_per_vertex", "single_group": False},
+    "hubs": {"hub_degree": 8, "single_group": False},
+    "static": {"distribution": "static", "single_group": False},
     "stepped": {"synchronisation": "stepped", "mode": "stepped"},
     "candidates": {"queue": "hybrid", "hybrid_limit": 20, "visited": "mask", "history": 16},
     "status": {"queue": "status", "generation": "bins", "gamma": 0, "hub_cache": 16},
-    "grid": {"balance": "two_phase", "solo": False},
+    "grid": {"balance": "two_phase", "single_group": False},
 }
 SEVERAL_ITEMS = {
-    "push": {"direction": "push", "solo": False},
-    "pull": {**ALWAYS_PULL, "solo": False},
-    "hubs": {"hub_degree": 8, "solo": False},
-    "lanes-per-vertex": {"balance": "lanes_per_vertex", "solo": False},
+    "push": {"direction": "push", "single_group": False},
+    "pull": {**ALWAYS_PULL, "single_group": False},
+    "hubs": {"hub_degree": 8, "single_group": False},
+    "lanes-per-vertex": {"balance": "lanes_per_vertex", "single_group": False},
     "stepped": {"synchronisation": "stepped", "mode": "stepped"},
 }
 REPORT = re.compile(r"^(?=\S.* data race at )", re.MULTILINE)

@@ -11,7 +11,7 @@ from clgraph import verify
 graph = cg.generate.random(20_000, 8, seed=3)
 config = cg.BFSConfig(
     schedule=cg.schedule.Persistent(
-        membership="open", distribution="static", groups={groups}, solo=False
+        membership="open", distribution="static", groups={groups}, single_group=False
     ),
     limits=cg.limits.Limits(patience=0),
     pull={pull!r},
@@ -39,7 +39,7 @@ from clgraph import verify
 
 graphs = [cg.generate.kron(11, 8, seed=3), cg.generate.random(3000, 6)]
 config = cg.BFSConfig(
-    schedule=cg.schedule.Persistent(membership="open", solo=False),
+    schedule=cg.schedule.Persistent(membership="open", single_group=False),
     limits=cg.limits.Limits(patience=0),
 )
 plans = [cg.BFS(graph, config=config, device="pocl") for graph in graphs]

@@ -53,7 +53,7 @@ def search_with_eight_threads(graph, **config):
 def test_too_many_groups_give_up_and_the_search_is_run_stepped(graph):
     """Each run of the plan gives up inside its kernel, says so once, and is right."""
     modes, warnings = search_with_eight_threads(
-        graph, membership="fixed", groups=64, spin_limit=20_000, solo=False
+        graph, membership="fixed", groups=64, spin_limit=20_000, single_group=False
     )
     assert modes == ["stepped"] * 4
     for said in warnings:
@@ -63,16 +63,20 @@ def test_too_many_groups_give_up_and_the_search_is_run_stepped(graph):
 
 
 @pytest.mark.parametrize("graph", ["path", "kron"])
-@pytest.mark.parametrize("solo", [True, False])
-def test_as_many_groups_as_are_resident_meet(graph, solo):
-    modes, warnings = search_with_eight_threads(graph, membership="fixed", groups=8, solo=solo)
+@pytest.mark.parametrize("single_group", [True, False])
+def test_as_many_groups_as_are_resident_meet(graph, single_group):
+    modes, warnings = search_with_eight_threads(
+        graph, membership="fixed", groups=8, single_group=single_group
+    )
     assert modes == ["persistent"] * 4
     assert warnings == [[]] * 4
 
 
 @pytest.mark.parametrize("graph", ["path", "kron"])
-@pytest.mark.parametrize("solo", [True, False])
-def test_open_membership_needs_no_group_to_be_resident(graph, solo):
-    modes, warnings = search_with_eight_threads(graph, membership="open", groups=64, solo=solo)
+@pytest.mark.parametrize("single_group", [True, False])
+def test_open_membership_needs_no_group_to_be_resident(graph, single_group):
+    modes, warnings = search_with_eight_threads(
+        graph, membership="open", groups=64, single_group=single_group
+    )
     assert modes == ["persistent"] * 4
     assert warnings == [[]] * 4

@@ -1,4 +1,4 @@
-"""Searches by weight that are paused, crowded, emulated, and watched by Oclgrind."""
+"""Searches by weight that are paused, overfull, emulated, and watched by Oclgrind."""
 
 import dataclasses
 import json
@@ -51,11 +51,11 @@ for predecessors in trees:
 
 
 @pytest.mark.runtimes("pocl")
-@pytest.mark.parametrize("solo", [True, False])
+@pytest.mark.parametrize("single_group", [True, False])
 @pytest.mark.parametrize("name", METHODS)
-def test_any_budget_gives_the_same_result(name, solo, device, monkeypatch):
+def test_any_budget_gives_the_same_result(name, single_group, device, monkeypatch):
     resolve = sssp_module.resolve_paths
-    config = sssp_config(**METHODS[name], solo=solo)
+    config = sssp_config(**METHODS[name], single_group=single_group)
     launches = []
     for budget in (1, 40, 3000, 10**12):
 
@@ -91,7 +91,13 @@ def test_the_controller_of_the_device_is_faultless(tmp_path):
 
 @pytest.mark.parametrize("trees", [True, False])
 def test_several_groups_use_only_what_was_written(trees, tmp_path):
-    case = {"device": "oclgrind", "sizes": (40, 90), "groups": 3, "solo": False, "trees": [trees]}
+    case = {
+        "device": "oclgrind",
+        "sizes": (40, 90),
+        "groups": 3,
+        "single_group": False,
+        "trees": [trees],
+    }
     run_under_oclgrind(
         CHECKED, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",), threads=2
     )
@@ -99,7 +105,13 @@ def test_several_groups_use_only_what_was_written(trees, tmp_path):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_more_groups_than_processors(name):
-    case = {"device": "pocl", "sizes": (4000, 30000), "groups": 8, "solo": False, **METHODS[name]}
+    case = {
+        "device": "pocl",
+        "sizes": (4000, 30000),
+        "groups": 8,
+        "single_group": False,
+        **METHODS[name],
+    }
     run_under_pocl_threads(CHECKED, json.dumps(case))
 
 

@@ -21,11 +21,11 @@ PATH = cg.generate.path(700)
 CONFIGS = {
     "default": {},
     "push": {"direction": "push"},
-    "never-solo": {"solo": False},
-    "pull-never-solo": {"solo": False, "alpha": 2**30, "pull_floor": 2**30},
-    "open-to-seven": {"membership": "open", "groups": 7, "solo": False},
+    "never-single_group": {"single_group": False},
+    "pull-never-single_group": {"single_group": False, "alpha": 2**30, "pull_floor": 2**30},
+    "open-to-seven": {"membership": "open", "groups": 7, "single_group": False},
 }
-# The budget is looked at where edges are weighed: every 256 levels at least, and in every solo
+# The budget is looked at where edges are weighed: every 256 levels at least, and in every
 # level. A path of 700 vertices has two such levels after the first.
 FEWEST_LAUNCHES_OF_PATH = 3
 

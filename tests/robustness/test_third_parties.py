@@ -1,7 +1,11 @@
 """What other libraries are known to mistreat never reaches them."""
 
+import io
+import re
+
 import numpy as np
 import pytest
+import scipy.io
 from runtimes import clean_environment, run_python
 
 import clgraph as cg
@@ -29,6 +33,33 @@ def test_csgraph_gets_one_entry_for_parallel_edges():
     assert matrix.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
     assert matrix.nnz == 3
     assert not np.shares_memory(matrix.indices, graph.indices)
+
+
+DECIMAL = re.compile(rb" *-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *")
+LAST = ("1_0", "1x", "1.5e", "1.5e+", "1e5.", "--1", "1.5\0", "1,5", "0x1p3", "1.5\u0663", "2.5")
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_mmread_gets_decimals_alone(last, tmp_path, monkeypatch):
+    """SciPy 1.17 ends the process where a file ends in a number with something behind it."""
+    read, given = scipy.io.mmread, []
+
+    def recorded(source):
+        given.append(source.read())
+        lines = given[-1].split(b"\n")
+        assert lines.pop() == b""
+        assert all(map(DECIMAL.fullmatch, lines[2:])), lines
+        return read(io.BytesIO(given[-1]))
+
+    monkeypatch.setattr(scipy.io, "mmread", recorded)
+    path = tmp_path / "g.edges"
+    path.write_text(f"0 1 1.5\n1 2 {last}")
+    if last == "2.5":
+        assert cg.read(path).weights.tolist() == [1.5, 2.5]
+        assert given
+    else:
+        with pytest.raises(cg.GraphFormatError, match=r"g\.edges:2:"):
+            cg.read(path)
 
 
 def test_an_order_of_many_parallel_edges():

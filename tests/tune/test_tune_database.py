@@ -50,6 +50,14 @@ def test_an_entry_comes_back_as_it_was(pocl):
     assert database.entries() == [entry]
 
 
+def test_what_parameters_were_called_is_still_read(pocl):
+    former = {"schedule.solo": False, "limits.solo_edges": 512}
+    entry = tune.Entry.of_record(entry_for(KRON, pocl, former).record())
+    assert entry.values == {"schedule.single_group": False, "limits.single_group_edges": 512}
+    assert entry.tried == [[entry.values, 1.0]]
+    assert cg.BFSConfig().with_values(entry.values).schedule.single_group is False
+
+
 def test_the_nearest_entry_is_used_and_named(pocl):
     """config="tuned" uses the nearest entry and says so in stats.config."""
     database.keep(entry_for(KRON, pocl, {"frontier": "edge", "pull": "never"}))

@@ -1,7 +1,7 @@
 """The search on a whole space whose times were recorded on an H200."""
 
 import json
-import time
+import math
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +56,7 @@ def test_a_twentieth_of_the_trials_comes_within_a_twentieth_of_the_best(recorded
             space,
             start=problem.presets(None),
             known=(),
-            limits=Limits(time.monotonic() + 60, int(SHARE * len(recorded))),
+            limits=Limits(math.inf, int(SHARE * len(recorded))),
             cost=lambda trial: trial.time_ms,
             seed=seed,
         )

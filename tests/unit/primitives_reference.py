@@ -1,7 +1,10 @@
 """Slow references for scans with the operators of the primitives."""
 
+from pathlib import Path
+
 import numpy as np
 
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"  # of tests alone
 DTYPES = {
     "uint": np.uint32,
     "int": np.int32,

@@ -117,9 +117,9 @@ def planted(monkeypatch):
 
 
 def ring_with_chords(weights=None):
-    heads = np.random.default_rng(5).integers(0, 300, 300)
+    targets = np.random.default_rng(5).integers(0, 300, 300)
     places = np.arange(300)
-    edges = (np.tile(places, 2), np.concatenate([(places + 1) % 300, heads]))
+    edges = (np.tile(places, 2), np.concatenate([(places + 1) % 300, targets]))
     return cg.from_edges(*edges, weights, n=300)
 
 

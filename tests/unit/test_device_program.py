@@ -537,12 +537,12 @@ def test_a_build_error_of_a_search_names_what_the_user_asked_for(pocl, monkeypat
     graph = cg.generate.path(4, weights=(1, 9))
     for plan, config in (
         (cg.BFS, cg.BFSConfig(pull=cg.pull.ByEdges(alpha=7))),
-        (cg.SSSP, cg.SSSPConfig(schedule=cg.schedule.Schedule(solo=False))),
+        (cg.SSSP, cg.SSSPConfig(schedule=cg.schedule.Schedule(single_group=False))),
     ):
         with pytest.raises(KernelBuildError) as caught:
             plan(graph, config=config, device=pocl)
         first, *lines = str(caught.value).splitlines()
-        asked = "pull=edges, pull.alpha=7" if plan is cg.BFS else "schedule.solo=False"
+        asked = "pull=edges, pull.alpha=7" if plan is cg.BFS else "schedule.single_group=False"
         assert f"(driver {pocl.driver}) with {asked}: no luck (line 1)" in first
         assert len(lines) == 4
         with pytest.raises(KernelBuildError) as caught:

@@ -83,7 +83,7 @@ def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):
 
     with pytest.raises(OSError, match="unreadable"):
         send_all()
-    assert len(begun) < 20
+    assert len(begun) < 90
     assert through._free.qsize() == 4  # every slot is back
 
 
@@ -106,7 +106,10 @@ def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):
     with through.pieces(queue) as pieces:
         for value in range(4):
             pieces.send(fill_with(value), SLOT, target.buffer, SLOT * value)
-        time.sleep(0.3)
+        until = time.monotonic() + 60
+        while len(filled) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.3)  # in which a third would be filled
         before = list(filled)
         gate.set_status(cl.command_execution_status.COMPLETE)
         pieces.finish(*list(pieces._sent))

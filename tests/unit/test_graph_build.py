@@ -27,8 +27,8 @@ EDGES = st.integers(1, 25).flatmap(
 
 def triples(graph: Graph) -> list[tuple[int, int, float]]:
     weights = [0] * graph.m if graph.weights is None else graph.weights.tolist()
-    tails = np.repeat(np.arange(graph.n), graph.degrees).tolist()
-    return sorted(zip(tails, graph.indices.tolist(), weights, strict=True))
+    sources = np.repeat(np.arange(graph.n), graph.degrees).tolist()
+    return sorted(zip(sources, graph.indices.tolist(), weights, strict=True))
 
 
 def plain(edges: list[tuple[int, int, int]], *, symmetrize: bool, dedup: bool, self_loops: bool):

@@ -153,8 +153,8 @@ def test_reordered_graphs_are_the_same_graph(shape: str, order: str) -> None:
     old = result.permutation
     assert sorted(old.tolist()) == list(range(graph.n))
     assert result.labels.tolist() == [f"v{v}" for v in old]
-    tails = np.repeat(np.arange(graph.n), result.degrees)
-    before = sorted(zip(old[tails], old[result.indices], result.weights, strict=True))
+    sources = np.repeat(np.arange(graph.n), result.degrees)
+    before = sorted(zip(old[sources], old[result.indices], result.weights, strict=True))
     original = np.repeat(np.arange(graph.n), graph.degrees)
     assert before == sorted(zip(original, graph.indices, weighted.weights, strict=True))
     assert graph.reordered(order).directed == graph.directed
@@ -174,8 +174,8 @@ def test_orders() -> None:
         symmetrize=True,
     )
     banded = shuffled.reordered("rcm")
-    tails = np.repeat(np.arange(400), banded.degrees)
-    assert abs(tails - banded.indices).max() == 1
+    sources = np.repeat(np.arange(400), banded.degrees)
+    assert abs(sources - banded.indices).max() == 1
     with pytest.raises(InvalidArgumentError, match="degree, hub, rcm"):
         graph.reordered("random")
 

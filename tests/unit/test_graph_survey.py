@@ -1,5 +1,6 @@
 """One pass finds what is wrong with a graph's arrays; the exact way only names the culprit."""
 
+import itertools
 import signal
 import threading
 import time
@@ -151,36 +152,46 @@ def test_a_failure_in_a_thread_is_the_callers(monkeypatch):
         time.sleep(0.001)
 
     monkeypatch.setattr(surveying._Part, "look_at", fail)
-    before = threading.active_count()
+    before = set(threading.enumerate())
     graph = cg.generate.kron(10)
     with pytest.raises(ZeroDivisionError):
         cg.Graph(graph.indptr, graph.indices, directed=False)
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_ctrl_c_is_answered_and_leaves_no_thread(monkeypatch):
     look_at = surveying._Part.look_at
-    looked = []
+    turns, looked, pressed, answered = itertools.count(1), [], 0, threading.Event()
 
     def slowly(self, begin):
+        turn = next(turns)
         looked.append(begin)
-        if len(looked) == pressed:
+        if turn == pressed:
             signal.raise_signal(signal.SIGINT)
+        elif 0 < pressed < turn and threading.current_thread() is not threading.main_thread():
+            answered.wait(60)  # however long the main thread takes to be given a processor
         time.sleep(0.005)
         look_at(self, begin)
+
+    def press(*_):
+        answered.set()
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(surveying._Part, "look_at", slowly)
     graph = cg.generate.kron(10)
     looked.clear()
-    pressed = 0
     cg.Graph(graph.indptr, graph.indices, directed=False)
     whole = len(looked)
     assert whole >= 20
     looked.clear()
-    pressed = 3
-    before = threading.active_count()
-    with pytest.raises(KeyboardInterrupt):
-        cg.Graph(graph.indptr, graph.indices, directed=False)
+    turns, pressed = itertools.count(1), 3
+    before = set(threading.enumerate())
+    handler = signal.signal(signal.SIGINT, press)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            cg.Graph(graph.indptr, graph.indices, directed=False)
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert len(looked) < whole  # the rest of the blocks is left
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before

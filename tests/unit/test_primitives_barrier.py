@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from runtimes import run_python, run_under_oclgrind, run_under_pocl_threads
+from unit.primitives_reference import KERNELS
 
 from clgraph.device import Memory, load, resident_groups, wait
 
@@ -15,7 +16,9 @@ PATIENT = 2**28  # polls; some ten seconds on a CPU
 
 def cross(device, groups, size, rounds, spin_limit, ordered_slots=False, state=None):
     """Give rounds completed by each group, slots seen stale, and whether the barrier failed."""
-    program = load(device, "primitives/grid_check.cl", group_size=size, ordered_slots=ordered_slots)
+    program = load(
+        device, "grid_check.cl", folders=(KERNELS,), group_size=size, ordered_slots=ordered_slots
+    )
     memory = Memory(device)
     if state is None:
         state = memory.upload("state", np.zeros(BARRIER_WORDS, np.uint32))
@@ -106,7 +109,7 @@ def test_crossing_races_with_nobody(tmp_path):
 @pytest.mark.gpu
 def test_a_full_gpu_crosses_many_times(gpu):
     size = 256
-    program = load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    program = load(gpu, "grid_check.cl", folders=(KERNELS,), group_size=size, ordered_slots=False)
     groups = resident_groups(gpu, program.kernel("grid_check"), size)
     assert groups >= gpu.traits.compute_units
     assert cross(gpu, groups, size, 50, PATIENT) == ([50] * groups, [0] * groups, 0)
@@ -115,7 +118,7 @@ def test_a_full_gpu_crosses_many_times(gpu):
 @pytest.mark.gpu
 def test_an_oversubscribed_gpu_gives_up_and_says_so(gpu):
     size = 256
-    program = load(gpu, "primitives/grid_check.cl", group_size=size, ordered_slots=False)
+    program = load(gpu, "grid_check.cl", folders=(KERNELS,), group_size=size, ordered_slots=False)
     groups = 2 * resident_groups(gpu, program.kernel("grid_check"), size)
     crossed, _, failed = cross(gpu, groups, size, 10, 1_000_000)
     assert failed == 1

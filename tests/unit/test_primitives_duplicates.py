@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from configs import bfs_config
+from unit.primitives_reference import KERNELS
 
 import clgraph as cg
 from clgraph.algorithms.bfs.presets.bfs_4k import hash_entries
@@ -28,7 +29,7 @@ def kept(device: Device, vertices: np.ndarray, **config: Any) -> np.ndarray:
     rounds, items = vertices.shape
     resolved = resolve(bfs_config(**config), device.traits, m=1, predecessors=False)
     resolved = dataclasses.replace(resolved, group_size=items)
-    program = load(device, "primitives/duplicates_check.cl", config=resolved)
+    program = load(device, "duplicates_check.cl", folders=(KERNELS,), config=resolved)
     memory = Memory(device)
     out = memory.allocate("kept", vertices.size, np.uint32)
     program.kernel("check_duplicates").launch(
@@ -78,7 +79,8 @@ def pushed(device: Device, lengths: np.ndarray, **config: Any) -> np.ndarray:
     resolved = dataclasses.replace(resolved, group_size=device.traits.lanes, distribution="static")
     program = load(
         device,
-        "primitives/traversal_check.cl",
+        "traversal_check.cl",
+        folders=(KERNELS,),
         config=resolved,
         problem=SimpleNamespace(predecessors=True),
         state_words=STATE_WORDS,

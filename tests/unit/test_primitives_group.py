@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
-from unit.primitives_reference import DTYPES, folded, identity, rows
+from unit.primitives_reference import DTYPES, KERNELS, folded, identity, rows
 
 from clgraph.device import Memory, load, wait
 from clgraph.device.rendering.sources import render
@@ -43,7 +43,7 @@ def check_group(device, operator, kind, size):
     ]
     places = memory.allocate("places", n, np.uint32)
     program = load(
-        device, "primitives/group_check.cl", group_size=size, operator=operator, type=kind
+        device, "group_check.cl", folders=(KERNELS,), group_size=size, operator=operator, type=kind
     )
     kernel = program.kernel("group_check")
     item = size // 3
@@ -85,7 +85,7 @@ def test_a_group_that_does_not_fit_the_lanes_is_refused(any_device, lane_ops, la
     )
     params = {"traits": traits, "group_size": size, "operator": "add", "type": "uint"}
     with pytest.raises(KernelBuildError, match=f"work-group of {size} does not fit {lanes}"):
-        render("primitives/group_check.cl", params)
+        render("group_check.cl", params, (KERNELS,))
 
 
 @pytest.mark.parametrize("way", ["ordered", "unordered"])
@@ -103,7 +103,7 @@ def test_ranks_in_order_and_in_any(way, device):
     ranks = memory.allocate("ranks", 4 * sizes.size, np.uint32)
     balance = Cws(group_scan=way)
     wide = {"group_size": size, "lanes": lanes, "balance": balance, "wide_offsets": False}
-    program = load(device, "primitives/ranks_check.cl", config=SimpleNamespace(**wide))
+    program = load(device, "ranks_check.cl", folders=(KERNELS,), config=SimpleNamespace(**wide))
     kernel = program.kernel("check_ranks")
     wait(kernel.launch(sizes.size, size, memory.upload("sizes", sizes), ranks))
     for mine, found in zip(np.split(sizes, GROUPS), np.split(ranks.read(), GROUPS), strict=True):

@@ -11,7 +11,7 @@ from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import compact, exclusive_scan, launches, reduce
 
-# Nothing, one element, one lane group, a tile, several work-groups; each with its neighbours.
+# Nothing, one element, one SIMD group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
 DTYPES = [np.uint32, np.int32, np.uint64, np.int64, np.float32, np.float64]
 LARGE = 200_003

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import SHAPES
+from unit.primitives_reference import KERNELS
 
 import clgraph as cg
 from clgraph.device import Device, Memory, Program, load
@@ -36,7 +37,8 @@ def resolved(device: Device, **changes: Any) -> Resolved:
 def built(device: Device, config: Resolved, name: str) -> Program:
     return load(
         device,
-        f"primitives/{name}.cl",
+        f"{name}.cl",
+        folders=(KERNELS,),
         config=config,
         problem=SimpleNamespace(predecessors=True),
         state_words=STATE_WORDS | CHUNK_WORDS,

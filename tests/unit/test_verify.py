@@ -13,10 +13,10 @@ from clgraph.errors import VerificationError
 
 def reference_tree(graph, hops, source):
     """Some predecessor one level nearer for each reached vertex."""
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
     tree = np.full(graph.n, -1)
-    one_on = (hops[tails] >= 0) & (hops[graph.indices] == hops[tails] + 1)
-    tree[graph.indices[one_on]] = tails[one_on]
+    one_on = (hops[sources] >= 0) & (hops[graph.indices] == hops[sources] + 1)
+    tree[graph.indices[one_on]] = sources[one_on]
     tree[source] = source
     return tree
 
@@ -133,9 +133,9 @@ def test_blocks_of_edges_hide_nothing(monkeypatch):
         tree = reference_tree(graph, hops, 0)
         verify.shortest_path_tree(graph, 0, hops, tree)
         pieces = list(verify._blocks(graph))
-        tails = np.concatenate([piece.tails for piece in pieces])
-        np.testing.assert_array_equal(tails, np.repeat(np.arange(graph.n), graph.degrees))
-        assert max(piece.heads.size for piece in pieces) <= 7
+        sources = np.concatenate([piece.sources for piece in pieces])
+        np.testing.assert_array_equal(sources, np.repeat(np.arange(graph.n), graph.degrees))
+        assert max(piece.targets.size for piece in pieces) <= 7
         for vertex in np.flatnonzero(hops > 1)[-3:]:
             hops[vertex] += 1
             with pytest.raises(VerificationError):

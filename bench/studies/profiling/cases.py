@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.studies import KERNELS
 from clgraph import device as find_device
 from clgraph import generate, profile
 from clgraph.cli.text import table
@@ -43,7 +44,7 @@ SWEEPS = ("coalescence", "access_size", "bank_conflict", "divergence")
 class Version:
     """One version of a case: what changed, how to run it, and how to check what it gave.
 
-    `candidate` is what `verdicts.candidates` calls the change, where a curve of the device tells
+    `candidate` is what `verdicts.candidates` calls the change, where a curve of the device reports
     what it makes of it.
     """
 
@@ -73,7 +74,7 @@ def reduction(device: Device, scale: int) -> list[Version]:
 
 
 def vector_reduction(device: Device, scale: int) -> list[Version]:
-    """Make the four versions of a sum that power-aware tuning tells of."""
+    """Make the four versions of a sum that power-aware tuning reports of."""
     tree, neighbours, _, many, wide = _reductions(device, scale)
     return [tree, neighbours, many, wide]
 
@@ -83,7 +84,7 @@ def _reductions(device: Device, scale: int) -> list[Version]:
     values = np.random.default_rng(SEED).integers(0, 2**32, n, dtype=np.uint32)
     wanted = np.uint32(int(values.sum(dtype=np.uint64)) & 0xFFFFFFFF)
     source, total = memory.upload("values", values), memory.allocate("total", 1, np.uint32)
-    program = load(device, "studies/reduction.cl", group_size=size)
+    program = load(device, "reduction.cl", folders=(KERNELS,), group_size=size)
     units, resident = device.traits.compute_units, device.traits.threads_per_unit // size or 4
 
     def version(name: str, change: str, groups: int, candidate: str = "") -> Version:
@@ -115,7 +116,7 @@ def transpose(device: Device, scale: int) -> list[Version]:
 
 
 def matrix_transpose(device: Device, scale: int) -> list[Version]:
-    """Make the four versions of a transpose that power-aware tuning tells of."""
+    """Make the four versions of a transpose that power-aware tuning reports of."""
     return _transposes(device, scale)[:4]
 
 
@@ -131,7 +132,8 @@ def _transposes(device: Device, scale: int) -> list[Version]:
     ) -> Version:
         program = load(
             device,
-            "studies/transpose.cl",
+            "transpose.cl",
+            folders=(KERNELS,),
             group_size=size,
             tile=tile,
             padding=padding,
@@ -174,7 +176,7 @@ def levels(device: Device, scale: int) -> list[Version]:
     found, state = memory.allocate("found", 3, np.uint32), memory.allocate("state", 96, np.uint32)
     start = np.full(graph.n, -1, np.int32)
     start[source] = 0
-    program = load(device, "studies/levels.cl", group_size=size)
+    program = load(device, "levels.cl", folders=(KERNELS,), group_size=size)
     n = np.uint32(graph.n)
 
     def one() -> None:

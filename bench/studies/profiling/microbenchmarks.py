@@ -1,4 +1,4 @@
-"""What operations cost on a device, how well that repeats, and what a model of it foretells.
+"""What operations cost on a device, how well that repeats, and what a model of it predicts.
 
 ``python -m bench.studies.profiling.microbenchmarks --device nvidia --seconds 150 --json FILE`` runs
 the microbenchmarks named (default: those of a short run) with the meter, then kernels of the

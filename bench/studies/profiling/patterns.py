@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.device.lazy import cl
 from clgraph.device.observing import observed_by
@@ -81,7 +82,7 @@ def counted(
 ) -> Totals:
     """Run a pattern instrumented, and give what was counted."""
     mask = Mask.DIV | Mask.GMEM | Mask.LMEM if mask is None else mask
-    program = load(device, "profile/patterns.cl", type=KINDS[pattern.size])
+    program = load(device, "patterns.cl", folders=(KERNELS,), type=KINDS[pattern.size])
     kernel, memory = program.kernel(pattern.kernel), Memory(device)
     elements = ITEMS * max(pattern.stride, 1)
     to = memory.upload("to", np.zeros(elements * pattern.size, np.uint8))

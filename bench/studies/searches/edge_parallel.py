@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.primitives import group_size
 
@@ -74,11 +75,11 @@ class EdgeParallel:
         self.graph = graph
         self.device = device
         size = group_size(device.traits)
-        program = load(device, "studies/edge_parallel.cl", group_size=size)
+        program = load(device, "edge_parallel.cl", folders=(KERNELS,), group_size=size)
         self._kernel, memory = program.kernel("edge_parallel"), Memory(device)
-        tails = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
-        self._tails = memory.upload("tails", tails)
-        self._heads = memory.upload("heads", np.asarray(graph.indices).astype(np.uint32))
+        sources = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
+        self._sources = memory.upload("sources", sources)
+        self._targets = memory.upload("targets", np.asarray(graph.indices).astype(np.uint32))
         self._distances = memory.allocate("distances", graph.n, np.int32)
         self._found = memory.allocate("found", 1, np.uint32)
         most = device.traits.compute_units * max(device.traits.threads_per_unit, 16 * size)
@@ -94,8 +95,8 @@ class EdgeParallel:
             self._found.write(np.zeros(1, np.uint32))
             event = self._kernel.launch(
                 *self._sizes,
-                self._tails,
-                self._heads,
+                self._sources,
+                self._targets,
                 np.uint64(self.graph.m),
                 np.int32(level),
                 self._distances,

@@ -131,11 +131,11 @@ def _plot(path: str, rows: Sequence[Row], model: Model, paper: Sequence[Row]) ->
         mine = sorted((r for r in rows if r["graph"] == name), key=lambda row: int(row["parts"]))
         parts = [row["parts"] for row in mine]
         left.plot(parts, [row["gteps"] for row in mine], "o", label=name)
-        told = [
+        modelled = [
             r["edges"] / model.seconds(r["parts"], r["levels"], r["edges"], r["bytes"]) / 1e9
             for r in mine
         ]
-        left.plot(parts, told, "-", color="grey", linewidth=0.8)
+        left.plot(parts, modelled, "-", color="grey", linewidth=0.8)
     left.set(xlabel="ranks", ylabel="GTEPS", title="measured (points) and model (lines)")
     left.legend(fontsize="small")
     for kind in ("strong", "weak"):

@@ -226,7 +226,7 @@ PATHS = Search(SSSP, SSSPConfig, _paths)
 
 
 def search_of(study: str) -> Search:
-    """Tell what a study is about."""
+    """Report what a study is about."""
     return PATHS if study == "h-bf" else LEVELS
 
 
@@ -282,7 +282,7 @@ def measure(
         except ClgraphError as reason:
             found[name] = {"reason": str(reason)}
     times: dict[str, list[list[float]]] = {name: [[] for _ in chosen] for name in plans}
-    told: dict[str, list[Any]] = {name: [] for name in plans}
+    accounts: dict[str, list[Any]] = {name: [] for name in plans}
     for turn in range(passes + 1):  # the first one warms up and is checked
         for place, source in enumerate(chosen):
             first = None
@@ -291,14 +291,14 @@ def measure(
                 if turn:
                     times[name][place].append(result.stats.kernel_ms)
                     continue
-                told[name].append(search.account(result, plan.graph))
+                accounts[name].append(search.account(result, plan.graph))
                 distances = plan.distances(result)
                 first = distances if first is None else first
                 if not np.array_equal(distances, first):
                     raise ClgraphError(f"{name} from {source} differs from {next(iter(plans))}.")
     for name, plan in plans.items():
         medians = [statistics.median(each) for each in times[name]]
-        edges, needed, pulled, levels = np.sum(told[name], axis=0)
+        edges, needed, pulled, levels = np.sum(accounts[name], axis=0)
         taken = None
         if energy_s:
             taken = energy.per_run(
@@ -310,7 +310,9 @@ def measure(
             "ms": statistics.median(medians),
             "quartiles": np.quantile(medians, [0.25, 0.75]).tolist(),
             "mteps": 1e-3
-            / np.mean([ms / max(row[1], 1) for ms, row in zip(medians, told[name], strict=True)]),
+            / np.mean(
+                [ms / max(row[1], 1) for ms, row in zip(medians, accounts[name], strict=True)]
+            ),
             "redundancy": float(edges / max(needed, 1)),
             "pulled": f"{int(pulled)} of {int(levels)}",
             "joules": taken.joules_per_run if taken else None,
@@ -330,9 +332,13 @@ def frontiers(graph: Graph, source: int, device: Device) -> list[tuple[int, int,
     rows = np.repeat(distances, graph.degrees)
     sizes = []
     for level in range(int(distances.max()) + 1):
-        heads = graph.indices[rows == level]
+        edge_targets = graph.indices[rows == level]
         sizes.append(
-            (heads.size, np.unique(heads).size, int(np.count_nonzero(distances == level + 1)))
+            (
+                edge_targets.size,
+                np.unique(edge_targets).size,
+                int(np.count_nonzero(distances == level + 1)),
+            )
         )
     return sizes
 

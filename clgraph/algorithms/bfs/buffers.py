@@ -8,8 +8,9 @@ import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares
+from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.resident import resident, unreachable_words
+from clgraph.engine.resident import unreachable_words
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 from clgraph.engine.strategies.frontier import StatusArray
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["level_capacity", "read_tallies", "table_of"]
 
 
-def level_capacity(graph: Graph) -> int:
+def level_capacity(graph: Graph | BlockRows) -> int:
     """Give how many levels have a record."""
     return min(graph.n + 1, LEVEL_CAPACITY)
 
 
 def table_of(
-    graph: Graph,
+    graph: Graph | BlockRows,
     config: Resolved,
     device: Device,
     groups: Callable[[], int],
@@ -94,25 +95,33 @@ def table_of(
 
 
 def _declare_graph(
-    table: Table, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+    table: Table,
+    graph: Graph | BlockRows,
+    config: Resolved,
+    device: Device,
+    progress: Progress | None,
 ) -> None:
-    back = graph.transpose() if graph.directed and config.pull else graph
-    if config.rows == "pairs":
+    back = graph
+    if not isinstance(graph, BlockRows) and graph.directed and config.pull:
+        back = graph.transpose()
+    if isinstance(graph, BlockRows):
+        place, lengths = graph.store.pointer, graph.store.used
+        table.held("offset_t", "indptr", lambda: place, "[n] where a row begins that is not empty")
+        table.held("uint", "row_lengths", lambda: lengths, "[n]")
+    elif config.rows == "pairs":
         ends = np.stack([graph.indptr[:-1], graph.indptr[1:]], axis=1)
         kind = config.offset_dtype
         table.upload("row_t", "indptr", lambda: ends.astype(kind).ravel(), "[n] begin and end")
     else:
-        table.held(
-            "offset_t", "indptr", lambda: resident(graph, device, progress).indptr, "[n + 1]"
-        )
-    table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
+        table.held("offset_t", "indptr", lambda: rows_of(graph, device, progress).indptr, "[n + 1]")
+    table.held("uint", "indices", lambda: rows_of(graph, device, progress).indices, "[m]")
     table.held(
         "offset_t",
         "in_indptr",
-        lambda: resident(back, device, progress).indptr,
+        lambda: rows_of(back, device, progress).indptr,
         "[n + 1] of the transpose",
     )
-    table.held("uint", "in_indices", lambda: resident(back, device, progress).indices, "[m]")
+    table.held("uint", "in_indices", lambda: rows_of(back, device, progress).indices, "[m]")
     table.upload(
         "word_t",
         "unreachable",
@@ -121,6 +130,8 @@ def _declare_graph(
     )
     table.number("uint", "n", graph.n)
     table.number("ulong", "m", graph.m)
+    if isinstance(graph, BlockRows):
+        table.number("ulong", "entries", graph.entries, "of indices, used or not")
     table.number("uint", "max_degree", graph.max_degree)
     table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
 
@@ -132,7 +143,7 @@ def _declare_bitmaps(table: Table, config: Resolved, words: int) -> None:
     table.array("word_t", "visited_odd", even if config.pull else 1, "[words]")
 
 
-def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) -> None:
+def _declare_queues(table: Table, graph: Graph | BlockRows, config: Resolved, percent: int) -> None:
     """Declare queues of vertices and of hubs beside them, in turn where levels alternate."""
     room = graph.n * percent // 100 + QUEUE_SLACK
     hub_room = config.hubs_among(graph.degrees) * percent // 100 + QUEUE_SLACK
@@ -156,7 +167,7 @@ def _declare_queues(table: Table, graph: Graph, config: Resolved, percent: int) 
         table.number("uint", "hub_capacity", hub_room)
 
 
-def _hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.int64]:
+def _hub_bin_begins(graph: Graph | BlockRows, config: Resolved, percent: int) -> NDArray[np.int64]:
     """Find where each bin of hubs begins in their queue, int64 [bins + 1].
 
     A bin has room for every vertex of its degrees; see ``/balance/bins.mako``.
@@ -172,7 +183,7 @@ def _hub_bin_begins(graph: Graph, config: Resolved, percent: int) -> NDArray[np.
 
 def _declare_status(
     table: Table,
-    graph: Graph,
+    graph: Graph | BlockRows,
     status: StatusArray,
     shares: Callable[[], int],
     groups: Callable[[], int],
@@ -200,7 +211,11 @@ def _declare_status(
 
 
 def _declare_sums(
-    table: Table, graph: Graph, config: Resolved, percent: int, groups: Callable[[], int]
+    table: Table,
+    graph: Graph | BlockRows,
+    config: Resolved,
+    percent: int,
+    groups: Callable[[], int],
 ) -> None:
     """Declare what balancers of the whole grid need: see ``/balance/shared/arrange.mako``."""
     table.array(
@@ -227,8 +242,8 @@ def most_chunks(config: Resolved, edges: int, groups: int) -> int:
     chunks = edges // config.chunks.step
     if config.exact:
         # Chunks are smaller than the most only where there are no more of them than can be taken at
-        # once, or after solo mode, which may only estimate the edges ahead.
-        few = max(groups * config.group_size, (config.limits.solo_edges or 0))
+        # once, or after single-group mode, which may only estimate the edges ahead.
+        few = max(groups * config.group_size, (config.limits.single_group_edges or 0))
         chunks = min(chunks, edges // config.chunks.units + few // config.chunks.step)
     return chunks
 

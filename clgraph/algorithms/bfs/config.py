@@ -16,7 +16,8 @@ from clgraph.engine.strategies.frontier import (
     TwoPhaseQueue,
     VertexQueue,
 )
-from clgraph.engine.strategies.pull import ByHubs, Never
+from clgraph.engine.strategies.presets import TUNED
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never
 from clgraph.engine.strategies.space import points
 from clgraph.engine.usual import usual_group_size
 from clgraph.errors import InvalidArgumentError
@@ -142,6 +143,32 @@ class BFSConfig(TraversalConfig):
             resident=resident,
         )
         return self._filled(choice.strategies(lanes, wide, resident, group_size))
+
+    @classmethod
+    def needs_packed(cls, config: BFSConfig | str | None, *, directed: bool) -> str:
+        """Say what a configuration needs packed rows for; "" where rows in blocks will do.
+
+        Parameters
+        ----------
+        config : BFSConfig or str, optional
+            As it was given.
+        directed : bool
+            Whether edges may lack their reverses.
+        """
+        if isinstance(config, str) and config.partition(":")[0] == TUNED:
+            return f"config={config!r} looks for a graph with statistics like theirs"
+        asked = cls.of(config)
+        if asked.rules != "auto":
+            return f"rules={asked.rules!r} looks at their statistics"
+        if asked.frontier and "rows" in asked.frontier.given():
+            return f"rows={asked.frontier.rows!r} is a layout of packed ones"
+        if directed and isinstance(asked.pull, (ByEdges, ByHubs)):
+            return f"pull={asked.pull.name!r} reads the transpose of a directed graph"
+        return ""
+
+    def on_blocks(self, *, directed: bool) -> BFSConfig:
+        """Give the same for rows in blocks: levels of a directed graph, without transpose, push."""
+        return self.filled(BFSConfig(pull=Never())) if directed else self
 
     def _filled(self, wanted: Mapping[str, Any]) -> BFSConfig:
         try:

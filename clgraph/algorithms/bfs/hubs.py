@@ -1,4 +1,4 @@
-"""Which vertices of a graph are hubs: those whose visit tells that a search is about to explode."""
+"""Which vertices of a graph are hubs: whose visit shows that a search is about to explode."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.engine.blocks import BlockRows
     from clgraph.engine.strategies.frontier import StatusArray
     from clgraph.graph import Graph
 
@@ -19,7 +20,7 @@ USUAL_CACHE = 1024  # hubs that are looked for where no cache limits them
 FLAT = 8  # graphs whose largest degree is at most so many mean ones have no hubs
 
 
-def hub_floor_of(graph: Graph, status: StatusArray) -> int:
+def hub_floor_of(graph: Graph | BlockRows, status: StatusArray) -> int:
     """Give the out-degree above which a vertex counts as a hub of a search over a status array."""
     if status.hub_floor is not None:
         return status.hub_floor

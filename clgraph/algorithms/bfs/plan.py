@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from clgraph.algorithms.bfs.stats import BFSStats
 from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
+from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import SearchPlan, Stages
-from clgraph.engine.resident import resident
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
+    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
@@ -45,8 +47,9 @@ class BFS(SearchPlan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected; weights are ignored.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        Directed or undirected; weights are ignored. Every search of a dynamic graph is of what it
+        holds then; its rows are read in their blocks, unless the configuration wants packed ones.
     predecessors : bool
         Whether searches label a tree too.
     config : BFSConfig or str, optional
@@ -94,7 +97,7 @@ class BFS(SearchPlan):
     @asking
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         predecessors: bool = False,
         config: BFSConfig | str | None = None,
         device: Device | str | None = None,
@@ -102,21 +105,35 @@ class BFS(SearchPlan):
         progress: Progress | None = None,
         memory: str | None = None,
     ) -> None:
-        super().__init__(as_graph(graph), device)
-        self.with_predecessors = bool(predecessors)
-        self._streamed: Streamed | None = None
         if memory not in MEMORIES:
             raise InvalidArgumentError(
                 f"memory={memory!r} is not one of device, stream, or None for what fits."
             )
+        self.with_predecessors = bool(predecessors)
+        self._streamed: Streamed | None = None
+        self._asked_for = (config, memory)
+        self._built_for: tuple[Any, ...] = ()
+        needs = "they are to stay in host memory" if memory == "stream" else ""
+        if is_changing(graph):
+            needs = needs or BFSConfig.needs_packed(config, directed=graph.directed)
+        self._searched = Searched(graph, device, needs)
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._prepare(progress)
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Take memory for the rows that there are now."""
+        config, memory = self._asked_for
         if memory == "stream":
             self._stream(config)
+            self._searched.now_seen()
             return
         too_large = ""
         try:
             self._make(config, progress)
         except DeviceMemoryError as error:
-            if memory == "device" or config not in {None, "auto"} or not self.graph.n:
+            stays = self._searched.in_blocks or memory == "device"
+            if stays or config not in {None, "auto"} or not self.graph.n:
                 raise
             too_large = str(error)
         if too_large:  # and what the error's traceback kept is free
@@ -131,6 +148,7 @@ class BFS(SearchPlan):
                 self.device.name,
                 too_large,
             )
+        self._searched.now_seen()
 
     def _stream(self, config: BFSConfig | str | None) -> None:
         """Leave the rows where they are."""
@@ -147,9 +165,14 @@ class BFS(SearchPlan):
 
     def _make(self, config: BFSConfig | str | None, progress: Progress | None) -> None:
         """Take memory for rows and state, and build."""
+        rows: Any = self.graph
+        blocks = rows if self._searched.in_blocks else None
         self._wanted = BFSConfig.on(config, "bfs", self.graph, self.device)
+        completed = self._wanted.completed(self.graph, self.device.traits)
+        if blocks is not None:
+            completed = completed.on_blocks(directed=blocks.directed)
         self.config = resolve(
-            self._wanted.completed(self.graph, self.device.traits),
+            completed,
             self.device.traits,
             m=self.graph.m,
             predecessors=self.with_predecessors,
@@ -157,31 +180,50 @@ class BFS(SearchPlan):
             mean_degree=self.graph.mean_degree,
             directed=self.graph.directed,
             asked=self._wanted,
+            blocks=blocks,
         )
-        stages = Stages(
+        table = table_of(
+            self.graph,
+            self.config,
             self.device,
-            "bfs/bfs.cl",
-            "bfs",
-            table=table_of(
-                self.graph,
-                self.config,
-                self.device,
-                lambda: self.groups,
-                predecessors=self.with_predecessors,
-                progress=progress,
-            ),
-            config=self.config,
-            stages=stages_of(self.config),
-            render=lambda names: kernel_parameters(
-                self.config, names, predecessors=self.with_predecessors
-            ),
+            lambda: self.groups,
+            predecessors=self.with_predecessors,
+            progress=progress,
         )
+        stages = self._built(table)
         self._ready(
             stages,
             predecessors=self.with_predecessors,
             level_capacity=level_capacity(self.graph),
             dtype=np.int32,
         )
+
+    def _built(self, table: Table) -> Stages:
+        """Build the kernels; those of the rows before will do where they would be the same."""
+        held: Stages | None = getattr(self, "_stages", None)
+        if held is not None and (self.config, table.rows) == self._built_for:
+            held.table = table
+            return held
+        self._built_for = (self.config, table.rows)
+        return Stages(
+            self.device,
+            "bfs/bfs.cl",
+            "bfs",
+            table=table,
+            config=self.config,
+            stages=stages_of(self.config),
+            render=lambda names: kernel_parameters(
+                self.config, names, predecessors=self.with_predecessors
+            ),
+        )
+
+    def _follow(self) -> None:
+        """Let go of the rows before."""
+        self._searched.forget()
+        self.__dict__.pop("_pool", None)
+        self.device_bytes, self._fallback, self._streamed = 0, None, None
+        self.graph = self._searched.now()
+        self._prepare(None)
 
     def _exact_plan(self) -> BFS:
         """Make a plan for searches that find more than this one's queues or bytes can hold."""
@@ -207,7 +249,7 @@ class BFS(SearchPlan):
                 "limits.queue_percent": None,
             }
         return BFS(
-            self.graph,
+            self._searched.given,
             predecessors=self.with_predecessors,
             config=self._wanted.with_values(exact),
             device=self.device,
@@ -251,7 +293,9 @@ class BFS(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        with self._turn() as turn:
+        with self._searched.still() as changed, self._turn() as turn:
+            if changed:
+                self._follow()
             source = vertex_number(source, self.graph.n)
             limit = depth_limit(max_depth)
             out = output_array(out, self.graph.n, np.int32)
@@ -279,10 +323,11 @@ class BFS(SearchPlan):
                 shares = table["level_shares"].read(rows)
             found = HopFindings(self.graph, buffers, outcome.depth)
             found.read_into(out)
-        if verify:
+            packed = self._searched.packed(self.device) if verify else None
+        if packed is not None:
             verify_search(
                 self.device,
-                resident(self.graph, self.device),
+                packed,
                 buffers.distances,
                 buffers.predecessors,
                 source=source,
@@ -295,7 +340,7 @@ class BFS(SearchPlan):
 
 
 def bfs(  # noqa: PLR0913 - all but two by keyword
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     source: int,
     *,
     predecessors: bool = False,
@@ -310,7 +355,7 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         Directed or undirected; weights are ignored.
     source : int
         Vertex id in [0, n).
@@ -350,10 +395,10 @@ def bfs(  # noqa: PLR0913 - all but two by keyword
     differ from run to run. Pull stages of a directed graph need its transpose, which is built once
     and kept with the graph.
     """
-    graph = as_graph(graph)
-    vertex_number(source, graph.n)
+    searched: Any = graph if is_changing(graph) else as_graph(graph)
+    vertex_number(source, searched.n)
     plan = BFS(
-        graph,
+        searched,
         predecessors=predecessors,
         config=config,
         device=device,

@@ -45,7 +45,7 @@ class BFSResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell source, depth and number of reached vertices."""
+        """Report source, depth and number of reached vertices."""
         return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
     @property

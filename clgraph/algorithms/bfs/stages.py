@@ -37,7 +37,7 @@ __all__ = [
 
 UNREACHED = -1
 # The template by which one group runs levels; whether it is of one work-item.
-SINGLE_GROUP = {False: "/grid/solo.mako", True: "/grid/solo_sequential.mako"}
+SINGLE_GROUP = {False: "/grid/single_group.mako", True: "/grid/single_group_sequential.mako"}
 # Words that a search over a status array keeps beside the state; those of 64 bits have even places.
 TALLY_WORDS = {
     "CLASSES": 0,

@@ -1,4 +1,4 @@
-"""What a breadth-first search tells about itself beside times and counts."""
+"""What a breadth-first search reports about itself beside times and counts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class BFSStats(TraversalStats):
         Host wall clock.
     config : Resolved
         What ran.
-    told : mapping
+    tallies : mapping
         What a search over a status array counted: ``hubs`` of the graph, ``looks`` into hub caches
         and ``hits`` there, ``pushed_edges`` and ``pulled_edges`` inspected, ``switches`` to pulling
-        and ``returns`` from it. Empty for other forms; kept as the attribute ``told``.
+        and ``returns`` from it. Empty for other forms; kept as the attribute ``tallies``.
     shares : uint32 [levels], optional
         How kernels recorded that each level was shared out, where the balancer decides that anew:
         see `SHARES`; kept as the attribute ``shares``.
@@ -51,19 +51,19 @@ class BFSStats(TraversalStats):
         outcome: Outcome,
         total_ms: float,
         config: Resolved,
-        told: Mapping[str, int],
+        tallies: Mapping[str, int],
         shares: NDArray[np.uint32] | None = None,
     ) -> None:
         super().__init__(findings, outcome, total_ms, config)
         self._hops = findings
-        self.told = dict(told)
+        self.tallies = dict(tallies)
         self.shares = shares
 
     @property
     def hub_cache_hit_rate(self) -> float | None:
         """Looks into hub caches that found a hub, of all; None where there were none."""
-        looks = self.told.get("looks", 0)
-        return self.told["hits"] / looks if looks else None
+        looks = self.tallies.get("looks", 0)
+        return self.tallies["hits"] / looks if looks else None
 
     def _work(self) -> Work:
         rows = self.per_level

@@ -129,7 +129,7 @@ class Streamed:
             BFSConfig(
                 frontier=VertexQueue(visited="bitmap"),
                 pull=Never(),
-                schedule=Stepped(distribution="static", solo=False),
+                schedule=Stepped(distribution="static", single_group=False),
             ),
             device.traits,
             m=graph.m,

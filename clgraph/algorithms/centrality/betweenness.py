@@ -193,8 +193,8 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
         scores *= scores.dtype.type(scale)
     if thin is graph:
         return scores
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    _, place = np.unique(tails * graph.n + graph.indices, return_inverse=True)
+    edge_sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    _, place = np.unique(edge_sources * graph.n + graph.indices, return_inverse=True)
     counts = np.ones(graph.m, bool)
     if weighted and graph.weights is not None and thin.weights is not None:
         counts = graph.weights == thin.weights[place]

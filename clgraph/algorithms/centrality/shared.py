@@ -11,7 +11,7 @@ from clgraph.algorithms.multi_search.ms_bfs_config import long_rows_in_parts
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -47,7 +47,7 @@ class SharedConfig:
 
 
 def fits(graph: Graph, device: Device, dtype: np.dtype[Any]) -> bool:
-    """Tell whether the rows of a batch of sources fit the device."""
+    """Report whether the rows of a batch of sources fit the device."""
     traits = device.traits
     places = graph.n * traits.lanes * WIDTH
     together = places * (1 + 2 * dtype.itemsize) + 8 * (graph.n + graph.m)
@@ -157,7 +157,7 @@ class SharedBetweenness:
             part = sources[begin : begin + self.width]
             if not self._batch(part):
                 return None
-            tell(progress, begin + part.size, sources.size, "searches")
+            report_progress(progress, begin + part.size, sources.size, "searches")
         return self._scores.read()
 
     def _batch(self, sources: NDArray[np.int64]) -> bool:

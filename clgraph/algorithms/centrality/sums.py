@@ -118,7 +118,7 @@ def _sharing_pays(
 
 
 def _keeps_order(graph: Graph, method: str, config: MultiSearchConfig | str | None) -> bool:
-    """Tell whether searches keep their order, or say why they cannot."""
+    """Report whether searches keep their order, or say why they cannot."""
     if method == "ordered" and graph.directed:
         raise InvalidArgumentError(
             "method='ordered' is for undirected graphs, and this one is directed; pass "
@@ -216,8 +216,8 @@ def simple(graph: Graph, *, weighted: bool = False) -> Graph:
 
 def reverse_places(graph: Graph) -> NDArray[np.int64]:
     """For each edge of an undirected simple graph, the place of the same edge the other way."""
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
-    heads = graph.indices.astype(np.int64)
+    edge_sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    edge_targets = graph.indices.astype(np.int64)
     places = np.empty(graph.m, np.int64)
-    places[np.lexsort((tails, heads))] = np.arange(graph.m)
+    places[np.lexsort((edge_sources, edge_targets))] = np.arange(graph.m)
     return places

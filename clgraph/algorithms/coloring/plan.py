@@ -18,7 +18,7 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -140,7 +140,7 @@ class Coloring(Plan):
             Whether to check on the host that no neighbours have the same colour, and every smaller
             colour is that of a neighbour.
         progress : callable or True, optional
-            Told how many vertices have their final colour.
+            Called with how many vertices have their final colour.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class Coloring(Plan):
                 )
                 log.wait()
                 count = int(self._most.read()[0])
-        tell(progress, 1, 1, "colouring")
+        report_progress(progress, 1, 1, "colouring")
         stats = RoundStats(
             log,
             turn.total_ms,
@@ -219,7 +219,9 @@ class Coloring(Plan):
                 self._rounds.lengths,
             )
 
-        return self._rounds.run(log, enqueue, lambda left: tell(progress, n - left, n, "colouring"))
+        return self._rounds.run(
+            log, enqueue, lambda left: report_progress(progress, n - left, n, "colouring")
+        )
 
 
 def _order(order: Any, n: int) -> tuple[str, NDArray[np.uint32] | None]:
@@ -254,16 +256,18 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
     colors = result.colors.astype(np.int64)
     sources = row_ids(graph.indptr)
     other = sources != graph.indices
-    of_tails, of_heads = colors[sources], colors[graph.indices]
-    same = np.flatnonzero(other & (of_tails == of_heads))
+    of_sources, of_targets = colors[sources], colors[graph.indices]
+    same = np.flatnonzero(other & (of_sources == of_targets))
     if same.size:
         edge = int(same[0])
         raise VerificationError(
             f"vertices {sources[edge]} and {graph.indices[edge]} are neighbours and both of colour "
-            f"{of_tails[edge]}."
+            f"{of_sources[edge]}."
         )
-    smaller = other & (of_heads < of_tails)
-    pairs = np.unique(sources[smaller].astype(np.int64) * max(result.count, 1) + of_heads[smaller])
+    smaller = other & (of_targets < of_sources)
+    pairs = np.unique(
+        sources[smaller].astype(np.int64) * max(result.count, 1) + of_targets[smaller]
+    )
     seen = np.bincount(pairs // max(result.count, 1), minlength=graph.n)
     wasteful = np.flatnonzero(seen != colors)
     if wasteful.size:
@@ -297,7 +301,7 @@ def greedy_color(
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
-        Told how far uploading is, then how many vertices have their final colour.
+        Called with how far uploading is, then how many vertices have their final colour.
     verify : bool
         Whether to check the result on the host.
 

@@ -46,7 +46,7 @@ class ColoringResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many colours there are."""
+        """Report how many colours there are."""
         return f"{type(self).__name__}(count={self.count})"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from clgraph.engine.strategies.parameters import choice
 from clgraph.engine.strategies.presets import Configuration
-from clgraph.engine.strategies.strategy import choice
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

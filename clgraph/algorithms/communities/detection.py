@@ -20,7 +20,7 @@ from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.modules import module
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
@@ -167,7 +167,7 @@ class _Detection(Plan):
                     log.wait()
                     labels = self._labels.read()
                     count = int(self._numbering.count.read()[0])
-            tell(progress, self.graph.n, self.graph.n, "merging vertices")
+            report_progress(progress, self.graph.n, self.graph.n, "merging vertices")
         stats = CommunityStats(
             log,
             turn.total_ms,
@@ -205,7 +205,7 @@ class _Detection(Plan):
             sown = np.uint32((seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32)
 
             def report(level: Level = level) -> None:
-                tell(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
+                report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
             levels.order(log, level, sown)
             levels.start(log, level, given=given)

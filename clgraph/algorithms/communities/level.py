@@ -24,7 +24,7 @@ __all__ = ["CLASSES", "Level", "Levels"]
 
 CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
-LONG_ROW_ALONE = 2**31  # where a work-item is a whole SIMD group
+LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 HUB_SLOTS = 1 << 27  # of all tables in global memory together
 ORDER_KEYS = 256  # classes by kinds of rows: a digit
 
@@ -117,7 +117,7 @@ class Levels:
                 tally=self.tallies.parameters(tally),
                 weighted=weighted,
                 classes=CLASSES,
-                long_row=LONG_ROW_ALONE if lanes == 1 else LONG_ROW,
+                long_row=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW,
                 key=key,
                 bins=self.tallies.bounds,
             )

@@ -19,7 +19,7 @@ from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -178,7 +178,7 @@ class LabelPropagation(Plan):
                 labels = self._labels[len(changes) % 2].read()
                 if verify:
                     before = self._labels[1 - len(changes) % 2].read()
-        tell(progress, rounds, rounds, "rounds")
+        report_progress(progress, rounds, rounds, "rounds")
         stats = CommunityStats(
             log,
             turn.total_ms,
@@ -210,7 +210,7 @@ class LabelPropagation(Plan):
                 event = kernel.launch(size, self._size, *args, source, target, self._changes)
                 log.add(event, event, name=kernel.name)
             changes.append(int(self._changes.read()[0]))
-            tell(progress, len(changes), rounds, "rounds")
+            report_progress(progress, len(changes), rounds, "rounds")
         return changes
 
 

@@ -1,4 +1,4 @@
-"""What a search for communities tells: labels, modularity and what it took."""
+"""What a search for communities reports: labels, modularity and what it took."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class CommunitiesResult(NamedResult):
         self._names = names
 
     def __repr__(self) -> str:
-        """Tell how many communities there are, and how good they are."""
+        """Report how many communities there are, and how good they are."""
         known = "" if self.modularity is None else f", modularity={self.modularity:.4f}"
         return f"{type(self).__name__}(count={self.count}{known})"
 

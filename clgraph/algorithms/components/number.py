@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbering"]
 
-ALONE_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
+ONE_ITEM_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
 
 
 class Numbering:
@@ -46,8 +46,8 @@ class Numbering:
             smallest=smallest,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )
-        self._alone = device.traits.is_cpu and n <= ALONE_VERTICES
-        names = ("clear", "first", "fold", "totals", "rank", "labels", "alone")
+        self._by_one_item = device.traits.is_cpu and n <= ONE_ITEM_VERTICES
+        names = ("clear", "first", "fold", "totals", "rank", "labels", "by_one_item")
         self._kernels = {name: program.kernel(f"number_{name}") for name in names}
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
@@ -56,8 +56,8 @@ class Numbering:
 
     def run(self, log: SweepLog, component: Allocation, labels: Allocation) -> None:
         """Enqueue everything; `count` and `labels` are valid after the last event of `log`."""
-        if self._alone:
-            event = self._kernels["alone"].launch(
+        if self._by_one_item:
+            event = self._kernels["by_one_item"].launch(
                 1, 1, component, self._n, self._rank, self.count, labels
             )
             log.add(event, event)

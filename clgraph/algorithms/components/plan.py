@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +11,15 @@ from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import load
+from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
-from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
 __all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking"]
@@ -50,8 +51,9 @@ class ConnectedComponents(Plan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Directed or undirected; directions and weights are ignored.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        Directed or undirected; directions and weights are ignored. Rows of a dynamic graph are read
+        in their blocks where they are, and every run is of what it holds then.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -82,37 +84,57 @@ class ConnectedComponents(Plan):
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         *,
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(as_graph(graph), device)
-        check_size(self.graph)
-        n = self.graph.n
+        self._searched = Searched(graph, device)
+        self.config: dict[str, Any] = {}
+        self._rows: tuple[Any, ...] = ()
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._make(progress)
+
+    def _make(self, progress: Progress | None) -> None:
+        """Build the kernels, and take memory for the rows that there are now."""
+        rows = self._searched.now()
+        check_size(rows)
+        self.graph = rows
         traits = self.device.traits
-        self._sweeper = Sweeper(self.device, n)
-        self.config: dict[str, Any] = {
+        self._sweeper = Sweeper(self.device, rows.n)
+        blocks = isinstance(rows, BlockRows)
+        config = {
             "group_size": self._sweeper.group_size,
             "samples": CPU_SAMPLES if traits.lanes == 1 else SAMPLES,
             "long_row": NO_LONG_ROW if traits.lanes == 1 else LONG_ROW_LANES * traits.lanes,
-            "wide_offsets": self.graph.m >= 2**32,
+            "wide_offsets": rows.wide if blocks else rows.m >= 2**32,
         }
-        program = load(self.device, "components/components.cl", **self.config)
+        if config != self.config:
+            self._build(config, "blocks" if blocks else "csr")
+        if rows.n:
+            self._allocate(progress)
+        self._searched.now_seen()
+
+    def _build(self, config: dict[str, Any], layout: str) -> None:
+        self.config = config
+        about = SimpleNamespace(rows=layout, wide_offsets=config["wide_offsets"])
+        program = load(self.device, "components/components.cl", config=about, **config)
         self.source_hash = program.source_hash
         names = ("start", "sample", "compress", "commonest", "rest")
         self._kernels = {name: program.kernel(f"components_{name}") for name in names}
-        if n:
-            with self._counted():
-                self._allocate(progress)
 
     def _allocate(self, progress: Progress | None) -> None:
-        n = self.graph.n
-        held = resident(self.graph, self.device, progress)
-        self._rows = (held.indptr, held.indices, np.uint32(n))
-        self._parent = self._memory.allocate("parents", n, np.uint32)
-        self._commonest = self._memory.allocate("commonest_root", 1, np.uint32)
-        self._numbering = Numbering(self.device, self._memory, n, smallest=True)
+        n, held = self.graph.n, self._rows
+        with self._counted():
+            where = rows_of(self.graph, self.device, progress)
+            lengths = (self.graph.store.used,) if isinstance(self.graph, BlockRows) else ()
+            if not held or int(held[-1]) != n:
+                self._parent = self._memory.allocate("parents", n, np.uint32)
+                self._commonest = self._memory.allocate("commonest_root", 1, np.uint32)
+                self._numbering = Numbering(self.device, self._memory, n, smallest=True)
+            # The last, so that what an error left out is taken the next time.
+            self._rows = (where.indptr, *lengths, where.indices, np.uint32(n))
         # The same objects in every launch, so that they are handed over once.
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)
@@ -139,13 +161,16 @@ class ConnectedComponents(Plan):
         DeviceMemoryError
             If there is no room for the labels.
         """
-        n = self.graph.n
         log = SweepLog()
         labels, count = None, 0
-        with self._turn() as turn:
+        with self._searched.still() as changed, self._turn() as turn:
+            if changed:
+                self._make(None)
+            n = self.graph.n
             if n:
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
+            packed = self._searched.as_graph() if verify else None
         stats = ComponentStats(
             log,
             turn.total_ms,
@@ -159,8 +184,8 @@ class ConnectedComponents(Plan):
         stats.vertices = n
         stats.ran_on(self.device)
         result = ComponentsResult(labels, n, count, stats, names=self.graph.labels)
-        if verify:
-            verify_components(self.graph, result, self.device, strong=False)
+        if packed is not None:
+            verify_components(packed, result, self.device, strong=False)
         return result
 
     def label(self, log: SweepLog, labels: Allocation) -> int:
@@ -172,7 +197,7 @@ class ConnectedComponents(Plan):
 
     def _enqueue(self, log: SweepLog) -> None:
         rows, parent, kernels = self._rows, self._parent, self._kernels
-        n = rows[2]
+        n = rows[-1]
         self._sweeper.launch(log, kernels["start"], *rows, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
@@ -183,13 +208,13 @@ class ConnectedComponents(Plan):
 
 
 def hooking(log: SweepLog, n: int) -> dict[str, Any]:
-    """Tell of the one step that hooking is, whose rounds are its launches over `n` vertices."""
+    """Report the one step that hooking is, whose rounds are its launches over `n` vertices."""
     took = {"items": n, "milliseconds": log.kernel_ms}
     return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
 
 
 def connected_components(
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     *,
     device: Device | str | None = None,
     progress: Progress | None = None,
@@ -199,7 +224,7 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         Directed or undirected; directions and weights are ignored, so of a directed graph these are
         the weakly connected components. See `scc` for the strongly connected ones.
     device : Device or str, optional

@@ -1,4 +1,4 @@
-"""What a decomposition into components tells: labels, sizes and what it took."""
+"""What a decomposition into components reports: labels, sizes and what it took."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.estimates import Estimated, Work
+from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+    from pyopencl.array import Array
 
     from clgraph.device import Allocation
     from clgraph.engine.sweeps import SweepLog
@@ -175,7 +177,7 @@ class ComponentsResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many components there are."""
+        """Report how many components there are."""
         return f"{type(self).__name__}(count={self.count})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -200,6 +202,20 @@ class ComponentsResult(NamedResult):
             self._labels = held.read()
             self._device_labels = None  # not before: a copy may be interrupted
         return self._labels
+
+    @property
+    def labels_device(self) -> Array:
+        """A copy of the labels that stays on the device [n], while `labels` was not asked for.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the labels have left the device, or there are no vertices.
+        """
+        held = self._device_labels
+        if held is None:
+            raise InvalidArgumentError("the labels have left the device; take them from `labels`.")
+        return held.duplicate()
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
@@ -114,7 +114,7 @@ class IndependentSet(Plan):
         verify : bool
             Whether to check on the host that no two are neighbours and none can be added.
         progress : callable or True, optional
-            Told how many vertices are decided.
+            Called with how many vertices are decided.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class IndependentSet(Plan):
                 begin = self._kernels["begin"]
                 self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
-        tell(progress, 1, 1, "deciding")
+        report_progress(progress, 1, 1, "deciding")
         stats = RoundStats(
             log,
             turn.total_ms,
@@ -178,7 +178,9 @@ class IndependentSet(Plan):
                 self._rounds.lengths,
             )
 
-        return self._rounds.run(log, enqueue, lambda left: tell(progress, n - left, n, "deciding"))
+        return self._rounds.run(
+            log, enqueue, lambda left: report_progress(progress, n - left, n, "deciding")
+        )
 
 
 def _verify(graph: Graph, result: IndependentSetResult) -> None:
@@ -225,7 +227,7 @@ def maximal_independent_set(
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
-        Told how far uploading is, then how many vertices are decided.
+        Called with how far uploading is, then how many vertices are decided.
     verify : bool
         Whether to check the result on the host.
 

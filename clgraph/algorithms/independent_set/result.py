@@ -43,7 +43,7 @@ class IndependentSetResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many vertices are in the set."""
+        """Report how many vertices are in the set."""
         return f"{type(self).__name__}(count={self.count})"
 
     def __getstate__(self) -> dict[str, Any]:

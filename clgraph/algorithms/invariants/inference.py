@@ -53,7 +53,7 @@ def _observations(arity: int) -> list[tuple[NDArray[np.bool_], tuple[int, ...], 
 
 @functools.cache
 def decisions(template: Template, constants: tuple[int, ...], relations: tuple[int, ...]) -> int:
-    """Tell what facts about its variables say of a template.
+    """Report what facts about its variables say of a template.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Facts:
     def decide(
         self, templates: tuple[Template, ...], tuples: NDArray[np.uint32]
     ) -> NDArray[np.int8]:
-        """Tell what follows for templates on tuples.
+        """Report what follows for templates on tuples.
 
         Parameters
         ----------

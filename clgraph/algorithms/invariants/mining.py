@@ -19,7 +19,7 @@ from clgraph.device.memory.staging import Staging
 from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,11 +181,11 @@ class InvariantMiner(Plan):
             for number in chosen:
                 family = self.families[number]
 
-                def told(done: int, family: Family = family) -> None:
+                def report(done: int, family: Family = family) -> None:
                     what = f"mining {family.kind} templates of {family.arity} variables"
-                    tell(progress, min(done, instants), instants, what)
+                    report_progress(progress, min(done, instants), instants, what)
 
-                phases.append(Phase(family, self._sweepers[number], chunks, told, scratch, known))
+                phases.append(Phase(family, self._sweepers[number], chunks, report, scratch, known))
             if kind == BOOLEAN and self.inference:
                 mine_booleans(phases, n, found)
             else:

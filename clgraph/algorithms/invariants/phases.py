@@ -1,4 +1,4 @@
-"""One pass over the traces for each family of templates, and what passes tell each other."""
+"""One pass over the traces for each family of templates, and what passes send each other."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Phase:
         Its kernels.
     chunks : Chunks
         The rows.
-    told : callable
+    report : callable
         Called with the instants looked at so far.
     scratch : Scratch
         Device memory to use.
@@ -123,7 +123,7 @@ class Phase:
         family: Family,
         sweeper: Sweeper,
         chunks: Chunks,
-        told: Callable[[int], None],
+        report: Callable[[int], None],
         scratch: Scratch,
         known: KnownRanges | None = None,
     ) -> None:
@@ -132,7 +132,7 @@ class Phase:
         self.work = Work()
         self._sweeper = sweeper
         self._chunks = chunks
-        self._told = told
+        self._report = report
         self._scratch = scratch
         self._known = known
         self._masks = np.array(family.masks, np.uint32)
@@ -176,7 +176,7 @@ class Phase:
                 else:
                     kept, alive = self._look(chunk, begin, end, kept, alive)
                 instants += (end - begin) * (1 if self.family.kind == NUMERIC else WORD_BITS)
-                self._told(instants)
+                self._report(instants)
                 if probe or not len(kept):
                     break
             if probe or not len(kept):
@@ -260,7 +260,7 @@ class Phase:
     def _by_ranges(
         self, chunk: Chunk, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell what is alive, and what of it is still open, by the ranges of the chunk."""
+        """Report what is alive, and what of it is still open, by the ranges of the chunk."""
         assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
         ranges = self._known.of(chunk, tuples, self.work, self._scratch)
         alive = alive.copy()

@@ -47,7 +47,7 @@ class Ranges:
 def verdicts(
     node: Node, variables: Ranges, tuples: NDArray[np.uint32], tolerance: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell where a condition holds throughout, and where it fails throughout.
+    """Report where a condition holds throughout, and where it fails throughout.
 
     Parameters
     ----------

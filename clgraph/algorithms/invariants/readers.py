@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.invariants.trace import Trace
-from clgraph.errors import GraphFormatError, InvalidArgumentError
+from clgraph.errors import ClgraphError, GraphFormatError, InvalidArgumentError
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -47,11 +46,19 @@ def read_trace(path: str | Path) -> Trace:
         raise InvalidArgumentError(
             f"{place} does not end in one of {', '.join(READERS)}, so its format is unknown."
         )
-    return reader(place)
+    with place.open("rb"):
+        pass  # what is wrong from here on is wrong with its contents
+    try:
+        return reader(place)
+    except (ClgraphError, ImportError):
+        raise
+    except Exception as error:  # modules that read damaged bytes raise whatever they come across
+        what = str(error) or type(error).__name__
+        raise GraphFormatError(f"{place}: it is damaged or no such file ({what}).") from error
 
 
 def _read_csv(path: Path) -> Trace:
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         lines = csv.reader(file)
         header = next(lines, None)
         if not header:
@@ -86,6 +93,8 @@ def _read_csv(path: Path) -> Trace:
 
 def _number(text: str, path: Path, line: int) -> float:
     try:
+        if not text.isascii() or "_" in text:
+            raise ValueError  # noqa: TRY301 - to Python these may be numbers
         return float(text) if text.strip() else float("nan")
     except ValueError:
         raise GraphFormatError(
@@ -123,7 +132,7 @@ def _read_vcd(path: Path) -> Trace:  # noqa: C901 (a case for each kind of token
                         raise GraphFormatError(f"{path}: {change.id_code!r} is not declared.")
                     value = _vcd_value(change.value)
                     changes[change.id_code].append((max(instants - 1, 0), value))
-        except (reader.VCDParseError, IndexError) as error:
+        except (reader.VCDParseError, IndexError, ValueError) as error:
             raise GraphFormatError(f"{path}: {error}") from error
     instants = max(instants, 1)
     if not names or len(names) * instants > MOST_CELLS:
@@ -161,19 +170,13 @@ def _read_parquet(path: Path) -> Trace:
 
 
 def _read_npy(path: Path) -> Trace:
-    return Trace.of(_loaded(path, mmap_mode="r"))
+    return Trace.of(np.load(path, allow_pickle=False, mmap_mode="r"))
 
 
 def _read_npz(path: Path) -> Trace:
-    with _loaded(path) as arrays:
+    # Given a name, NumPy leaves a damaged file open.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return Trace.from_columns({name: arrays[name] for name in arrays.files})
-
-
-def _loaded(path: Path, **options: Any) -> Any:
-    try:
-        return np.load(path, allow_pickle=False, **options)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise GraphFormatError(f"{path}: not an array file ({error}).") from error
 
 
 READERS: dict[str, Callable[[Path], Trace]] = {

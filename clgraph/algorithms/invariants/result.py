@@ -152,7 +152,7 @@ class MiningResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many invariants there are."""
+        """Report how many invariants there are."""
         return f"{type(self).__name__}(invariants={len(self)})"
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ GPU_WIDTH, CPU_WIDTH = 4, 16  # elements of a vector: 128 bits, or what one lane
 LONGEST_STEP = 64  # vectors of a work-item between two votes
 GROUPS_PER_UNIT = 8  # that keep every compute unit busy, where tasks are short
 MOST_GROUPS_PER_UNIT = 4096  # of a GPU, whose groups cost next to nothing
-# Of the second level of a CPU's cache, which OpenCL does not tell, a slice of all rows may take it.
+# Of the second level of a CPU's cache, which OpenCL does not say, a slice of all rows may take it.
 CPU_CACHE_BYTES = 256 << 10
 ELEMENT_BYTES = 4
 LEAST_WORDS = 1 << 12

@@ -97,7 +97,7 @@ class Trace:
     length: int
     numeric: Rows
     boolean: Rows
-    _told: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
+    _warned: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, given: Any, names: Sequence[str] | None = None) -> Self:
@@ -231,7 +231,7 @@ class Trace:
         """Instants [begin, end) of a variable as the kernels see them: float32, or bool."""
         rows = self.rows(kind)
         if kind == NUMERIC:
-            return _narrowed(rows.values[variable, begin:end], rows.names[variable], self._told)
+            return _narrowed(rows.values[variable, begin:end], rows.names[variable], self._warned)
         first = begin // WORD_BITS
         words = rows.values[variable, first : -(-end // WORD_BITS)]
         bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
@@ -243,7 +243,7 @@ class Trace:
         part = rows.values[variable, begin:end]
         count = len(part)
         if kind == NUMERIC:
-            part = _narrowed(part, rows.names[variable], self._told)
+            part = _narrowed(part, rows.names[variable], self._warned)
             rest = part[-1]
         else:
             rest = np.uint32(0xFFFFFFFF if part[-1] >> np.uint32(WORD_BITS - 1) else 0)
@@ -283,18 +283,18 @@ class Trace:
 
 
 def _narrowed(
-    values: NDArray[Any], name: str, told: dict[str, bool] | None = None
+    values: NDArray[Any], name: str, warned: dict[str, bool] | None = None
 ) -> NDArray[np.float32]:
     """Convert to float32, and log once for each variable if that changes a value."""
     if values.dtype == np.float32:
         return np.asarray(values)
     with np.errstate(over="ignore"):
         narrow = np.asarray(values, np.float32)
-    if values.dtype.itemsize > 2 and not (told or {}).get(name):
+    if values.dtype.itemsize > 2 and not (warned or {}).get(name):
         wide = np.asarray(values, np.float64)
         if not np.array_equal(wide, narrow, equal_nan=True):
-            if told is not None:
-                told[name] = True
+            if warned is not None:
+                warned[name] = True
             log.warning(
                 "variable %r has values that 32 bits round, so different ones may compare as equal",
                 name,

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.matching.phases import Held, Phases
+    from clgraph.algorithms.matching.launches import Held
+    from clgraph.algorithms.matching.phases import Phases
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
@@ -131,6 +132,6 @@ def exact_matches(
         going = active > 0 or root < n
         counters.write(np.array([min(root, n), found, 0], np.uint32))
         steps = min(2 * steps, MOST_STEPS)
-        tell(progress, min(root, n) if going else n, n, "searching for exact matches")
+        report_progress(progress, min(root, n) if going else n, n, "searching for exact matches")
     rows = mapping.read(min(found, listed) * query.n).reshape(-1, query.n)
     return rows[np.lexsort(rows.T[::-1])], min(found, limit), found <= limit

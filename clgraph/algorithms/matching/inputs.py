@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import GraphFormatError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.csr import CSR, edges_to_csr, row_ids, transpose_csr
 from clgraph.graph.modules import module
@@ -25,6 +27,13 @@ __all__ = ["ONE", "LabelCodes", "fixed_point", "load_similarity", "one_each", "r
 ONE = 1 << 20  # a similarity of 1: a step of 1e-6, and sums of 2^43 of them fit 64 bits
 UNKNOWN = np.uint32(2**32 - 1)  # code of query labels that no vertex of the target has
 MOST_LABELS = 2**32 - 1
+_NUMBER = re.compile(rb"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# Entries that a dense file lists, by its symmetry.
+_FILLS: dict[bytes, Callable[[int, int], int]] = {
+    b"general": lambda rows, columns: rows * columns,
+    b"symmetric": lambda rows, _: rows * (rows + 1) // 2,
+    b"skew-symmetric": lambda rows, _: rows * (rows - 1) // 2,
+}
 
 
 def simple_graph(graph: Any, name: str) -> Graph:
@@ -219,21 +228,65 @@ def load_similarity(path: str | Path) -> Any:
         If it cannot be read.
     """
     file = Path(path)
+    with file.open("rb"):
+        pass  # what is wrong from here on is wrong with its contents
     try:
         if file.suffix == ".npy":
             return np.load(file, allow_pickle=False)
         if file.suffix == ".npz":
-            return module("scipy.sparse").load_npz(file)
+            with file.open("rb") as stream:  # of a name NumPy leaves a damaged file open
+                return module("scipy.sparse").load_npz(stream)
         if file.suffix == ".mtx":
-            return module("scipy.io").mmread(file)
+            return module("scipy.io").mmread(io.BytesIO(_matrix_market(file.read_bytes())))
         return np.loadtxt(file, ndmin=2, delimiter="," if file.suffix == ".csv" else None)
-    except (ValueError, KeyError, EOFError) as error:
-        raise InvalidArgumentError(f"{file}: not a matrix of similarities: {error}") from error
+    except Exception as error:  # modules that read damaged bytes raise whatever they come across
+        if isinstance(error, ImportError):
+            raise
+        what = str(error) or type(error).__name__
+        raise InvalidArgumentError(f"{file}: not a matrix of similarities: {what}") from error
+
+
+def _matrix_market(content: bytes) -> bytes:
+    """Give a Matrix Market file again if SciPy can read it: 1.17 ends the process on some others.
+
+    Raises
+    ------
+    ValueError
+        If it is none of numbers, or a line has more or less than it must.
+    """
+    head, _, rest = content.partition(b"\n")
+    words = head.lower().split()
+    kinds = {2: (b"array", b"coordinate"), 3: (b"real", b"integer", b"pattern"), 4: _FILLS}
+    if len(words) != 5 or any(words[place] not in known for place, known in kinds.items()):
+        raise ValueError("the first line is no head of a Matrix Market file of real numbers")
+    rows = [line.split() for line in rest.split(b"\n")]
+    rows = [row for row in rows if row and not row[0].startswith(b"%")]
+    dense = words[2] == b"array"
+    wanted = 1 if dense else 2 if words[3] == b"pattern" else 3
+    if not rows or len(rows[0]) != 3 - dense or not all(map(bytes.isdigit, rows[0])):
+        raise ValueError("the line of its sizes is missing")
+    for row in rows[1:]:
+        if len(row) != wanted or not all(map(_NUMBER.fullmatch, row)):
+            raise ValueError(f"{b' '.join(row)[:40]!r} is not {wanted} numbers")
+    sizes = [int(size) for size in rows[0]]
+    count = _FILLS[words[4]](*sizes) if dense else sizes[2]
+    if len(rows) - 1 != count:
+        raise ValueError(f"it has {len(rows) - 1} entries, and should have {count}")
+    return b"\n".join([head, *map(b" ".join, rows), b""])
 
 
 def read_labels(path: str | Path) -> list[str]:
-    """Read labels, one a line, in the order of the vertices."""
-    return Path(path).read_text("utf-8").splitlines()
+    """Read labels, one a line, in the order of the vertices.
+
+    Raises
+    ------
+    GraphFormatError
+        If the file is no text in UTF-8.
+    """
+    try:
+        return Path(path).read_text("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise GraphFormatError(f"{path}: it is no text in UTF-8 ({error}).") from error
 
 
 def one_each(name: str, given: Any, count: int, *, several: bool) -> list[Any]:

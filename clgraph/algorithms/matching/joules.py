@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.matching.phases import PHASES
+from clgraph.algorithms.matching.launches import PHASES
 from clgraph.energy.runs import per_run
 
 if TYPE_CHECKING:

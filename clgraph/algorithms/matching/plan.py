@@ -11,16 +11,10 @@ import numpy as np
 
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.matching.exact import exact_matches
-from clgraph.algorithms.matching.inputs import (
-    ONE,
-    LabelCodes,
-    fixed_point,
-    one_each,
-    simple_graph,
-)
+from clgraph.algorithms.matching.inputs import ONE, LabelCodes, simple_graph
 from clgraph.algorithms.matching.phases import Phases, Request
-from clgraph.algorithms.matching.queries import Query, QueryBatch, batches
-from clgraph.algorithms.matching.result import MatchingResult, MatchingStats
+from clgraph.algorithms.matching.queries import Query, QueryBatch, batches, read_queries
+from clgraph.algorithms.matching.result import MatchingResult, MatchingStats, split_matches
 from clgraph.device.programs.asked import asking
 from clgraph.engine.plan import Plan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
@@ -31,7 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.matching.phases import Held, Matches
+    from clgraph.algorithms.matching.launches import Held
+    from clgraph.algorithms.matching.phases import Matches
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
 
@@ -41,7 +36,6 @@ T = TypeVar("T")
 
 MOST_LEVELS = 32
 MOST_MATCHES = 2**31 - 1
-PAIRS_BITS = 43  # so that sums of products of similarities and profiles fit 64 bits
 MOST_KEPT_BYTES = 1 << 28  # of a batch's arrays, from one run to the next
 BATCH_SHARE = 1 / 2  # of the free memory, for one batch of queries
 
@@ -195,7 +189,8 @@ class SubgraphMatching(Plan):
             label_floor=self._floor(label_floor),
         )
         stop = request.k if limit is None else whole("limit", limit, least=1, most=MOST_MATCHES)
-        queries = self._queries(graphs, labels, similarity, request, several=several)
+        asked = (labels, similarity, request)
+        queries = read_queries(self.target, self._labels, graphs, *asked, several=several)
         stats = MatchingStats(queries=len(queries), config=asdict(self.config))
         with self._lock:
             if self._phases is None:
@@ -236,12 +231,13 @@ class SubgraphMatching(Plan):
             self.run(query, labels=labels, similarity=similarity, k=k, sort=False)
             return
         request = Request(k=k, levels=2, iterations=0, seed=0, label_floor=self._floor(None))
-        (one,) = self._queries([query], labels, similarity, request, several=False)
+        asked = (labels, similarity, request)
+        (one,) = read_queries(self.target, self._labels, [query], *asked, several=False)
         with self._lock:
             self._with_room(partial(self._first_phases, self._phases, one, request, phase))
 
     def _first_phases(self, phases: Phases, query: Query, request: Request, last: str) -> None:
-        held = phases.hold(QueryBatch([query]))
+        held = phases.hold(QueryBatch([query]), request.levels)
         if last != "transfers":
             drawn = phases.score(held, request)
             if last == "seeds":
@@ -299,7 +295,8 @@ class SubgraphMatching(Plan):
         if options:
             raise InvalidArgumentError(f"there is no option {next(iter(options))!r}.")
         request = Request(k=1, levels=levels, iterations=0, seed=0, label_floor=floor)
-        (one,) = self._queries([query], labels, similarity, request, several=False)
+        asked = (labels, similarity, request)
+        (one,) = read_queries(self.target, self._labels, [query], *asked, several=False)
         shape = (one.graph.n, self.target.n)
         if self._phases is None:
             empty = np.zeros(shape, np.uint32)
@@ -311,8 +308,8 @@ class SubgraphMatching(Plan):
         self, phases: Phases, query: Query, levels: int, floor: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         rows, n = query.graph.n, self.target.n
-        held = phases.hold(QueryBatch([query]))
-        matched, arcs = phases.similarities(held, levels)
+        held = phases.hold(QueryBatch([query]), levels)
+        matched, arcs = phases.similarities(held)
         found = matched.read(rows * n).reshape(rows, n)
         drawn = phases.weigh(held, matched, arcs, floor)
         return drawn.scores.read(rows * n).reshape(rows, n), found, arcs.read(rows)
@@ -341,34 +338,6 @@ class SubgraphMatching(Plan):
             raise InvalidArgumentError(f"label_floor={value} must be in [0, 1].")
         return round(value * ONE)
 
-    def _queries(
-        self, graphs: list[Any], labels: Any, similarity: Any, request: Request, *, several: bool
-    ) -> list[Query]:
-        if not graphs:
-            raise InvalidArgumentError("there are no queries; pass at least one.")
-        if labels is not None and similarity is not None:
-            raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
-        all_labels = one_each("labels", labels, len(graphs), several=several)
-        all_similarities = one_each("similarity", similarity, len(graphs), several=several)
-        queries = []
-        for graph, own, alike in zip(graphs, all_labels, all_similarities, strict=True):
-            simple = simple_graph(graph, "query")
-            if not simple.n:
-                raise InvalidArgumentError("the query has no vertices; there is nothing to match.")
-            pairs = simple.n * max(self.target.n, 1)
-            arcs = simple.m * request.levels * (request.levels + 1) // 2
-            if pairs >= 2**PAIRS_BITS or arcs >= 2**32 or simple.n * request.k >= 2**40:
-                raise InvalidArgumentError(
-                    f"a query of {simple.n} vertices and {simple.m} arcs is too large for a target "
-                    f"of {self.target.n}, k={request.k} and max_level={request.levels}; lower one."
-                )
-            if alike is not None:
-                matrix = fixed_point(alike, simple.n, self.target.n)
-                queries.append(Query(simple, None, matrix))
-            else:
-                queries.append(Query(simple, self._labels.of_query(own, simple.n), None))
-        return queries
-
     def _similarity(self, query: Query) -> NDArray[np.float64]:
         if query.similarities is not None:
             return np.asarray(query.similarities / ONE)
@@ -392,7 +361,8 @@ class SubgraphMatching(Plan):
         for begin, end in list(cuts):
             batch = QueryBatch(queries[begin:end])
             run = partial(self._matches, phases, batch, request, stats, progress)
-            results.extend(self._split(batch, self._with_room(run), request.k, stats))
+            matches = self._with_room(run)
+            results.extend(split_matches(batch, self.target, matches, request.k, stats))
         return results
 
     def _matches(
@@ -403,28 +373,12 @@ class SubgraphMatching(Plan):
         stats: MatchingStats,
         progress: Progress | None,
     ) -> Matches:
-        held = phases.hold(batch)
+        held = phases.hold(batch, request.levels)
         drawn = phases.score(held, request)
         phases.draw(held, request, drawn)
         matches = phases.extend(held, request, drawn, progress)
         self._note(stats, held)
         return matches
-
-    def _split(
-        self, batch: QueryBatch, matches: Matches, k: int, stats: MatchingStats
-    ) -> list[MatchingResult]:
-        results = []
-        for place, query in enumerate(batch.queries):
-            begin, end = int(batch.first[place]) * k, int(batch.first[place + 1]) * k
-            own = slice(place * k, (place + 1) * k)
-            parts = {
-                "labels": matches.label_losses[own] / ONE,
-                "edges": matches.edge_losses[own].astype(np.float64),
-                "nodes": matches.node_losses[own].astype(np.float64),
-            }
-            mapping = matches.mapping[begin:end].reshape(k, query.graph.n)
-            results.append(MatchingResult(query.graph, self.target, mapping, parts, stats, count=k))
-        return results
 
     def _exact(
         self, query: Query, k: int, limit: int, stats: MatchingStats, progress: Progress | None

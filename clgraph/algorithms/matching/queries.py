@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.matching.inputs import fixed_point, one_each, simple_graph
+from clgraph.errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.matching.inputs import LabelCodes
+    from clgraph.algorithms.matching.phases import Request
     from clgraph.graph import Graph
 
-__all__ = ["BLOCK", "Query", "QueryBatch", "batches"]
+__all__ = ["BLOCK", "Query", "QueryBatch", "batches", "read_queries"]
 
 BLOCK = 256  # entries of a row that are summed up together
 WORD = 32
+PAIRS_BITS = 43  # so that sums of products of similarities and profiles fit 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,61 @@ class Query:
     graph: Graph
     codes: NDArray[np.uint32] | None
     similarities: NDArray[np.uint32] | None
+
+
+def read_queries(
+    target: Graph,
+    known: LabelCodes,
+    graphs: Sequence[Any],
+    labels: Any,
+    similarity: Any,
+    request: Request,
+    *,
+    several: bool,
+) -> list[Query]:
+    """Check queries and bring them into the form that a batch takes.
+
+    Parameters
+    ----------
+    target, known : Graph, LabelCodes
+        What they are matched with, and the numbers of its labels.
+    graphs, labels, similarity, several
+        As `SubgraphMatching.run` was given them: lists for several, otherwise for the only one.
+    request : Request
+        What is asked of them.
+
+    Returns
+    -------
+    list of Query
+
+    Raises
+    ------
+    InvalidGraphError, InvalidArgumentError
+        As `SubgraphMatching.run` says.
+    """
+    if not graphs:
+        raise InvalidArgumentError("there are no queries; pass at least one.")
+    if labels is not None and similarity is not None:
+        raise InvalidArgumentError("a query has labels or similarities; pass one of the two.")
+    all_labels = one_each("labels", labels, len(graphs), several=several)
+    all_similarities = one_each("similarity", similarity, len(graphs), several=several)
+    queries = []
+    for graph, own, alike in zip(graphs, all_labels, all_similarities, strict=True):
+        simple = simple_graph(graph, "query")
+        if not simple.n:
+            raise InvalidArgumentError("the query has no vertices; there is nothing to match.")
+        pairs = simple.n * max(target.n, 1)
+        arcs = simple.m * request.levels * (request.levels + 1) // 2
+        if pairs >= 2**PAIRS_BITS or arcs >= 2**32 or simple.n * request.k >= 2**40:
+            raise InvalidArgumentError(
+                f"a query of {simple.n} vertices and {simple.m} arcs is too large for a target "
+                f"of {target.n}, k={request.k} and max_level={request.levels}; lower one."
+            )
+        if alike is not None:
+            queries.append(Query(simple, None, fixed_point(alike, simple.n, target.n)))
+        else:
+            queries.append(Query(simple, known.of_query(own, simple.n), None))
+    return queries
 
 
 def _words(counts: NDArray[Any]) -> NDArray[Any]:
@@ -85,6 +146,7 @@ class QueryBatch:
             "word_sizes": word_sizes,
             "word_arcs": word_arcs,
             "arc_counts": arc_counts,
+            "every_row": np.arange(self.rows + 1),
         }
 
     def mask_first(self, levels: int) -> tuple[NDArray[np.uint64], int]:

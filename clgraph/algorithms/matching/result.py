@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from clgraph.algorithms.matching.inputs import ONE
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.csr import row_ids
 from clgraph.graph.modules import module
@@ -15,9 +16,11 @@ from clgraph.graph.modules import module
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.matching.phases import Matches
+    from clgraph.algorithms.matching.queries import QueryBatch
     from clgraph.graph import Graph
 
-__all__ = ["MatchingResult", "MatchingStats", "kept_edges"]
+__all__ = ["MatchingResult", "MatchingStats", "kept_edges", "split_matches"]
 
 
 @dataclass(slots=True)
@@ -215,3 +218,21 @@ def kept_edges(query: Graph, target: Graph, mapping: NDArray[Any]) -> NDArray[np
         return np.zeros(wanted.shape, bool)
     places = np.minimum(np.searchsorted(arcs, wanted), len(arcs) - 1)
     return np.asarray((a >= 0) & (b >= 0) & (arcs[places] == wanted))
+
+
+def split_matches(
+    batch: QueryBatch, target: Graph, matches: Matches, k: int, stats: MatchingStats
+) -> list[MatchingResult]:
+    """Give each query of a batch its k matches."""
+    results = []
+    for place, query in enumerate(batch.queries):
+        begin, end = int(batch.first[place]) * k, int(batch.first[place + 1]) * k
+        own = slice(place * k, (place + 1) * k)
+        parts = {
+            "labels": matches.label_losses[own] / ONE,
+            "edges": matches.edge_losses[own].astype(np.float64),
+            "nodes": matches.node_losses[own].astype(np.float64),
+        }
+        mapping = matches.mapping[begin:end].reshape(k, query.graph.n)
+        results.append(MatchingResult(query.graph, target, mapping, parts, stats, count=k))
+    return results

@@ -56,11 +56,11 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     dtype : {int32, int16}
         Of the result, in hops.
     weighted : bool
-        Whether edges are as long as their weights, in whose type the result then is. This takes
-        one `clgraph.SSSP` search after the other.
+        Whether edges are as long as their weights, in whose type the result then is.
     method : {"auto", "multi-search", "bit-parallel", "single"}
         Whether a work-group runs each search, searches share the bits of words, or `bfs` runs one
         after the other; "auto" shares from 32 sources on, where the graph is not too deep for it.
+        By weight no bits are shared: "single" is `sssp`, one search after the other.
     config : MultiSearchConfig or str, optional
         How searches are run where each has a work-group of its own.
     device : Device or str, optional

@@ -17,9 +17,10 @@ from clgraph.engine.strategies.balance import (
     WarpSearch,
     WarpSearchLocal,
 )
+from clgraph.engine.strategies.parameters import choice, number, parameter
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import check_group_size
-from clgraph.engine.strategies.strategy import Slot, choice, number, parameter, slot
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 
@@ -147,7 +148,7 @@ class ResolvedSearch:
         return repr(self.asked)
 
     @property
-    def alone(self) -> bool:
+    def one_item(self) -> bool:
         """Whether one work-item has a search to itself."""
         return self.group_size == 1
 
@@ -236,13 +237,14 @@ def auto_threshold(degrees: NDArray[Any], traits: DeviceTraits) -> float:
     if not counts.any():
         return math.inf
     values = np.arange(counts.size)
-    alone = counts * (1 + -(-values // lanes))
+    by_itself = counts * (1 + -(-values // lanes))
     costs = {}
     for threshold in (*CANDIDATES, math.inf):
         short = counts[values < threshold]
         total = short.sum()
         rounds = (
-            scatter * total / lanes * longest_of(short, lanes) + alone[values >= threshold].sum()
+            scatter * total / lanes * longest_of(short, lanes)
+            + by_itself[values >= threshold].sum()
         )
         queues = 0.0 if not total else short_only if total == counts.sum() else both_queues
         costs[threshold] = rounds + queues * counts.sum()
@@ -263,7 +265,7 @@ def longest_of(counts: NDArray[np.float64], lanes: int) -> float:
 
 
 def even_rows(degrees: NDArray[Any], traits: DeviceTraits) -> bool:
-    """Tell whether rows are short and alike, so that lanes with a row each have enough to do."""
+    """Report whether rows are short and alike, so that lanes with a row each have enough to do."""
     if not degrees.size or degrees.max() > EVEN_ROW:
         return False
     counts = np.bincount(degrees).astype(np.float64)

@@ -19,7 +19,7 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -259,7 +259,7 @@ class MutualBounds:
         degrees = self.graph.degrees
         while True:
             left = self._left()
-            tell(progress, n - left.size, n, "diameter")
+            report_progress(progress, n - left.size, n, "diameter")
             if not left.size:
                 return self.longest
             if self.searches >= PIVOTS and left.size > FEW:

@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class DirectedBounds:
                 for way, back in (self._ways, self._ways[::-1]):
                     left = min((w.left(self.longest) for w in self._ways), key=len)
                     n = way.upper.size
-                    tell(progress, n - left.size, n, "diameter")
+                    report_progress(progress, n - left.size, n, "diameter")
                     if not left.size:
                         return self.longest
                     if rounds < ROUNDS or left.size <= FEW:
@@ -136,14 +136,17 @@ class _Parts:
     def __init__(self, graph: Graph, labels: NDArray[np.int32]) -> None:
         self.labels = labels.astype(np.int64)
         self.count = int(labels.max()) + 1
-        tails = row_ids(graph.indptr).astype(np.int64)
-        heads = graph.indices.astype(np.int64)
-        across = self.labels[tails] != self.labels[heads]
-        self._inner = _Rows.of(tails[~across], heads[~across], graph.n)
-        self._inner_back = _Rows.of(heads[~across], tails[~across], graph.n)
-        pairs = self.labels[tails[across]] * self.count + self.labels[heads[across]]
+        edge_sources = row_ids(graph.indptr).astype(np.int64)
+        edge_targets = graph.indices.astype(np.int64)
+        across = self.labels[edge_sources] != self.labels[edge_targets]
+        self._inner = _Rows.of(edge_sources[~across], edge_targets[~across], graph.n)
+        self._inner_back = _Rows.of(edge_targets[~across], edge_sources[~across], graph.n)
+        pairs = self.labels[edge_sources[across]] * self.count + self.labels[edge_targets[across]]
         order = np.argsort(pairs, kind="stable")
-        self._tails, self._heads = tails[across][order], heads[across][order]
+        self._edge_sources, self._edge_targets = (
+            edge_sources[across][order],
+            edge_targets[across][order],
+        )
         self._pairs, self._first = np.unique(pairs[order], return_index=True)
         self._from, self._to = np.divmod(self._pairs, self.count)
         self._by_from, self._by_to = self._layers()
@@ -161,7 +164,7 @@ class _Parts:
         ready, depth = np.flatnonzero(pending == 0), 0
         while ready.size:
             layer[ready] = depth
-            above, taken = np.unique(into.heads_of(ready), return_counts=True)
+            above, taken = np.unique(into.targets_of(ready), return_counts=True)
             pending[above] -= taken
             ready, depth = above[pending[above] == 0], depth + 1
         out = []
@@ -190,7 +193,7 @@ class _Parts:
         np.maximum.at(own[0], self.labels, away)
         np.maximum.at(own[1], self.labels, near)
         if self._pairs.size:
-            lengths = away[self._tails] + 1 + near[self._heads]
+            lengths = away[self._edge_sources] + 1 + near[self._edge_targets]
             shortest = np.minimum.reduceat(lengths, self._first)
             _longest(own[0], self._from, self._to, shortest, self._by_from)
             _longest(own[1], self._to, self._from, shortest, self._by_to)
@@ -213,24 +216,24 @@ def _longest(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Edges by their tails."""
+    """Edges by their sources."""
 
     begins: Array
-    heads: Array
+    edge_targets: Array
 
     @classmethod
-    def of(cls, tails: Array, heads: Array, n: int) -> _Rows:
+    def of(cls, edge_sources: Array, edge_targets: Array, n: int) -> _Rows:
         begins = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(tails, minlength=n), out=begins[1:])
-        return cls(begins, heads[np.argsort(tails, kind="stable")])
+        np.cumsum(np.bincount(edge_sources, minlength=n), out=begins[1:])
+        return cls(begins, edge_targets[np.argsort(edge_sources, kind="stable")])
 
-    def heads_of(self, vertices: Array) -> Array:
-        """Heads of all edges out of some vertices."""
+    def targets_of(self, vertices: Array) -> Array:
+        """Edge targets of all edges out of some vertices."""
         begins = self.begins[vertices]
         counts = self.begins[vertices + 1] - begins
         ends = np.cumsum(counts)
         shift = np.repeat(begins - ends + counts, counts)
-        found: Array = self.heads[shift + np.arange(shift.size)]
+        found: Array = self.edge_targets[shift + np.arange(shift.size)]
         return found
 
     def spread(self, sources: Array) -> Array:
@@ -240,7 +243,7 @@ class _Rows:
         frontier, depth = sources, 0
         while frontier.size:
             depth += 1
-            found = self.heads_of(frontier)
+            found = self.targets_of(frontier)
             frontier = np.unique(found[hops[found] < 0])
             hops[frontier] = depth
         return hops

@@ -18,7 +18,7 @@ from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -154,7 +154,7 @@ class BitParallel:
             out, counts, reciprocals = (array.read() for array in arrays)
             total[part], harmonic[part] = out, reciprocals
             reached[part], farthest[part] = counts[:count].astype(np.int64) + 1, counts[count:]
-            _tell(progress, begin + count, sources.size)
+            _report_progress(progress, begin + count, sources.size)
         return Sums(reached, total, farthest, harmonic)
 
     def _sums_of_targets(self, sources: NDArray[np.int64], progress: Progress | None) -> Sums:
@@ -163,7 +163,7 @@ class BitParallel:
         for begin in range(0, sources.size, self.width):
             part = sources[begin : begin + self.width]
             self._search(part, *arrays)
-            _tell(progress, begin + part.size, sources.size)
+            _report_progress(progress, begin + part.size, sources.size)
         out, counts, harmonic = (array.read() for array in arrays)
         reached = counts[:n].astype(np.int64) + np.bincount(sources, minlength=n)
         farthest = counts[n:].astype(np.int64)
@@ -191,7 +191,7 @@ class BitParallel:
             part = sources[begin : begin + self.width]
             out = self.search(part)
             result[begin : begin + part.size] = out.read(part.size * n).reshape(part.size, n)
-            _tell(progress, begin + part.size, sources.size)
+            _report_progress(progress, begin + part.size, sources.size)
         return result
 
     def search(self, sources: NDArray[np.int64]) -> Allocation:
@@ -285,5 +285,5 @@ class BitParallel:
         return kernel.launch(groups * size, size, *args)
 
 
-def _tell(progress: Progress | None, done: int, total: int) -> None:
-    tell(progress, done, total, "searches")
+def _report_progress(progress: Progress | None, done: int, total: int) -> None:
+    report_progress(progress, done, total, "searches")

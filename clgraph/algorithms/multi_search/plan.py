@@ -100,8 +100,9 @@ class MultiSearch(Plan):
     and the size of its group), ``n``, ``m``, ``k`` (number of searches), ``indptr``, ``indices``,
     and every state and argument by its name: a pointer to what this search has of it. Work-items
     that visit edges to one vertex at the same time need ``FIRST``, ``CLAIM(array, index, from,
-    to)`` or ``ADD(array, index, x)``; docs/multi-search.md shows how. Compiles and uploads once;
-    `run` only launches. A plan serves one thread at a time; others wait.
+    to)``, ``ADD(array, index, x)`` or ``DECREASE(array, index, x)``; docs/multi-search.md shows
+    how. Compiles and uploads once; `run` only launches. A plan serves one thread at a time; others
+    wait.
 
     References
     ----------
@@ -205,6 +206,7 @@ class MultiSearch(Plan):
                 "arguments": self._arguments,
                 "problem": SimpleNamespace(
                     visited=self._visited,
+                    decreased=any("DECREASE" in text for text in self._hooks.values()),
                     keep_levels=config.keep_levels,
                     sum_type="double" if traits.fp64 else "float",
                 ),
@@ -226,10 +228,10 @@ class MultiSearch(Plan):
     def _upload(self, progress: Progress | None) -> None:
         graph, memory = self.graph, self._memory
         out = resident(graph, self.device, progress)
-        tails = np.zeros(1, np.uint32)
+        edge_sources = np.zeros(1, np.uint32)
         if not self.config.queued:
-            tails = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
-        self._graph_args = (out.indptr, out.indices, memory.upload("tails", tails))
+            edge_sources = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
+        self._graph_args = (out.indptr, out.indices, memory.upload("edge_sources", edge_sources))
         self._given: list[Allocation | np.generic] = [
             memory.upload(given.name, given.value) if given.is_array else given.value
             for given in self._arguments

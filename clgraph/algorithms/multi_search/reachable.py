@@ -37,7 +37,7 @@ def reachable(
     progress: Progress | None = None,
     verify: bool = False,
 ) -> NDArray[np.bool_]:
-    """Tell which vertices each source reaches.
+    """Report which vertices each source reaches.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.device import wait
 from clgraph.device.lazy import cl
 from clgraph.errors import ClgraphError, DeviceMemoryError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ class Scratch:
         ]
 
     def groups_that_fit(self, wanted: int, kept_bytes: int) -> int:
-        """Tell how many groups there is room for beside what the searches keep."""
+        """Report how many groups there is room for beside what the searches keep."""
         sizes = [count * dtype.itemsize for _, count, dtype in self._each()]
         largest, together = max([*sizes, 1]), max(sum(sizes), 1)
         held = self.groups * together
@@ -297,7 +297,7 @@ class Batch:
             self._complain(status.read(), capacity, must_end=must_end)
             ahead = int((end - done) * LAUNCH_S / seconds)
             done = end
-            tell(progress, done, k, "searches")
+            report_progress(progress, done, k, "searches")
 
     def _complain(self, words: NDArray[np.uint32], capacity: int, *, must_end: bool) -> None:
         for name, complaint in COMPLAINTS.items():

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["HOOKS", "Given", "State", "check_name", "check_snippets", "library_snippets"]
+__all__ = ["Given", "State", "check_name", "check_snippets", "library_snippets"]
 
-HOOKS = ("init", "prior", "where", "visit", "post", "back", "back_vertex", "finalize")
 C_TYPES = {
     "int8": "char",
     "uint8": "uchar",
@@ -168,7 +167,7 @@ def _element(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _holds(element: np.dtype[Any], value: Any) -> bool:
-    """Tell whether a type has a number, or one next to it where it is of floating point."""
+    """Report whether a type has a number, or one next to it where it is of floating point."""
     try:
         with np.errstate(all="ignore"):
             held = np.asarray(value).astype(element)

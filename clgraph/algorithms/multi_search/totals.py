@@ -14,7 +14,7 @@ from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.device.hardware.measured import LEVEL_SEARCHES, SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ class Searcher:
             self._plan_of_one = BFS(self.graph, device=self.device)
         for done, source in enumerate(sources.tolist(), 1):
             yield self._plan_of_one.run(source).distances
-            tell(progress, done, sources.size, "searches")
+            report_progress(progress, done, sources.size, "searches")
 
     def _totals_one_by_one(self, sources: NDArray[np.int64], progress: Progress | None) -> Totals:
         figures = np.zeros((3, sources.size), np.int64)
@@ -182,7 +182,7 @@ class Searcher:
 
         A pass of shared bits looks at every vertex in every level, a search of its own only at what
         it reaches: deep graphs need many sources before sharing pays. How deep this one is, a
-        search from its busiest vertex tells.
+        search from its busiest vertex reports.
         """
         if self._method != "auto":
             return self._method == "bit-parallel" and self.graph.n > 0
@@ -205,7 +205,7 @@ class Searcher:
         return traits.lanes == 1 and graph.n + graph.m > SINGLE_SIZE.on(traits)
 
     def depth(self) -> int:
-        """Tell how deep a search from the busiest vertex is; searched for once a graph."""
+        """Report how deep a search from the busiest vertex is; searched for once a graph."""
         depth: int | None = self.graph.kept.get(Searcher.depth)
         if depth is None:
             busiest = np.array([np.argmax(self.graph.degrees)])
@@ -225,12 +225,7 @@ class Searcher:
         self, sources: NDArray[np.int64], itemsize: int, size: int | None = None
     ) -> Iterator[NDArray[np.int64]]:
         """Cut sources into blocks whose results fit the device, or of a given size."""
-        if size is None:
-            free = self.device.ledger.free_bytes
-            size = int(BLOCK_SHARE * free) // (max(self.graph.n, 1) * itemsize)
-            size = max(min(size, MOST_BLOCK), 1)
-        for first in range(0, sources.size, size):
-            yield sources[first : first + size]
+        yield from blocks_of(self.device, self.graph.n, sources, itemsize, size)
 
     def _plan(self, name: str, state: dict[str, State]) -> MultiSearch:
         if name not in self._plans:
@@ -242,6 +237,17 @@ class Searcher:
                 device=self.device,
             )
         return self._plans[name]
+
+
+def blocks_of(
+    device: Device, n: int, sources: NDArray[np.int64], itemsize: int, size: int | None = None
+) -> Iterator[NDArray[np.int64]]:
+    """Cut sources into blocks whose results [k, n] fit a device, or of a given size."""
+    if size is None:
+        size = int(BLOCK_SHARE * device.ledger.free_bytes) // (max(n, 1) * itemsize)
+        size = max(min(size, MOST_BLOCK), 1)
+    for first in range(0, sources.size, size):
+        yield sources[first : first + size]
 
 
 def _as_totals(sums: Sums) -> Totals:

@@ -164,16 +164,18 @@ def _dependencies(
     order = order[np.argsort(distances[order], kind="stable")]
     rank = np.full(graph.n, -1, np.int64)
     rank[order] = np.arange(order.size)
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    heads = np.asarray(graph.indices)
-    known = reached[tails] & reached[heads]
-    tails, heads = tails[known], heads[known]
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    edge_targets = np.asarray(graph.indices)
+    known = reached[edge_sources] & reached[edge_targets]
+    edge_sources, edge_targets = edge_sources[known], edge_targets[known]
     weights = graph.weights if weighted else None
     lengths: Any = 1 if weights is None else np.asarray(weights)[known]
-    on_a_path = (distances[tails] + lengths == distances[heads]) & (tails != heads)
+    on_a_path = (distances[edge_sources] + lengths == distances[edge_targets]) & (
+        edge_sources != edge_targets
+    )
     size = (order.size, order.size)
     ones = np.full(int(on_a_path.sum()), -1.0)
-    edges = (rank[tails[on_a_path]], rank[heads[on_a_path]])
+    edges = (rank[edge_sources[on_a_path]], rank[edge_targets[on_a_path]])
     upper = (sparse.coo_array((ones, edges), size) + sparse.eye_array(order.size)).tocsr()
     start = np.zeros(order.size)
     start[rank[source]] = 1.0

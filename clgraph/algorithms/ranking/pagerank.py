@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import (
+    Convention,
+    ends_of,
+    spread_of,
+    weights_out,
+)
 from clgraph.algorithms.ranking.columns import column_blocks, real_type
-from clgraph.algorithms.ranking.power import Affine, whole_number
+from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -27,10 +33,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["CONVENTIONS", "PageRank", "pagerank", "spread_of"]
-
-Convention = Literal["networkx", "gap", "graphalytics"]
-CONVENTIONS = ("networkx", "gap", "graphalytics")
+__all__ = ["PageRank", "pagerank"]
 
 
 class PageRank(StaysHere):
@@ -86,7 +89,7 @@ class PageRank(StaysHere):
         self._progress = progress
         self._lock = threading.Lock()
         self._weighted = weights and self.graph.weights is not None
-        self._outgoing = _outgoing(self.graph, weighted=self._weighted)
+        self.weights_out = weights_out(self.graph, weighted=self._weighted)
         self._affine: dict[tuple[int, bool, str | None], Affine] = {}
 
     def run(  # noqa: PLR0913 - all by keyword
@@ -147,7 +150,7 @@ class PageRank(StaysHere):
         """
         start_s = time.perf_counter()
         n = self.graph.n
-        tolerance, most = _ends(convention, tol, max_iter, n)
+        tolerance, most = ends_of(convention, tol, max_iter, n)
         if isinstance(alpha, bool) or not 0 <= alpha < 1:
             raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
         personal, several = spread_of("personalization", personalization, n, rows=True)
@@ -251,7 +254,7 @@ class PageRank(StaysHere):
                 given=given,
                 # Edges share out what a vertex holds, wherever that of others goes.
                 dangling=way or "vanish",
-                outgoing=self._outgoing,
+                outgoing=self.weights_out,
                 progress=self._progress,
             )
         plan = self._affine[key]
@@ -283,8 +286,8 @@ class PageRank(StaysHere):
             x = ranks[row].astype(np.float64)
             p = np.full(n, 1.0 / n) if personal is None else personal[row]
             to = p if drains is None else drains[0]
-            held = 0.0 if convention == "gap" else x[self._outgoing == 0].sum()
-            again = alpha * (matrix.T @ (x * self._outgoing) + held * to) + (1 - alpha) * p
+            held = 0.0 if convention == "gap" else x[self.weights_out == 0].sum()
+            again = alpha * (matrix.T @ (x * self.weights_out) + held * to) + (1 - alpha) * p
             change = float(np.abs(again - x).sum())
             rounding = 64 * float(np.finfo(self.dtype).eps)
             if not change <= error + rounding:
@@ -292,76 +295,6 @@ class PageRank(StaysHere):
                     f"another iteration changes ranking {row} by {change:.3g}, more than the last "
                     f"one's {error:.3g}."
                 )
-
-
-def _outgoing(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
-    """Give 1 over the weight that leaves each vertex, 0 where none does."""
-    if weighted:
-        weights = np.asarray(graph.weights, np.float64)
-        if weights.size and weights.min() < 0:
-            raise InvalidGraphError(
-                f"edge weights are as low as {weights.min():g}, but ranks flow along weights from "
-                "0 on; pass weights=False."
-            )
-        leaving = np.zeros(graph.n)
-        full = np.flatnonzero(graph.degrees)
-        if full.size:
-            leaving[full] = np.add.reduceat(weights, np.asarray(graph.indptr)[full])
-    else:
-        leaving = graph.degrees.astype(np.float64)
-    return np.divide(1.0, leaving, out=np.zeros(graph.n), where=leaving > 0)
-
-
-def _ends(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, int]:
-    if convention not in CONVENTIONS:
-        raise InvalidArgumentError(
-            f"convention={convention!r} is not one of {', '.join(CONVENTIONS)}."
-        )
-    if tol is None:
-        tol = {"networkx": 1e-6, "gap": 1e-4, "graphalytics": 0.0}[convention]
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
-        raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
-    default = 10 if convention == "graphalytics" else 100
-    most = default if max_iter is None else whole_number("max_iter", max_iter, 1)
-    return float(tol) * (n if convention == "networkx" else 1), most
-
-
-def spread_of(
-    name: str, value: Any, n: int, *, rows: bool = False
-) -> tuple[NDArray[np.float64] | None, bool]:
-    """Give shares float64 [k, n] with sum 1 in every row, and whether there may be several.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a share is negative or not finite, all are 0, a vertex is unknown, or the shape is wrong.
-    """
-    if value is None:
-        return None, False
-    if hasattr(value, "items"):
-        array = np.zeros(n)
-        for vertex, share in value.items():
-            if isinstance(vertex, bool) or not isinstance(vertex, int | np.integer):
-                raise InvalidArgumentError(f"{name} names {vertex!r}, which is no vertex number.")
-            if not 0 <= vertex < n:
-                raise InvalidArgumentError(f"{name} names vertex {vertex}, but n = {n}.")
-            array[vertex] = share
-    else:
-        try:
-            array = np.asarray(value, np.float64)
-        except (TypeError, ValueError):
-            raise InvalidArgumentError(f"{name} must hold real numbers.") from None
-    several = rows and array.ndim == 2
-    table = array if several else array[None] if array.ndim == 1 else array
-    if table.ndim != 2 or table.shape[1] != n or not (several or array.ndim == 1):
-        shapes = f"({n},) or (k, {n})" if rows else f"({n},)"
-        raise InvalidArgumentError(f"{name} has shape {array.shape}; pass {shapes}.")
-    if not np.isfinite(table).all() or (table < 0).any():
-        raise InvalidArgumentError(f"{name} must hold finite numbers from 0 on.")
-    totals = table.sum(axis=1, keepdims=True)
-    if n and not (np.isfinite(totals).all() and (totals > 0).all()):
-        raise InvalidArgumentError(f"{name} needs a positive number in every ranking.")
-    return np.divide(table, totals, where=totals > 0, out=np.zeros_like(table)), several
 
 
 def pagerank(  # noqa: PLR0913 - all but one by keyword

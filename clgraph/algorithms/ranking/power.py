@@ -12,7 +12,7 @@ from clgraph.algorithms.ranking.columns import column_blocks
 from clgraph.algorithms.ranking.pulling import Pulling
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,9 +91,9 @@ class _Iteration:
             ahead = min(2 * ahead, MOST_UNSEEN)
             state = self.state.read()
             if (state & CONVERGED).all():
-                tell(progress, max_iter, max_iter, "iterations")
+                report_progress(progress, max_iter, max_iter, "iterations")
                 break
-            tell(progress, done, max_iter, "iterations")
+            report_progress(progress, done, max_iter, "iterations")
         return state
 
     def _enqueue(self, log: SweepLog, *, even: bool) -> None:
@@ -120,7 +120,7 @@ class Affine(_Iteration):
     weighted : bool
         Whether weights count.
     count : int
-        Rankings; `column_blocks` tells how many of them are taken at once.
+        Rankings; `column_blocks` reports how many of them are taken at once.
     given : bool
         Whether vertices are given different amounts.
     dangling : {None, "uniform", "own", "vanish"}

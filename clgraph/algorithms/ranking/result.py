@@ -1,4 +1,4 @@
-"""What a ranking tells: scores, and how they were come by."""
+"""What a ranking reports: scores, and how they were come by."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RankResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many vertices were ranked and whether that converged."""
+        """Report how many vertices were ranked and whether that converged."""
         state = "converged" if self.converged else "not converged"
         return f"{type(self).__name__}(n={self.ranks.shape[-1]}, {state})"
 

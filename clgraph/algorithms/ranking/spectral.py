@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import spread_of
 from clgraph.algorithms.ranking.columns import real_type
-from clgraph.algorithms.ranking.pagerank import spread_of
 from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_number
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory

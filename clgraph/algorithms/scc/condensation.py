@@ -87,7 +87,7 @@ def condensation(
     Condensation
         A directed acyclic `Graph` without loops or parallel edges: an edge from component a to
         component b where some edge of `graph` leads from a to b. Its vertices are numbered as the
-        labels of `scc`; ``membership`` int32 [n] tells where each vertex lies.
+        labels of `scc`; ``membership`` int32 [n] reports where each vertex lies.
 
     Raises
     ------

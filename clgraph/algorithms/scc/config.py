@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from clgraph.engine.strategies.parameters import check_number, choice, number, parameter
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import (
-    Slot,
-    check_number,
-    choice,
-    number,
-    parameter,
-    slot,
-)
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
 
@@ -197,7 +191,7 @@ class SCCConfig(Configuration):
         return self.filled(SCCConfig(**wanted))
 
     def decided(self) -> dict[str, Any]:
-        """Tell what the steps do by name, with what is done where it was left open."""
+        """Report what the steps do by name, with what is done where it was left open."""
         decided = {name: getattr(self, name) for name in STEPS} | {
             name: value for name, value in OPEN.items() if getattr(self, name) is None
         }

@@ -152,5 +152,5 @@ class Signatures:
         return outcome
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
-        """Tell what the last run did, see `StageLog.steps`."""
+        """Report what the last run did, see `StageLog.steps`."""
         return self._log.steps(outcome)

@@ -62,8 +62,8 @@ def resolve_stages(
     asked = config.schedule or Schedule()
     wanted = TraversalConfig(
         frontier=VertexQueue(visited=visited),
-        schedule=type(asked)(**asked.given() | {"solo": False}),
-        limits=Limits() if alone else Limits(solo_capacity=traits.lanes),
+        schedule=type(asked)(**asked.given() | {"single_group": False}),
+        limits=Limits() if alone else Limits(single_group_capacity=traits.lanes),
     )
     work = usual_launch_work(traits)
     mechanics = Mechanics(

@@ -187,7 +187,7 @@ class Steps:
         log.add(event, event)
 
     def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
-        """Tell what the last run did, see `StageLog.steps`."""
+        """Report what the last run did, see `StageLog.steps`."""
         return self._log.steps(outcome)
 
 

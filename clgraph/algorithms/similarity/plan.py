@@ -19,7 +19,7 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,18 +154,18 @@ class Similarity(Plan):
         way, kernel_ms = "pairs", None
         with self._turn() as turn:
             if pairs is None:
-                tails = row_ids(np.asarray(self.graph.indptr))
-                heads = np.asarray(self.graph.indices)
+                sources = row_ids(np.asarray(self.graph.indptr))
+                targets = np.asarray(self.graph.indices)
                 if self._by_triangles and self.graph.m:
                     common, kernel_ms = self._supports()
                     way = "triangles"
                 else:
-                    common = self._common(log, tails, heads, progress)
+                    common = self._common(log, sources, targets, progress)
             else:
-                tails, heads = checked_pairs(pairs, self.graph.n)
-                common = self._common(log, tails, heads, progress)
-            values = scored(self.graph.degrees, tails, heads, common, measure)
-            tell(progress, len(values), len(values), "pairs")
+                sources, targets = checked_pairs(pairs, self.graph.n)
+                common = self._common(log, sources, targets, progress)
+            values = scored(self.graph.degrees, sources, targets, common, measure)
+            report_progress(progress, len(values), len(values), "pairs")
         stats = SimilarityStats(
             log,
             turn.total_ms,
@@ -175,7 +175,7 @@ class Similarity(Plan):
             device_bytes=self.device_bytes,
         )
         if verify:
-            self._verify(tails, heads, common)
+            self._verify(sources, targets, common)
         return SimilarityResult(values, common, stats)
 
     def _supports(self) -> tuple[NDArray[np.uint32], float]:
@@ -186,33 +186,37 @@ class Similarity(Plan):
         return np.asarray(found.values).astype(np.uint32), found.stats.kernel_ms
 
     def _common(
-        self, log: SweepLog, tails: NDArray[Any], heads: NDArray[Any], progress: Progress | None
+        self, log: SweepLog, sources: NDArray[Any], targets: NDArray[Any], progress: Progress | None
     ) -> NDArray[np.uint32]:
-        common = np.zeros(len(tails), np.uint32)
-        count = min(len(tails), BLOCK)
+        common = np.zeros(len(sources), np.uint32)
+        count = min(len(sources), BLOCK)
         if not count:
             return common
         with self._counted():
-            ends = [self._memory.allocate(name, count, np.uint32) for name in ("tails", "heads")]
+            ends = [
+                self._memory.allocate(name, count, np.uint32) for name in ("sources", "targets")
+            ]
             found = self._memory.allocate("common", count, np.uint32)
         lanes = self.device.traits.lanes
-        for begin in range(0, len(tails), count):
-            part = slice(begin, min(begin + count, len(tails)))
-            for array, values in zip(ends, (tails, heads), strict=True):
+        for begin in range(0, len(sources), count):
+            part = slice(begin, min(begin + count, len(sources)))
+            for array, values in zip(ends, (sources, targets), strict=True):
                 array.write(values[part].astype(np.uint32))
             size = part.stop - part.start
             sweeper = Sweeper(self.device, size * lanes)
             numbers = (np.uint32(size), np.uint32(LOPSIDED))
             sweeper.launch(log, self._kernel, *self._rows, *ends, *numbers, found)
             common[part] = found.read(size)
-            tell(progress, part.stop, len(tails), "pairs")
+            report_progress(progress, part.stop, len(sources), "pairs")
         return common
 
-    def _verify(self, tails: NDArray[Any], heads: NDArray[Any], common: NDArray[np.uint32]) -> None:
-        step = max(len(tails) // SAMPLE, 1)
+    def _verify(
+        self, sources: NDArray[Any], targets: NDArray[Any], common: NDArray[np.uint32]
+    ) -> None:
+        step = max(len(sources) // SAMPLE, 1)
         indptr, indices = np.asarray(self.graph.indptr), np.asarray(self.graph.indices)
-        for place in range(0, len(tails), step):
-            u, v = int(tails[place]), int(heads[place])
+        for place in range(0, len(sources), step):
+            u, v = int(sources[place]), int(targets[place])
             rows = (indices[indptr[u] : indptr[u + 1]], indices[indptr[v] : indptr[v + 1]])
             wanted = len(np.intersect1d(*rows))
             if wanted != common[place]:
@@ -244,13 +248,13 @@ def checked_pairs(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def scored(
     degrees: NDArray[Any],
-    tails: NDArray[Any],
-    heads: NDArray[Any],
+    sources: NDArray[Any],
+    targets: NDArray[Any],
     common: NDArray[np.uint32],
     measure: str,
 ) -> NDArray[np.float64]:
     """Give similarities by degrees and common neighbours; 0 where there are no neighbours."""
-    first, second = degrees[tails].astype(np.int64), degrees[heads].astype(np.int64)
+    first, second = degrees[sources].astype(np.int64), degrees[targets].astype(np.int64)
     both = common.astype(np.int64)
     among = first + second - both if measure == "jaccard" else np.minimum(first, second)
     shares = np.zeros(len(both))
@@ -303,7 +307,7 @@ def jaccard(
 
     Notes
     -----
-    See `Similarity`; its results tell how many neighbours are common too.
+    See `Similarity`; its results say how many neighbours are common too.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a computation of similarities tells."""
+"""What a computation of similarities reports."""
 
 from __future__ import annotations
 
@@ -84,5 +84,5 @@ class SimilarityResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many pairs there are."""
+        """Report how many pairs there are."""
         return f"{type(self).__name__}(pairs={len(self.values)})"

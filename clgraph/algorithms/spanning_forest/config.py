@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from clgraph.engine.strategies.parameters import choice, number
 from clgraph.engine.strategies.presets import Configuration
-from clgraph.engine.strategies.strategy import choice, number
 
 __all__ = ["SpanningForestConfig"]
 

@@ -22,7 +22,7 @@ from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -159,7 +159,7 @@ class SpanningForest(Plan):
             Whether to check, outside the times in the stats, that the edges join what the graph
             joins, and that every other edge is the heaviest of the cycle that it closes.
         progress : callable or True, optional
-            Told how many edges have been chosen, of one fewer than vertices.
+            Called with how many edges have been chosen, of one fewer than vertices.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class SpanningForest(Plan):
                         f"{self.device.name} has chosen {self._found} edges for {count} trees of "
                         f"{n} vertices; it has lost writes, or the graph changed meanwhile."
                     )
-        tell(progress, 1, 1, "joining")
+        report_progress(progress, 1, 1, "joining")
         stats = RoundStats(
             log,
             turn.total_ms,
@@ -225,7 +225,7 @@ class SpanningForest(Plan):
 
     def _look(self, progress: Progress | None, _left: int) -> None:
         self._found = int(self._chosen_length.read()[0])
-        tell(progress, min(self._found, self.graph.n - 1), self.graph.n, "joining")
+        report_progress(progress, min(self._found, self.graph.n - 1), self.graph.n, "joining")
 
     def _begin(self, log: SweepLog, *, first: bool) -> None:
         n = np.uint32(self.graph.n)
@@ -287,7 +287,7 @@ def minimum_spanning_forest(
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
-        Told how far uploading is, then how many edges have been chosen.
+        Called with how far uploading is, then how many edges have been chosen.
     verify : bool
         Whether to check the result in another way.
 

@@ -47,7 +47,7 @@ class SpanningForestResult(NamedResult):
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many trees there are, of how many edges."""
+        """Report how many trees there are, of how many edges."""
         return f"{type(self).__name__}(count={self.count}, edges={self._graph.n - self.count})"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -74,19 +74,19 @@ def verify_spanning_forest(graph: Graph, result: SpanningForestResult, device: D
         raise VerificationError("the edges close a cycle, and leave out what they should join.")
     ranks = _ranks(graph)
     paths = _Paths(search.distances, search.predecessors, sources, targets, ranks[edges])
-    tails = row_ids(graph.indptr)
-    other = tails != graph.indices
+    edge_sources = row_ids(graph.indptr)
+    other = edge_sources != graph.indices
     other[edges] = False
     left_out = np.flatnonzero(other)
     for first in range(0, left_out.size, BLOCK):
         block = left_out[first : first + BLOCK]
-        heaviest = paths.heaviest(tails[block], graph.indices[block])
+        heaviest = paths.heaviest(edge_sources[block], graph.indices[block])
         wrong = np.flatnonzero(ranks[block] < heaviest)
         if wrong.size:
             edge = int(block[wrong[0]])
             raise VerificationError(
-                f"edge {edge}, {tails[edge]} - {graph.indices[edge]}, comes before one on the path "
-                "between its ends, and was left out."
+                f"edge {edge}, {edge_sources[edge]} - {graph.indices[edge]}, comes before one on "
+                "the path between its ends, and was left out."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["SpMV", "SpMVResult", "SpMVStats", "spmv"]
 
 LONG_ROW_TILES = 32  # entries of a lane from which on a work-group sums a row
-LONG_ROW_ALONE = 2**32 - 1  # where a work-item is a whole SIMD group there is nobody to share with
+LONG_ROW_ONE_LANE = (
+    2**32 - 1
+)  # where a work-item is a whole SIMD group there is nobody to share with
 TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 PACKED, BLOCKS = "packed", "blocks"
 
@@ -188,7 +191,8 @@ class SpMV(StaysHere):
         """
         began = time.perf_counter()
         vector = np.asarray(x)
-        with self._lock:
+        unchanged = contextlib.nullcontext() if self.dynamic is None else self.dynamic.lock
+        with unchanged, self._lock:
             n = self.n
             if vector.shape != (n,) or vector.dtype.kind not in "biuf":
                 raise InvalidArgumentError(
@@ -245,7 +249,7 @@ class SpMV(StaysHere):
         return 0 if graph is None else graph.m
 
     def _arrays(self) -> tuple[tuple[Allocation, ...], Allocation, Allocation | None]:
-        """Give where rows are, their heads, and their weights."""
+        """Give where rows are, their targets, and their weights."""
         if self.dynamic is not None:
             store = self.dynamic.rows
             weights = store.pools[1] if self.dynamic.weighted else None
@@ -254,8 +258,8 @@ class SpMV(StaysHere):
 
     def _prepare(self) -> tuple[Any, ...]:
         """Kernels, arrays of rows, lanes of a row, and the long rows, of what the graph holds."""
-        where, heads, weights = self._arrays()
-        key = (*where, heads, weights)
+        where, targets, weights = self._arrays()
+        key = (*where, targets, weights)
         if self._prepared is not None and self._prepared[0] == key:
             prepared: tuple[Any, ...] = self._prepared[1]
             return prepared
@@ -275,7 +279,7 @@ class SpMV(StaysHere):
             config=config,
             layout=PACKED if self.dynamic is None else BLOCKS,
             tile=tile,
-            LONG_ROW=LONG_ROW_ALONE if lanes == 1 else LONG_ROW_TILES * lanes,
+            LONG_ROW=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW_TILES * lanes,
             value=TYPES[self.dtype],
             weighted=weights is not None,
             weight="float" if weights is None else TYPES[weights.dtype],
@@ -288,7 +292,7 @@ class SpMV(StaysHere):
         log = SweepLog()
         sizes.launch(log, kernels["spmv_long"], *where, np.uint32(n), mask, vertices)
         total = self._compaction.enqueue(log, mask, n, (vertices, rows))
-        held = (*where, heads) if weights is None else (*where, heads, weights)
+        held = (*where, targets) if weights is None else (*where, targets, weights)
         made = (kernels, held, tile, rows, int(total.read()[0]))
         self._prepared = (key, made)
         return made

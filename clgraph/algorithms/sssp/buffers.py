@@ -120,36 +120,36 @@ class _Edges(NamedTuple):
 
     Attributes
     ----------
-    heads : uint32 array [m]
+    edge_targets : uint32 array [m]
         In that order, with the classes that are left out.
     values : array
-        Weights [m], or head and weight of each edge side by side, as words.
+        Weights [m], or target and weight of each edge side by side, as words.
     middles : array
         First heavy edge of each row, or where each row's edges up to each cut weight end; empty
         where no edges are heavy.
     """
 
-    heads: NDArray[Any]
+    edge_targets: NDArray[Any]
     values: NDArray[Any]
     middles: NDArray[Any]
 
     @classmethod
     def of(cls, graph: Graph, weights: Weights, config: ResolvedPaths) -> _Edges:
         """Put the edges in order."""
-        heads, values = np.asarray(graph.indices), weights.values
+        edge_targets, values = np.asarray(graph.indices), weights.values
         middles: NDArray[Any] = np.empty(0, np.uint32)
         if config.method.edge_classes:
-            heads = classed_targets(graph, weights, config.method.edge_classes)
+            edge_targets = classed_targets(graph, weights, config.method.edge_classes)
         if config.method.name == "delta-stepping":
             delta = weights.dtype.type(config.delta)
             if config.row_limit:
                 order, middles = rows_in_order(graph, values, cut_weights(delta))
             else:
                 order, middles = light_first(graph, values, delta)
-            heads, values = heads[order], values[order]
+            edge_targets, values = edge_targets[order], values[order]
         if config.group_size == 1:
-            values = _beside_targets(heads, values)
-        return cls(heads.astype(np.uint32, copy=False), values, middles)
+            values = _beside_targets(edge_targets, values)
+        return cls(edge_targets.astype(np.uint32, copy=False), values, middles)
 
 
 def _declare_graph(
@@ -166,14 +166,18 @@ def _declare_graph(
         table.upload(
             "uint",
             "indices",
-            lambda: edges().heads,
+            lambda: edges().edge_targets,
             "[m], with the class of an edge in the two highest bits",
             progress=progress,
         )
     else:
         table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
     table.upload(
-        "edge_t", "edges", lambda: edges().values, "[m] weights, beside heads", progress=progress
+        "edge_t",
+        "edges",
+        lambda: edges().values,
+        "[m] weights, beside their targets",
+        progress=progress,
     )
     has_leaves = "leaf" in config.method.edge_classes
     leaves = cache(lambda: leaves_of(graph, weights))
@@ -184,7 +188,7 @@ def _declare_graph(
     for ctype, name, part, note in (
         ("uint", "leaves", "vertices", "[leaf_count] vertices that are left to the end"),
         ("offset_t", "leaf_indptr", "indptr", "[leaf_count + 1] their edges in leaf_sources"),
-        ("uint", "leaf_sources", "tails", ""),
+        ("uint", "leaf_sources", "sources", ""),
         ("weight_t", "leaf_weights", "weights", ""),
     ):
         if has_leaves:
@@ -292,10 +296,10 @@ def _declare_transpose(
     )
 
 
-def _beside_targets(heads: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """Head and weight of each edge side by side, as one work-item reads them, in words."""
+def _beside_targets(edge_targets: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Target and weight of each edge side by side, as one work-item reads them, in words."""
     edges = np.zeros(
-        heads.size, np.dtype([("vertex", np.uint32), ("weight", values.dtype)], align=True)
+        edge_targets.size, np.dtype([("vertex", np.uint32), ("weight", values.dtype)], align=True)
     )
-    edges["vertex"], edges["weight"] = heads, values
+    edges["vertex"], edges["weight"] = edge_targets, values
     return edges.view(np.uint32)

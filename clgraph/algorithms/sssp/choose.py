@@ -125,8 +125,8 @@ def _engine(known: Known, plan: MethodPlan) -> TraversalConfig:
         kind = Stepped
         given.pop("membership", None)
     given["distribution"] = known.distribution
-    if plan.solo is not None:
-        given["solo"] = plan.solo
+    if plan.single_group is not None:
+        given["single_group"] = plan.single_group
     for name in ("group_size", "groups"):
         given[name] = given.get(name) or getattr(plan, name)
     frontier, limits = known.engine.frontier, known.engine.limits or Limits()
@@ -144,7 +144,9 @@ def _engine(known: Known, plan: MethodPlan) -> TraversalConfig:
         schedule=kind(**given),
         limits=replace(
             limits,
-            solo_edges=plan.solo_edges if limits.solo_edges is None else limits.solo_edges,
+            single_group_edges=plan.single_group_edges
+            if limits.single_group_edges is None
+            else limits.single_group_edges,
             queue_percent=plan.queue_percent,
         ),
     )
@@ -163,7 +165,7 @@ def _method(config: SSSPConfig, known: Known) -> Method:
         many
         and BANDS_PAY.on(traits)
         and traits.grid_barrier
-        and not known.alone
+        and not known.one_item
         and known.has_narrow_rows
         and known.balance in ROW_BALANCERS
     )
@@ -173,10 +175,10 @@ def _method(config: SSSPConfig, known: Known) -> Method:
 def _check(method: Method, known: Known) -> None:
     traits, weights, claims = known.traits, known.weights, method.claims
     if weights.negative and not isinstance(method, BellmanFord):
-        tail, head, weight = weights.least_edge
+        source, target, weight = weights.least_edge
         raise InvalidArgumentError(
-            f"method={method.name!r} needs weights that are not negative, but edge {tail} -> "
-            f"{head} has {weight}; use config='h-bf' or method='bellman-ford'."
+            f"method={method.name!r} needs weights that are not negative, but edge {source} -> "
+            f"{target} has {weight}; use config='h-bf' or method='bellman-ford'."
         )
     if not traits.int64_atomics and (weights.dtype.itemsize == 8 or claims == "packed"):
         raise InvalidArgumentError(

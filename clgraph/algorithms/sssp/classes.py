@@ -46,7 +46,7 @@ class Leaves:
         Ascending.
     indptr : uint32 array [leaves + 1]
         Where the edges to each begin.
-    tails : uint32 array
+    sources : uint32 array
         Where those edges come from.
     weights : array
         What they cost.
@@ -54,58 +54,60 @@ class Leaves:
 
     vertices: NDArray[np.uint32]
     indptr: NDArray[np.uint32]
-    tails: NDArray[np.uint32]
+    sources: NDArray[np.uint32]
     weights: NDArray[Any]
 
 
-def _idle_loops(weights: Weights, heads: NDArray[Any], tails: NDArray[Any]) -> NDArray[np.bool_]:
+def _idle_loops(
+    weights: Weights, targets: NDArray[Any], sources: NDArray[Any]
+) -> NDArray[np.bool_]:
     """Self-loops that make nothing shorter; one of negative weight is a cycle to be found."""
-    return np.asarray((tails == heads) & (weights.values >= 0))
+    return np.asarray((sources == targets) & (weights.values >= 0))
 
 
-def _is_leaf(graph: Graph, tails: NDArray[Any], idle: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _is_leaf(graph: Graph, sources: NDArray[Any], idle: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Vertices that no edge leaves, of an undirected graph those with one edge; loops aside."""
-    loops = np.bincount(tails[idle], minlength=graph.n)
+    loops = np.bincount(sources[idle], minlength=graph.n)
     return np.asarray(graph.degrees - loops == (0 if graph.directed else 1))
 
 
-def _tails(graph: Graph) -> NDArray[np.int64]:
+def _sources(graph: Graph) -> NDArray[np.int64]:
     return np.repeat(np.arange(graph.n), graph.degrees)
 
 
 def classed_targets(graph: Graph, weights: Weights, wanted: Collection[str]) -> NDArray[np.uint32]:
-    """Give the heads of all edges with the code of their class in the two highest bits.
+    """Give the targets of all edges with the code of their class in the two highest bits.
 
     Of several classes an edge is in the first of "self", "leaf", "in-degree-1".
     """
-    heads, tails = np.asarray(graph.indices), _tails(graph)
-    loop = _idle_loops(weights, heads, tails)
+    targets, sources = np.asarray(graph.indices), _sources(graph)
+    loop = _idle_loops(weights, targets, sources)
     codes = np.zeros(graph.m, np.uint32)
     if "in-degree-1" in wanted:
-        in_degrees = np.bincount(heads[~loop], minlength=graph.n)
-        codes[(in_degrees == 1)[heads]] = EDGE_CLASSES["in-degree-1"]
+        in_degrees = np.bincount(targets[~loop], minlength=graph.n)
+        codes[(in_degrees == 1)[targets]] = EDGE_CLASSES["in-degree-1"]
     if "leaf" in wanted:
-        codes[_is_leaf(graph, tails, loop)[heads]] = EDGE_CLASSES["leaf"]
+        codes[_is_leaf(graph, sources, loop)[targets]] = EDGE_CLASSES["leaf"]
     codes[loop] = 0
     if "self" in wanted:
         codes[loop] = EDGE_CLASSES["self"]
-    return heads.astype(np.uint32) | codes << np.uint32(CLASS_SHIFT)
+    return targets.astype(np.uint32) | codes << np.uint32(CLASS_SHIFT)
 
 
 def leaves_of(graph: Graph, weights: Weights) -> Leaves:
     """Give the leaves of a graph and the edges to them, self-loops left out."""
-    heads, tails = np.asarray(graph.indices), _tails(graph)
-    is_leaf = _is_leaf(graph, tails, _idle_loops(weights, heads, tails))
-    edges = np.flatnonzero(is_leaf[heads] & (tails != heads))
-    edges = edges[np.argsort(heads[edges], kind="stable")]
+    targets, sources = np.asarray(graph.indices), _sources(graph)
+    is_leaf = _is_leaf(graph, sources, _idle_loops(weights, targets, sources))
+    edges = np.flatnonzero(is_leaf[targets] & (sources != targets))
+    edges = edges[np.argsort(targets[edges], kind="stable")]
     vertices = np.flatnonzero(is_leaf)
-    counts = np.bincount(heads[edges], minlength=graph.n)[vertices]
+    counts = np.bincount(targets[edges], minlength=graph.n)[vertices]
     indptr = np.zeros(vertices.size + 1, np.uint32)
     np.cumsum(counts, out=indptr[1:])
     return Leaves(
         vertices.astype(np.uint32),
         indptr,
-        tails[edges].astype(np.uint32),
+        sources[edges].astype(np.uint32),
         weights.values[edges],
     )
 

@@ -19,9 +19,10 @@ from clgraph.engine.strategies.balance import FAMILY, Balancer, DynVwarp
 from clgraph.engine.strategies.config import check_balance
 from clgraph.engine.strategies.frontier import Ballot, Buffer, Registers, Update
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import Slot, choice, number, slot, switch
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -118,9 +119,10 @@ class SSSPConfig(Configuration):
             One sentence on the first combination that is not legal.
         """
         check_balance(self.balance, ("lanes",), type(self).__name__)
-        if isinstance(self.schedule, Persistent) and self.schedule.held is not None:
+        if isinstance(self.schedule, Persistent) and self.schedule.group_resident is not None:
             raise InvalidArgumentError(
-                f"schedule.held={self.schedule.held} is about searches in hops; leave it out here."
+                f"schedule.group_resident={self.schedule.group_resident} is about searches in "
+                "hops; leave it out here."
             )
         for name in set(self.update.given() if self.update else ()) - {"size"}:
             raise InvalidArgumentError(

@@ -50,40 +50,47 @@ def find_negative_cycle(
 
     Notes
     -----
-    Looks for a cycle in the predecessors that the lengths themselves tell: a search that has been
+    Looks for a cycle in the predecessors that the lengths themselves show: a search that has been
     around one leaves it there. If there is none, relaxes all edges among the vertices again and
     again and looks after 1, 2, 4, ... rounds: a cycle of edges that strictly improved is negative,
     and one appears within n rounds if there is any. Of floating-point weights rounding may have
     improved, so the sum is taken exactly. O(n m) at worst, a few rounds in practice.
     """
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    inside = among[tails] & among[graph.indices]
-    tails, heads = tails[inside], np.asarray(graph.indices)[inside].astype(np.int64)
-    if not heads.size:
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    inside = among[edge_sources] & among[graph.indices]
+    edge_sources, edge_targets = (
+        edge_sources[inside],
+        np.asarray(graph.indices)[inside].astype(np.int64),
+    )
+    if not edge_targets.size:
         return None
-    order = np.argsort(heads, kind="stable")
-    tails, heads, costs = tails[order], heads[order], weights[inside][order]
+    order = np.argsort(edge_targets, kind="stable")
+    edge_sources, edge_targets, costs = (
+        edge_sources[order],
+        edge_targets[order],
+        weights[inside][order],
+    )
     kind = _summable(costs, lengths[among], graph.n)
     costs, lengths = costs.astype(kind), np.where(among, lengths, 0).astype(kind)
-    begins = np.flatnonzero(np.diff(heads, prepend=-1))
-    targets = heads[begins]
-    owner = np.repeat(np.arange(begins.size), np.diff(begins, append=heads.size))
+    begins = np.flatnonzero(np.diff(edge_targets, prepend=-1))
+    targets = edge_targets[begins]
+    owner = np.repeat(np.arange(begins.size), np.diff(begins, append=edge_targets.size))
     parents = np.full(graph.n, -1, np.int64)
     check = 0
     for rounds in range(graph.n + 2):
-        sums = lengths[tails] + costs
+        sums = lengths[edge_sources] + costs
         best = np.minimum.reduceat(sums, begins)
         better = best < lengths[targets]
         if not better.any():
             return None
         winners = np.full(begins.size, -1, np.int64)
         at = np.flatnonzero(sums == best[owner])
-        winners[owner[at]] = tails[at]
-        told = better if rounds else best <= lengths[targets]
-        parents[targets[told]] = winners[told]
+        winners[owner[at]] = edge_sources[at]
+        better_known = better if rounds else best <= lengths[targets]
+        parents[targets[better_known]] = winners[better_known]
         if rounds >= check:
             cycle = _cycle_of(parents)
-            if cycle and _is_negative(cycle, tails, heads, costs):
+            if cycle and _is_negative(cycle, edge_sources, edge_targets, costs):
                 return cycle
             check = max(2 * check, 1)
         if not rounds:
@@ -91,17 +98,17 @@ def find_negative_cycle(
         parents[targets[better]] = winners[better]
         lengths[targets[better]] = best[better]
     cycle = _cycle_of(parents)
-    return cycle if cycle and _is_negative(cycle, tails, heads, costs) else None
+    return cycle if cycle and _is_negative(cycle, edge_sources, edge_targets, costs) else None
 
 
 def _is_negative(
-    cycle: list[int], tails: NDArray[Any], heads: NDArray[Any], costs: NDArray[Any]
+    cycle: list[int], edge_sources: NDArray[Any], edge_targets: NDArray[Any], costs: NDArray[Any]
 ) -> bool:
-    """Whether the shortest edges of a cycle add up below zero; `heads` is ascending."""
+    """Whether the shortest edges of a cycle add up below zero; `edge_targets` is ascending."""
     steps = []
     for u, v in pairwise([*cycle, cycle[0]]):
-        row = slice(*np.searchsorted(heads, [v, v + 1]))
-        steps.append(costs[row][tails[row] == u].min())
+        row = slice(*np.searchsorted(edge_targets, [v, v + 1]))
+        steps.append(costs[row][edge_sources[row] == u].min())
     if costs.dtype.kind == "f":
         return math.fsum(map(float, steps)) < 0
     return sum(map(int, steps)) < 0
@@ -202,12 +209,12 @@ def check_overflow(
     """
     if target is not None and reached[target]:
         return
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    out = np.flatnonzero(reached[tails] & ~reached[graph.indices])
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
+    out = np.flatnonzero(reached[edge_sources] & ~reached[graph.indices])
     if out.size:
         holds = np.finfo(weights.dtype).max if weights.real else weights.unreached - 1
         raise OverflowError(
-            f"a path over edge {tails[out[0]]} -> {graph.indices[out[0]]} is longer than "
+            f"a path over edge {edge_sources[out[0]]} -> {graph.indices[out[0]]} is longer than "
             f"{weights.dtype} holds ({holds}); use wider weights, such as int64 or float64, or "
             "pass a max_distance below that."
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from clgraph.engine.strategies.strategy import Strategy, choice, number, parameter, real, switch
+from clgraph.engine.strategies.parameters import choice, number, parameter, real, switch
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
 __all__ = [

@@ -19,7 +19,7 @@ from clgraph.algorithms.sssp.method import (
 from clgraph.device.hardware.measured import (
     BAND_HOPS,
     CORE_HOPS,
-    CORE_SOLO_EDGES,
+    CORE_SINGLE_GROUP_EDGES,
     DRIFT_HOPS,
     DRIFTING_HOPS,
     NEAR_HOPS,
@@ -45,7 +45,9 @@ FEWEST_EDGES = 1 << 14
 FRONTIER_ROOTS = 4.0
 # Mean out-degree of graphs whose frontiers are small, so that cores take more edges together.
 SPARSE_DEGREE = 5.0
-ALL_EDGES = 1 << 26  # a core without others saves a fifth of the time by never leaving solo mode
+ALL_EDGES = (
+    1 << 26
+)  # a core without others saves a fifth of the time by never leaving single-group mode
 # On graphs of more edges a vertex, of few and large frontiers, drifting takes longer.
 DRIFT_LIMIT, DRIFT_DEGREE = 1 << 15, 16.0
 # Balancers that have read all of LANES entries before they visit the first edge.
@@ -63,13 +65,13 @@ class MethodPlan:
     """What a method makes of the engine: parts of its configuration, mechanics and own numbers."""
 
     method: Method
-    solo: bool | None = None
+    single_group: bool | None = None
     stepped: bool = False
     hub_degree: int = 0
     group_size: int | None = None
     groups: int | None = None
     buffered: bool = False
-    solo_edges: int | None = None
+    single_group_edges: int | None = None
     queue_percent: int | None = None
     walks_wide_rows: bool = True
     mechanics: Mechanics = USUAL
@@ -90,7 +92,7 @@ class Known:
     balance: str
 
     @property
-    def alone(self) -> bool:
+    def one_item(self) -> bool:
         """Whether one work-item is a group."""
         return self.group_size == 1
 
@@ -102,21 +104,21 @@ class Known:
 
 def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
     """Decide every number of a method, and what it needs of the engine."""
-    traits, graph, weights, alone = known.traits, known.graph, known.weights, known.alone
-    packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not alone
+    traits, graph, weights, one_item = known.traits, known.graph, known.weights, known.one_item
+    packs = weights.dtype.itemsize == 4 and traits.int64_atomics and not one_item
     claims = method.claims or ("packed" if packs else "stamped")
     # One core would walk a hub alone anyway.
-    hub_degree = 0 if alone else known.hub_degree
+    hub_degree = 0 if one_item else known.hub_degree
     cores = (config.schedule and config.schedule.groups) or traits.compute_units
     common: dict[str, Any] = {
         "hub_degree": hub_degree,
-        "solo_edges": _core_edges(cores, traits) if alone else None,
+        "single_group_edges": _core_edges(cores, traits) if one_item else None,
     }
     if isinstance(method, BellmanFord):
         if claims == "none":
             asked = config.limits.queue_percent if config.limits else None
             room = asked or DUPLICATES_PERCENT
-            common |= {"hub_degree": 0, "solo": False, "queue_percent": room}
+            common |= {"hub_degree": 0, "single_group": False, "queue_percent": room}
         return MethodPlan(replace(method, claims=claims), **common)
     sparse = graph.mean_degree < SPARSE_DEGREE
     narrow = (SPARSE_CORE_HOPS if sparse else CORE_HOPS).on(traits)
@@ -126,9 +128,9 @@ def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
     if isinstance(method, SelfTuning):
         return _tuned(config, replace(method, claims=claims), known, common)
     if isinstance(method, DeltaStepping):
-        delta = weights.step(method.delta, narrow if alone else BAND_HOPS.on(traits))
+        delta = weights.step(method.delta, narrow if one_item else BAND_HOPS.on(traits))
         bands = replace(method, delta=delta, claims=claims)
-        if not alone:
+        if not one_item:
             return _banded(config, bands, known, common)
         return MethodPlan(replace(bands, heavy="push"), **common)
     if not isinstance(method, NearFar):
@@ -142,7 +144,7 @@ def _drifting(
     """Give what near and far decide, in steps or by SIMD groups that go on by themselves."""
     drift = _drift(method, known)
     wide = DRIFTING_HOPS if drift else NEAR_HOPS
-    hops = narrow if known.alone else wide.on(known.traits)
+    hops = narrow if known.one_item else wide.on(known.traits)
     delta = known.weights.step(method.delta, hops)
     if not drift:
         return MethodPlan(replace(method, delta=delta, claims=claims, drift=0), **common)
@@ -155,7 +157,7 @@ def _drifting(
             drift_limit=method.drift_limit or DRIFT_LIMIT,
         ),
         **common,
-        solo=False,
+        single_group=False,
         mechanics=Mechanics(wide=0),  # without: no spills, and as fast
         more={"drift": drift},
     )
@@ -180,7 +182,7 @@ def _banded(
     return MethodPlan(
         replace(method, heavy=heavy),
         **common | {"hub_degree": 0},
-        solo=False,
+        single_group=False,
         walks_wide_rows=False,
         mechanics=Mechanics(wide=0, buffer=lanes + lanes // 4),
         more={"row_limit": config.hub_degree or ROW_PIECE * lanes},
@@ -191,7 +193,7 @@ def _drift(method: NearFar, known: Known) -> int:
     """How often SIMD groups go on by themselves; 0 where they cannot, or where it does not pay."""
     update = known.engine.frontier.update if known.engine.frontier else None
     can_drift = (
-        not known.alone
+        not known.one_item
         and known.graph.m < 2**32
         and known.distribution == "static"
         and known.balance in DRIFT_BALANCERS
@@ -206,7 +208,7 @@ def _drift(method: NearFar, known: Known) -> int:
 
 
 def _core_edges(cores: int, traits: DeviceTraits) -> int:
-    first, more = CORE_SOLO_EDGES.on(traits)
+    first, more = CORE_SINGLE_GROUP_EDGES.on(traits)
     return first + more * cores if cores > 1 else ALL_EDGES
 
 
@@ -216,7 +218,7 @@ def _asynchronous(method: Asynchronous, known: Known, common: dict[str, Any]) ->
     return MethodPlan(
         part.method,
         **common | {"hub_degree": 0},
-        solo=False,
+        single_group=False,
         group_size=part.group_size,
         groups=part.groups,
         buffered=True,
@@ -258,7 +260,7 @@ def _tuned(
             set_point=None if method.power_target else float(method.set_point or usual),
         ),
         **common,
-        solo=False,
+        single_group=False,
         stepped=controller == "host",
         # Power is looked at where a launch pauses: some ten times a second.
         mechanics=Mechanics(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
-__all__ = ["SSSP", "SSSPConfig", "SSSPResult", "sssp"]
+__all__ = ["SSSP"]
 
 # Relax stages after which a search with negative weights looks for a cycle, and how much later it
 # does so again: the search is run anew, which costs a seventh more at most.
@@ -204,7 +204,7 @@ class SSSP(SearchPlan):
             If a shortest path is longer than the integer type of the weights holds.
         ClgraphError
             If weights of a cycle add up to so nearly zero that rounding makes paths shorter around
-            it, for ever or so that no tree can be told.
+            it, for ever or so that no tree can be given.
         KernelTimeoutError
             If the device does not finish.
         VerificationError
@@ -223,7 +223,7 @@ class SSSP(SearchPlan):
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
             found.read_into(out)
-        # A limit above what the type holds does not tell what is beyond it from what is near.
+        # A limit above what the type holds does not say what is beyond it from what is near.
         if outcome.status_flags & FLAG_BEYOND and (
             max_distance is None or max_distance >= self.unreached
         ):
@@ -362,81 +362,3 @@ class SSSP(SearchPlan):
         if target is None or self._weights.negative or not found.is_reached[target]:
             return last
         return min(last, self._weights.key(found.distances[target]))
-
-
-def sssp(  # noqa: PLR0913 - all but two by keyword
-    graph: Graph,
-    source: int | Sequence[int],
-    *,
-    predecessors: bool = False,
-    target: int | None = None,
-    max_distance: float | None = None,
-    config: SSSPConfig | str | None = None,
-    device: Device | str | None = None,
-    progress: Progress | None = None,
-    verify: bool = False,
-) -> SSSPResult:
-    """Lengths of shortest paths, and optionally one tree of them, from one or several sources.
-
-    Parameters
-    ----------
-    graph : Graph or scipy.sparse matrix
-        With weights: int32, int64, uint32, float32 or float64. Negative ones need a directed graph.
-    source : int or sequence of int
-        Where paths may begin: vertices in [0, n).
-    predecessors : bool
-        Whether to label a tree too; costs one more pass over the edges of reached vertices.
-    target : int, optional
-        Stop as soon as this vertex's distance is known; whatever is farther stays unreached.
-        With negative weights the search goes on to the end.
-    max_distance : float, optional
-        Vertices farther than this stay unreached. Where weights are negative, paths may lead
-        through those, so there is no tree then.
-    config : SSSPConfig or str, optional
-        A configuration or the name of a preset; default "auto".
-    device : Device or str, optional
-        Default is ``clgraph.device()``.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded, where that takes long.
-    verify : bool
-        Whether to check the result on the device.
-
-    Returns
-    -------
-    SSSPResult
-        ``distances`` [n] in the type and unit of the weights, infinity or the largest integer where
-        there is no path; ``predecessors`` int32 [n] or None.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are no weights, one is not finite, an undirected edge is negative, a vertex is none
-        of the graph, or ``config`` is not legal for these weights or on this device.
-    NegativeCycleError
-        If a source leads to a cycle of negative weight; it names one.
-    OverflowError
-        If a shortest path is longer than the integer type of the weights holds.
-    DeviceMemoryError
-        If graph and search state do not fit the device.
-    VerificationError
-        If the result was to be checked and is wrong.
-
-    Notes
-    -----
-    Distances are deterministic, of floating-point weights too: a sum is taken from the source on,
-    and the least of all sums is what remains. Among several shortest paths the predecessor may
-    differ from run to run. Work depends on how far the order of expansion is from that of
-    distances: at least each edge of what is reached once, O(n m) at worst.
-
-    Examples
-    --------
-    >>> import clgraph as cg
-    >>> graph = cg.from_edges([0, 0, 1], [1, 2, 2], [2, 9, 3])
-    >>> result = cg.sssp(graph, 0, predecessors=True)
-    >>> result.distances.tolist(), result.path(2)
-    ([0, 2, 5], [0, 1, 2])
-    """
-    graph = as_graph(graph, weighted=True)
-    vertex_numbers(source, graph.n)
-    plan = SSSP(graph, predecessors=predecessors, config=config, device=device, progress=progress)
-    return plan.run(source, target=target, max_distance=max_distance, verify=verify)

@@ -62,5 +62,5 @@ class ResolvedPaths(Resolved):
 
     @property
     def exact(self) -> bool:
-        """Whether a queue has each vertex at most once, not in pieces nor as often as it falls."""
+        """Whether a queue has each vertex at most once, not in pieces nor at every decrease."""
         return not self.row_limit and self.claims != "none"

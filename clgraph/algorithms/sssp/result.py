@@ -157,7 +157,7 @@ class SSSPResult(NamedResult):
         self.target = target
 
     def __repr__(self) -> str:
-        """Tell the source and the number of stages."""
+        """Report the source and the number of stages."""
         return f"SSSPResult(source={self.source}, stages={self.stats.levels})"
 
     @property

@@ -13,9 +13,9 @@ from clgraph.engine.control import (
     DENSITY_FACTOR,
     EPSILON,
     FALL,
+    INFORMATIVE,
     JUMP,
     STARTUP,
-    TELLING,
     VARIANCE_FLOOR,
 )
 from clgraph.engine.state import (
@@ -112,7 +112,7 @@ CONTROL_START = {
     "startup": repr(float(STARTUP)),
     "degree_factor": repr(DEGREE_FACTOR),
     "density_factor": repr(DENSITY_FACTOR),
-    "telling": repr(TELLING),
+    "informative": repr(INFORMATIVE),
     "jump": repr(JUMP),
     "fall": repr(FALL),
 }

@@ -1,4 +1,4 @@
-"""What a search that tuned itself tells: a row for each step of its controller."""
+"""What a search that tuned itself reports: a row for each step of its controller."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ class TunedStats(PathStats):
         """One row per step of the controller.
 
         Structured array of `TRACE_RECORD`: frontier, edges, direction and microseconds as of any
-        search; then X1 (the frontier), X2 (edges out of it), X3 (vertices whose distance fell), X4
-        (those of them at or below ``delta``), S (vertices that wait in the current partition),
-        scanned (entries of partitions looked at after this step), cur and partitions (the current
-        one, and how many there have been), delta (the threshold that X4 refers to), d (edges per
-        vertex) and alpha (vertices per unit of distance), both as learned from this step. Only the
-        first 65,536 steps are kept.
+        search; then X1 (the frontier), X2 (edges out of it), X3 (vertices whose distance
+        decreased), X4 (those of them at or below ``delta``), S (vertices that wait in the current
+        partition), scanned (entries of partitions looked at after this step), cur and partitions
+        (the current one, and how many there have been), delta (the threshold that X4 refers to),
+        d (edges per vertex) and alpha (vertices per unit of distance), both as learned from this
+        step. Only the first 65,536 steps are kept.
         """
         trace = self._tuned.trace
         table = np.zeros(len(trace), TRACE_RECORD)

@@ -191,7 +191,7 @@ class HostControl:
         return Mirror(device, control_block, 0, CONTROL_BLOCK_COUNT)
 
     def order(self, places: Mapping[str, int]) -> Iterator[int]:
-        """Tell which kernel is next, from the second launch to the end of the last step.
+        """Report which kernel is next, from the second launch to the end of the last step.
 
         Parameters
         ----------

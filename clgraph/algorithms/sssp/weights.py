@@ -85,18 +85,18 @@ class Weights:
         self.least = self.values.min(initial=0)
         self.largest = self.values.max(initial=0)
         if self.real and not (math.isfinite(self.least) and math.isfinite(self.largest)):
-            tail, head, weight = self._edge(int(np.flatnonzero(~np.isfinite(self.values))[0]))
+            source, target, weight = self._edge(int(np.flatnonzero(~np.isfinite(self.values))[0]))
             raise InvalidArgumentError(
-                f"edge {tail} -> {head} has weight {weight}; every weight must be a finite number, "
-                "so drop the edge or replace it."
+                f"edge {source} -> {target} has weight {weight}; every weight must be a finite "
+                "number, so drop the edge or replace it."
             )
         self.negative = bool(self.least < 0)
         if self.negative and not graph.directed:
-            tail, head, weight = self.least_edge
+            source, target, weight = self.least_edge
             raise InvalidArgumentError(
-                f"edge {tail} - {head} of this undirected graph has weight {weight}: walked there "
-                "and back it makes every path shorter; build the graph with directed=True and a "
-                "weight for each direction."
+                f"edge {source} - {target} of this undirected graph has weight {weight}: walked "
+                "there and back it makes every path shorter; build the graph with directed=True "
+                "and a weight for each direction."
             )
 
     @property
@@ -106,13 +106,13 @@ class Weights:
 
     @property
     def least_edge(self) -> tuple[int, int, Any]:
-        """An edge with the smallest weight: tail, head, weight."""
+        """An edge with the smallest weight: source, target, weight."""
         return self._edge(int(self.values.argmin()))
 
     def _edge(self, edge: int) -> tuple[int, int, Any]:
         graph = self._graph
-        tail = int(np.searchsorted(graph.indptr, edge, side="right")) - 1
-        return tail, int(graph.indices[edge]), self.values[edge]
+        source = int(np.searchsorted(graph.indptr, edge, side="right")) - 1
+        return source, int(graph.indices[edge]), self.values[edge]
 
     @property
     def unreached(self) -> Any:

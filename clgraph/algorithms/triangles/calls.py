@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.plan import BLOCK, MAX_TRIANGLES, PERS, Triangles
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,14 +89,14 @@ def triangles(
     progress: Progress | None = None,
     verify: bool = False,
 ) -> NDArray[Any]:
-    """Tell of which vertices or edges the triangles of an undirected graph are, or list them.
+    """Report of which vertices or edges the triangles of an undirected graph are, or list them.
 
     Parameters
     ----------
     graph : Graph or scipy.sparse matrix
         As for `triangle_count`.
     per : {"vertex", "edge", "list"}
-        What to tell.
+        What to report.
     clean : bool
         As for `triangle_count`; a stored edge then has what its edge has in the cleaned graph, and
         a self-loop 0.
@@ -136,7 +136,7 @@ def triangles(
         raise InvalidArgumentError(f"per={per!r} is not one of {', '.join(PERS[1:])}.")
     plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
     found = plan.run(per, max_triangles=max_triangles, verify=verify).values
-    tell(progress, 1, 1, "counting triangles")
+    report_progress(progress, 1, 1, "counting triangles")
     return np.zeros(0) if found is None else found
 
 

@@ -294,7 +294,7 @@ class Resolved:
         return tuple(each for each in BINS if each[0] <= 2 * self.max_degree)
 
     def __str__(self) -> str:
-        """Tell the choice in a line."""
+        """Report the choice in a line."""
         said = f"{self.intersect!r}, order={self.order!r}"
         return said + (", cover=True" if self.cover else "")
 

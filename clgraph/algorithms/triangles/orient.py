@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Memory, load
+from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype, resident
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clgraph.algorithms.triangles.config import Order, Resolved
     from clgraph.device import Allocation, Device, Program
     from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
@@ -59,8 +63,8 @@ def _parameters(config: Resolved) -> dict[str, Any]:
     }
 
 
-def _program(device: Device, config: Resolved) -> Program:
-    """Build the steps of an orientation, where a work-group's counts of degrees fit.
+def _program(device: Device, config: Resolved, takes: Mapping[str, Table]) -> Program:
+    """Build steps of an orientation, each with what it takes, where counts of degrees fit a group.
 
     Raises
     ------
@@ -72,7 +76,8 @@ def _program(device: Device, config: Resolved) -> Program:
             f"edges are oriented by degrees in {LEAST_LOCAL_BYTES} bytes of local memory, but "
             f"{device.name} has {device.traits.local_bytes}; choose another device, such as 'cpu'."
         )
-    return load(device, "triangles/orient.cl", **_parameters(config))
+    arguments = {name: table.rows for name, table in takes.items()}
+    return load(device, "triangles/orient.cl", takes=arguments, **_parameters(config))
 
 
 class StoredRows:
@@ -105,6 +110,20 @@ class StoredRows:
 
     def fill(self, log: SweepLog) -> None:
         """Do nothing."""
+
+    def declare(self) -> Table:
+        """Declare the graph."""
+        table = Table()
+        self._declare_indptr(table)
+        self._declare_indices(table)
+        table.number("uint", "n", self.n)
+        return table
+
+    def _declare_indptr(self, table: Table) -> None:
+        table.held("offset_t", "indptr", lambda: self.indptr, "[n + 1]")
+
+    def _declare_indices(self, table: Table) -> None:
+        table.held("uint", "indices", lambda: self.indices, "[m] ascending in each row")
 
 
 class Orientation(StoredRows):
@@ -150,14 +169,9 @@ class Orientation(StoredRows):
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)
         self._sweeper = Sweeper(device, n, config.group_size)
-        program = _program(device, config)
-        self._count = np.uint32(n)
-        names = ["spread", "by_id"]
         self.rows, self.vertices, self._ranks = self.indices, self.outs, self.outs
         self.packed: tuple[Allocation, ...] = ()
         if self.renamed:
-            names += ["histogram", "starts", "rank", "short_rows", "long_rows"]
-            names += ["tiny_rows"] * bool(_tiny(config))
             self.rows = memory.allocate("rows_by_rank", -(-graph.m // ALIGNED) * ALIGNED, np.uint32)
             self.vertices = memory.allocate("vertex_of_rank", n, np.uint32)
             self._ranks = memory.allocate("ranks", n, np.uint32)
@@ -168,7 +182,75 @@ class Orientation(StoredRows):
                     memory.allocate("packed_heads", 2 * n, np.uint32),
                     memory.allocate("packed_rows", words, np.uint16),
                 )
-        self._kernels = {name: program.kernel(f"orient_{name}") for name in names}
+        self._takes = {"spread": self._declare_spread()}
+        self._takes |= self._declare_sorting(config) if self.renamed else {"by_id": self._by_id()}
+        program = _program(device, config, self._takes)
+        self._kernels = {name: program.kernel(f"orient_{name}") for name in self._takes}
+        for table in self._takes.values():
+            table.allocate(memory)
+
+    def _by_id(self) -> Table:
+        """Declare what finds the rows of a graph whose ranks are its numbers."""
+        table = self.declare()
+        self._declare_found(table)
+        return table
+
+    def _declare_sorting(self, config: Resolved) -> dict[str, Table]:
+        """Declare what ranks the vertices by degree, and what sorts their rows by rank."""
+        histogram, starts, rank, long_rows = Table(), Table(), Table(), Table()
+        for table in (histogram, rank):
+            self._declare_indptr(table)
+            table.number("uint", "n", self.n)
+        counts = "[BUCKETS] in/out"
+        self._declare_control(histogram, "counts", f"{counts}, 0 on entry", "write")
+        self._declare_control(starts, "counts", f"{counts}: counts, then starts", "write")
+        self._declare_control(rank, "starts", f"{counts}: what is left of each bucket", "write")
+        self._declare_order(rank, "write")
+        self._declare_indptr(long_rows)
+        self._declare_indices(long_rows)
+        note = "[BUCKETS + 1] in/out: the last is the next row, 0 on entry"
+        self._declare_control(long_rows, "starts", note, "write")
+        by_lanes = {"short_rows": self.declare()}
+        if _tiny(config):
+            by_lanes["tiny_rows"] = self.declare()
+        for table in by_lanes.values():
+            note = "[BUCKETS] what is left of each bucket: its end"
+            self._declare_control(table, "starts", note, "read")
+        for table in (long_rows, *by_lanes.values()):
+            self._declare_order(table, "read")
+            self._declare_found(table)
+            table.held("uint", "rows", lambda: self.rows, "[m] out", "write")
+            if self.packed:
+                note = "[n] out, by rank: first unit, and PACKED_ counts"
+                table.held("uint2", "heads", lambda: self.packed[0], note, "write")
+                note = "[8 (m / 8 + n + 1)] out"
+                table.held("ushort", "packed", lambda: self.packed[1], note, "write")
+        ranking = {"histogram": histogram, "starts": starts, "rank": rank}
+        return ranking | {"long_rows": long_rows} | by_lanes
+
+    def _declare_control(self, table: Table, name: str, note: str, access: str) -> None:
+        table.held("uint", name, lambda: self._control, note, access)
+
+    def _declare_order(self, table: Table, access: str) -> None:
+        table.held("uint", "ranks", lambda: self._ranks, "[n] by vertex", access)
+        table.held("uint", "vertices", lambda: self.vertices, "[n] by rank", access)
+
+    def _declare_found(self, table: Table) -> None:
+        note = "[n] out: where a row begins"
+        table.held("offset_t", "begins", lambda: self.begins, note, "write")
+        note = "[n] out: edges to smaller ranks"
+        table.held("uint", "outs", lambda: self.outs, note, "write")
+        table.held("uint", "degrees", lambda: self.degrees, "[n] out", "write")
+
+    def _declare_spread(self) -> Table:
+        table = self.declare()
+        table.held("uint", "ranks", lambda: self._ranks, "[n]")
+        table.held("offset_t", "begins", lambda: self.begins, "[n]")
+        table.held("uint", "outs", lambda: self.outs, "[n]")
+        table.held("uint", "rows", lambda: self.rows, "[m]")
+        table.given("uint", "found", "[m] by place in rows", "read")
+        table.given("uint", "spread", "[m] out, by place in indices", "write")
+        return table
 
     @classmethod
     def of(
@@ -184,43 +266,39 @@ class Orientation(StoredRows):
     def fill(self, log: SweepLog) -> None:
         """Enqueue what fills the arrays; `ready` is for the caller to set, after the last event."""
         self.fills += 1
-        launch, kernels = self._sweeper.launch, self._kernels
-        rows = (self.begins, self.outs, self.degrees)
-        graph = (self.indptr, self.indices, self._count)
         if not self.renamed:
-            launch(log, kernels["by_id"], *graph, *rows)
+            self._launch(log, "by_id")
             return
         cleared = self._control.clear()
         log.add(cleared, cleared, name="clear")
-        launch(log, kernels["histogram"], self.indptr, self._count, self._control)
-        launch(log, kernels["starts"], self._control, groups=1)
-        order = (self._ranks, self.vertices)
-        launch(log, kernels["rank"], self.indptr, self._count, self._control, *order)
-        sorting = (self._control, *order)
-        filled = (self.rows, *self.packed)
-        launch(log, kernels["long_rows"], *graph[:2], *sorting, *rows, *filled)
-        launch(log, kernels["short_rows"], *graph, *sorting, *rows, *filled)
-        if "tiny_rows" in kernels:
-            launch(log, kernels["tiny_rows"], *graph, *sorting, *rows, *filled)
+        self._launch(log, "histogram")
+        self._launch(log, "starts", groups=1)
+        for name in ("rank", "long_rows", "short_rows", "tiny_rows"):
+            if name in self._takes:
+                self._launch(log, name)
+
+    def _launch(
+        self, log: SweepLog, name: str, groups: int | None = None, **given: Argument
+    ) -> None:
+        arguments = self._takes[name].bind(given)
+        self._sweeper.launch(log, self._kernels[name], *arguments, groups=groups)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""
-        self._sweeper.launch(
-            log,
-            self._kernels["spread"],
-            *(self.indptr, self.indices, self._count, self._ranks),
-            *(self.begins, self.outs, self.rows, found, spread),
-        )
+        self._launch(log, "spread", found=found, spread=spread)
 
 
 def faults(graph: Graph, device: Device, config: Resolved, log: SweepLog) -> tuple[int, int]:
     """Count the self-loops and the repeated edges of a graph with vertices, on the device."""
-    held = resident(graph, device)
-    found = Memory(device).upload("faults", np.zeros(2, np.uint32))
-    program = _program(device, replace(config, order="id"))
+    rows, memory = StoredRows(graph, device, None), Memory(device)
+    found = memory.upload("faults", np.zeros(2, np.uint32))
+    table = rows.declare()
+    note = "[2] in/out, 0 on entry: loops, repeats"
+    table.held("uint", "faults", lambda: found, note, "write")
+    program = _program(device, replace(config, order="id"), {"check": table})
+    table.allocate(memory)
     sweeper = Sweeper(device, graph.n, config.group_size)
-    kernel = program.kernel("orient_check")
-    sweeper.launch(log, kernel, held.indptr, held.indices, np.uint32(graph.n), found)
+    sweeper.launch(log, program.kernel("orient_check"), *table.bind({}))
     log.wait()
     loops, repeats = found.read().tolist()
     return loops, repeats

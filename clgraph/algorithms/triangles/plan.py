@@ -119,7 +119,7 @@ class Triangles(Plan):
         Parameters
         ----------
         per : {"total", "vertex", "edge", "list"}
-            What to tell beside how many there are.
+            What to report beside how many there are.
         max_triangles : int
             Most triangles that may be listed.
         prepare : bool
@@ -140,7 +140,7 @@ class Triangles(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         DeviceMemoryError
-            If there is no room for what is to be told.
+            If there is no room for what is asked for.
         """
         self._check(per, max_triangles)
         log, preparation = SweepLog(named=True), SweepLog(named=True)

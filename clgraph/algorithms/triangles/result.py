@@ -1,4 +1,4 @@
-"""What a count of triangles tells: numbers, and what it took."""
+"""What a count of triangles reports: numbers, and what it took."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TrianglesStats(Estimated):
 
     @property
     def kernel_ms(self) -> float:
-        """Device time, as told above."""
+        """Device time, as defined above."""
         return self._log.kernel_ms
 
     @property
@@ -109,5 +109,5 @@ class TrianglesResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many triangles there are."""
+        """Report how many triangles there are."""
         return f"TrianglesResult(count={self.count})"

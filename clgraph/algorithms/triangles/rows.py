@@ -49,7 +49,7 @@ class RowCounting(Counting):
         self._sums: tuple[Allocation, ...] = ()
 
     def _kept(self, per: str) -> tuple[str, dict[str, int]]:
-        """Tell where a row is kept, and how much of it: in registers, in a table, or nowhere."""
+        """Report where a row is kept, and how much of it: in registers, in a table, or nowhere."""
         given = self._given
         if per not in {"vertex", "edge"}:
             return "", {}

@@ -84,20 +84,20 @@ def cleaned(graph: Graph) -> Graph:
         before = np.concatenate([[0], np.cumsum(kept)])
         indptr = before[graph.indptr].astype(graph.indptr.dtype)
         return Graph.trusted((indptr, graph.indices[kept], None), directed=False)
-    tails, heads, _ = graph.listed_edges()
+    sources, targets, _ = graph.listed_edges()
     return from_edges(
-        tails, heads, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
+        sources, targets, n=graph.n, directed=False, symmetrize=True, dedup=True, self_loops=False
     )
 
 
 def _not_loops(graph: Graph) -> NDArray[np.bool_]:
-    """Tell which stored edges are no self-loops."""
+    """Report which stored edges are no self-loops."""
     different: NDArray[np.bool_] = row_ids(graph.indptr) != graph.indices
     return different
 
 
 def _repeats(graph: Graph) -> bool:
-    """Tell whether an edge follows an equal one in its row, which ascends."""
+    """Report whether an edge follows an equal one in its row, which ascends."""
     same = np.flatnonzero(graph.indices[1:] == graph.indices[:-1]) + 1
     return bool((graph.indptr[np.searchsorted(graph.indptr, same)] != same).any())
 

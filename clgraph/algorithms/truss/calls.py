@@ -107,7 +107,7 @@ def k_truss(
     Returns
     -------
     DenseSubgraph
-        A `Graph` of the vertices that have edges left, in their order, ``labels`` telling which
+        A `Graph` of the vertices that have edges left, in their order, ``labels`` saying which
         they were; ``mask`` bool [m], which stored edges these are; ``vertices`` and ``k``. Without
         vertices where there is no such truss.
 
@@ -256,9 +256,9 @@ def k_core(
     within = plan.run(k, progress=progress, verify=verify).mask
     if within is None:
         within = np.zeros(plan.simple.n, np.bool_)
-    tails = row_ids(plan.graph.indptr)
-    heads = plan.graph.indices
-    mask = within[tails] & within[heads] & (tails != heads)
+    sources = row_ids(plan.graph.indptr)
+    targets = plan.graph.indices
+    mask = within[sources] & within[targets] & (sources != targets)
     return DenseSubgraph.of(plan.graph, mask, within, int(k), clean=clean)
 
 

@@ -20,7 +20,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -110,7 +110,7 @@ class Cores(StaysHere):
         k : int, optional
             Which core is wanted, at least 0; default are the numbers of all vertices.
         progress : callable or True, optional
-            Told how many vertices have been removed, wherever the device pauses.
+            Called with how many vertices have been removed, wherever the device pauses.
         verify : bool
             Whether to find the same in another way and compare.
 
@@ -139,7 +139,7 @@ class Cores(StaysHere):
         start = time.perf_counter()
         with self._lock:
             result = self._run(k, progress, start)
-        tell(progress, 1, 1, "peeling")
+        report_progress(progress, 1, 1, "peeling")
         if verify:
             self._verify(result, k)
         return result

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["ROW_BYTES", "Edges"]
+__all__ = ["Edges"]
 
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
 LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
-ROW_BYTES = 8 + 2 * 8  # an edge: its ends, and neighbour and number in either row
 
 
 class Edges:
@@ -149,11 +148,11 @@ class Edges:
         return 3 * SIDE_BYTES * self.triangles + LIST_BYTES * self.count
 
     def may_number(self) -> bool:
-        """Tell whether places in lists of all triangles fit 32 bits."""
+        """Report whether places in lists of all triangles fit 32 bits."""
         return self.triangles <= MOST_LISTED
 
     def may_list(self) -> bool:
-        """Tell whether lists of all triangles fit the device, beside what it holds already."""
+        """Report whether lists of all triangles fit the device, beside what it holds already."""
         largest = self._device.traits.max_alloc_bytes
         return (
             self.may_number()
@@ -170,8 +169,8 @@ class Edges:
         if total:
             cursors = self._array("list_cursors", self.count + 1)
             copy(log, self._device, begins, cursors)
-            told = {"numbered": self._firsts, "cursors": cursors, "found": sides}
-            self._counting.run(log, "sides", told)
+            given = {"numbered": self._firsts, "cursors": cursors, "found": sides}
+            self._counting.run(log, "sides", given)
         return Incidence("lists", (begins, sides), total)
 
     def rows(self, log: SweepLog) -> Incidence:

@@ -13,7 +13,7 @@ from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.strategies.schedule import Persistent
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +69,9 @@ ROWS = {
         ("uint", "indices", "[m]", "read"),
     ),
 }
-# Of a stage: which queue and which list, how much; the stamp and whether it counts; the level.
-PAYLOAD = {"queue": 1, "tile": 3, "length": 32, "hubs": 24, "level": 32}
+# Of a stage: which queue; whether a COUNT is to follow; which list of those left; how much; the
+# stamp that it gives; the level.
+PAYLOAD = {"queue": 1, "counting": 1, "list": 2, "length": 32, "stamp": 8, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -181,7 +182,7 @@ class Peeling:
     offset : int
         Of an item's number from the level at which it goes.
     ordered : bool
-        Whether `removals` is to tell a place of each in an order in which they may be removed one
+        Whether `removals` is to give a place of each in an order in which they may be removed one
         by one. That of a round's items differs from run to run.
     """
 
@@ -301,7 +302,7 @@ class Peeling:
             Whether what another run left is restored, and will be again: rows then lose only what
             that run removed.
         progress : callable or True, optional
-            Told how many items have gone, between launches.
+            Called with how many items have gone, between launches.
         """
 
         def prepare() -> None:
@@ -316,7 +317,7 @@ class Peeling:
 
         def between() -> None:
             now = int(self._control.read(1)[0])
-            tell(progress, self.items - now, self.items, "peeling")
+            report_progress(progress, self.items - now, self.items, "peeling")
 
         prepare()
         first, last = levels

@@ -22,7 +22,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +144,7 @@ class Truss(StaysHere):
             Whether to turn edges and count triangles anew although an earlier run has, for its
             time.
         progress : callable or True, optional
-            Told how many edges have been removed, wherever the device pauses.
+            Called with how many edges have been removed, wherever the device pauses.
         verify : bool
             Whether to find the same in another way and compare.
 
@@ -176,7 +176,7 @@ class Truss(StaysHere):
             result = self._run(
                 k, greatest=greatest, prepare=prepare, progress=progress, start=start
             )
-        tell(progress, 1, 1, "peeling")
+        report_progress(progress, 1, 1, "peeling")
         if verify:
             self._verify(result, k, greatest=greatest)
         return result

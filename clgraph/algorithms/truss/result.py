@@ -1,4 +1,4 @@
-"""What a peeling tells: numbers, what is left of the graph, and what it took."""
+"""What a peeling reports: numbers, what is left of the graph, and what it took."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class PeelingResult:
         self.k, self.max_k, self.count, self.stats = k, max_k, count, stats
 
     def __repr__(self) -> str:
-        """Tell which truss or core, and how much it has."""
+        """Report which truss or core, and how much it has."""
         return f"{type(self).__name__}(k={self.k}, max_k={self.max_k}, count={self.count})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class PeelingResult:
         return self._values
 
     def same(self, other: PeelingResult) -> bool:
-        """Tell whether another result says the same of every item."""
+        """Report whether another result says the same of every item."""
         found, expected = self._known(), other._known()
         return (self.k, self.max_k) == (other.k, other.max_k) and np.array_equal(found, expected)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.truss.peeling import copy
 from clgraph.errors import InvalidArgumentError
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from clgraph.algorithms.truss.peeling import Peeled, Peeling
@@ -68,7 +68,7 @@ def bisected(
     max_degree : int
         Of the graph; vertices of a k-truss have k - 1 neighbours at least.
     progress : callable or True, optional
-        Told how many edges have gone.
+        Called with how many edges have gone.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def bisected(
             save()
         else:
             high = k
-        tell(progress, peeling.items - left, peeling.items, "peeling")
+        report_progress(progress, peeling.items - left, peeling.items, "peeling")
     restore()
     log.wait()  # before what was saved is given back
     return low, left, probes

@@ -17,7 +17,7 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import real, whole
 from clgraph.graph.csr import row_ids
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ MOST_LENGTH = 2**31
 SHARE_BITS = 20  # of the shares of a step back, to a neighbour, and farther
 TRIES = 64  # draws that may be refused before the row is gone through
 # Vertices of walks that are kept on the device together, and steps that a launch takes: its length
-# is bounded, so that progress can be told and Ctrl-C answered.
+# is bounded, so that progress can be reported and Ctrl-C answered.
 TOGETHER, STEPS_TOGETHER, LAUNCH_STEPS = 1 << 24, 256, 1 << 22
 
 
@@ -138,7 +138,7 @@ class RandomWalks(Plan):
         verify : bool
             Whether to check on the host that walks go along edges, and end where there are none.
         progress : callable or True, optional
-            Told how many steps have been taken, of all.
+            Called with how many steps have been taken, of all.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class RandomWalks(Plan):
                 block = begins[first : first + size]
                 blocks.append(len(block))
                 self._walk(log, block, first, (seeds, shares), walks, progress)
-        tell(progress, 1, 1, "walking")
+        report_progress(progress, 1, 1, "walking")
         stats = RoundStats(
             log,
             turn.total_ms,
@@ -237,7 +237,9 @@ class RandomWalks(Plan):
             taken = held.read((last + 1) * count).reshape(last + 1, count)
             walks[first : first + count, done + 1 : done + 1 + last - at] = taken[at + 1 :].T
             known = taken[last - 1 : last + 1]
-            tell(progress, first * steps + count * (done + last - at), walks.size, "walking")
+            report_progress(
+                progress, first * steps + count * (done + last - at), walks.size, "walking"
+            )
 
     def _kernel(self, *, second_order: bool) -> Kernel:
         if second_order not in self._kernels:
@@ -322,7 +324,7 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
-        Told how far uploading is, then how many steps have been taken.
+        Called with how far uploading is, then how many steps have been taken.
     verify : bool
         Whether to check on the host that walks go along edges.
 

@@ -1,4 +1,4 @@
-"""What random walks tell."""
+"""What random walks give."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class WalksResult:
         self.stats = stats
 
     def __repr__(self) -> str:
-        """Tell how many walks there are, and how long they may be."""
+        """Report how many walks there are, and how long they may be."""
         count, columns = self.walks.shape
         return f"{type(self).__name__}(walks={count}, length={columns - 1})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.bfs.config import BFSConfig
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms import clustered, search
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.setting import add_setting, wanted
@@ -55,7 +55,7 @@ def _search(plan: BFS, graph: Graph, device: Device, args: argparse.Namespace) -
     result, times = searching.repeated(once, args.repeat)
     stats = result.stats
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": args.config or "auto",
         "config": stats.config.as_dict(),
         "mode": stats.mode,
@@ -77,14 +77,14 @@ def _render(record: Record) -> str:
     graph = record["graph"]
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", _config(record)),
-        ("source", searching.start_text(record)),
+        ("source", reporting.start_text(record)),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %), depth {record['depth']:,}",
         ),
-        *searching.times_text(record),
+        *reporting.times_text(record),
     ]
     return search.shown(record, lines)
 

@@ -130,12 +130,12 @@ def _top(graph: Graph, values: Any, args: argparse.Namespace) -> list[Record]:
             {"vertex": names[place].item(), "value": values[place].item()}
             for place in order[: args.top]
         ]
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
     if not graph.directed:
-        order = order[tails[order] <= graph.indices[order]]
+        order = order[edge_sources[order] <= graph.indices[order]]
     return [
         {
-            "from": names[tails[place]].item(),
+            "from": names[edge_sources[place]].item(),
             "to": names[graph.indices[place]].item(),
             "value": values[place].item(),
         }

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms.search import shown, speed
 from clgraph.errors import InvalidArgumentError
 
@@ -90,7 +90,7 @@ def search(args: argparse.Namespace, config: BFSConfig | str | None) -> Record:
             "directed": plan.facts.directed,
             "weighted": plan.facts.weighted,
         },
-        "device": searching.device_record(device),
+        "device": reporting.device_record(device),
         "ranks": comm.size,
         "partition": stats.partition,
         "exchange": stats.exchange,
@@ -109,7 +109,7 @@ def search(args: argparse.Namespace, config: BFSConfig | str | None) -> Record:
         "build_s": build_s,
     }
     if args.levels:
-        record["levels"] = searching.levels_record(stats.per_level)
+        record["levels"] = reporting.levels_record(stats.per_level)
     if args.output is not None:
         record["output"] = args.output
     return record
@@ -146,14 +146,14 @@ def _write(args: argparse.Namespace, result: DividedResult, rank: int) -> None:
 def render(record: Record) -> str:
     """Make text of the record."""
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         (
             "ranks",
             f"{record['ranks']}, {record['partition']} partition, {record['exchange']}; "
             f"{record['sent_bytes']:,} bytes between them",
         ),
-        ("source", searching.start_text(record)),
+        ("source", reporting.start_text(record)),
         ("reached", f"{record['reached']:,} vertices, depth {record['depth']:,}"),
-        *searching.times_text(record),
+        *reporting.times_text(record),
     ]
     return shown(record, lines)

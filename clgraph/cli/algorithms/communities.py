@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
@@ -108,7 +108,7 @@ def _detect(
         quality = clgraph.modularity(graph, result, weights=not args.no_weights, device=device)
     sizes = result.sizes
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "method": args.method,
         "preset": args.config or "auto",
         "config": stats.config,
@@ -127,24 +127,24 @@ def _detect(
         searching.write_columns(args.output, graph, columns, names, vertex_labels=graph.labels)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(run, device)
+        record["energy"] = reporting.energy_of(run, device)
     return record
 
 
 def _render(record: Record) -> str:
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['method']}, {record['config']}"),
         (
             "found",
             f"{record['communities']:,} communities, modularity {record['modularity']:.4f}; the "
             f"largest has {record['largest']:,} vertices, {record['singletons']:,} have one",
         ),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
         ("speed", f"{record['medges_per_s']:,.1f} million edges per second"),
     ]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs, table
@@ -68,17 +68,17 @@ def _run(args: argparse.Namespace) -> Record:
         first = {name: ask() for name, ask in track.items()}
     build_s = time.perf_counter() - began
     with Progress("replaying updates") as progress:
-        told = replay(dynamic, updates, args.batch, track=track, progress=progress.callback)
+        totals = replay(dynamic, updates, args.batch, track=track, progress=progress.callback)
     usage = dynamic.memory_usage()
     record: Record = {
-        **searching.place_record(graph, device),
-        **{name: value for name, value in dataclasses.asdict(told).items() if name != "tracked"},
-        "updates_per_s": told.updates / told.seconds if told.seconds else 0.0,
+        **reporting.place_record(graph, device),
+        **{name: value for name, value in dataclasses.asdict(totals).items() if name != "tracked"},
+        "updates_per_s": totals.updates / totals.seconds if totals.seconds else 0.0,
         "vertices_after": dynamic.n,
         "edges_after": dynamic.m,
         "memory": dataclasses.asdict(usage) | {"over_csr": usage.over_csr},
         "before": first,
-        "tracked": told.tracked,
+        "tracked": totals.tracked,
         "read_s": read_s,
         "build_s": build_s,
     }
@@ -154,7 +154,7 @@ def _source(text: str, n: int, labels: NDArray[Any] | None) -> int:
 def _render(record: Record) -> str:
     memory = record["memory"]
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         (
             "updates",
             f"{record['updates_file']}: {record['updates']:,} in {record['batches']:,} batches",

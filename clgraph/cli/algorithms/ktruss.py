@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms.triangles import write_edges
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
@@ -38,7 +38,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     import clgraph
 
     clgraph.TrussConfig.of(args.config)  # before the file is read
@@ -57,7 +57,7 @@ def _run(args: argparse.Namespace) -> Record:
     result, times = searching.repeated(run, args.repeat)
     stats = result.stats
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": args.config or "auto",
         "config": stats.config,
         "k": result.k,
@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> Record:
         "mode": stats.mode,
         "launches": stats.launches,
         "rounds": len(stats.rounds),
-        "levels": searching.levels_record(stats.levels),
+        "levels": reporting.levels_record(stats.levels),
         "probes": stats.probes,
         "device_bytes": stats.device_bytes,
     }
@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> Record:
         write_edges(args.output, graph, columns)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(run, device)
+        record["energy"] = reporting.energy_of(run, device)
     return record
 
 
@@ -96,15 +96,15 @@ def _render(record: Record) -> str:
         greatest = "the greatest, " if record["max_k"] is not None else ""
         said = f"the {record['k']}-truss, {greatest}of {record['edges']:,} edges"
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, triangles by {record['method'] or 'nothing'}"),
         ("found", said),
         ("triangles", f"{record['triangles']:,}"),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
         ("rounds", f"{record['rounds']:,} in {record['launches']} launches, {record['mode']}"),
     ]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)

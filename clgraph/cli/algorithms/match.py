@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
@@ -48,8 +48,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
-    searching.check_place(args.draw)
+    reads = (args.file, args.query, args.labels, args.query_labels, args.similarity)
+    searching.check_output(args.output, *reads)
+    searching.check_place(args.draw, *reads)
     if args.draw is not None and Path(args.draw).suffix not in PICTURES:
         raise InvalidArgumentError(f"--draw {args.draw} ends in none of {', '.join(PICTURES)}.")
     if (args.labels is None) != (args.query_labels is None):
@@ -88,7 +89,7 @@ def _run(args: argparse.Namespace) -> Record:
 
     result, times = searching.repeated(once, args.repeat)
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "query": {"file": args.query, "vertices": result.query.n, "edges": result.query.m // 2},
         "preset": args.config or "auto",
         "config": result.stats.config,
@@ -114,7 +115,7 @@ def _run(args: argparse.Namespace) -> Record:
         draw_match(result, args.draw)
         record["drawing"] = args.draw
     if args.energy:
-        record["energy"] = searching.energy_of(once, device)
+        record["energy"] = reporting.energy_of(once, device)
     return record
 
 
@@ -142,14 +143,14 @@ def _render(record: Record) -> str:
             f"{100 * record['distinct_ratio']:.1f} % distinct"
         )
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("query", f"{query['file']}: {query['vertices']:,} vertices, {query['edges']:,} edges"),
         ("found", found),
         ("best", " ".join(map(str, record["best"] or ["-"]))),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
     ]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     lines.extend(("wrote", record[name]) for name in ("output", "drawing") if name in record)
     return pairs(lines)
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
@@ -62,6 +62,7 @@ def _run(args: argparse.Namespace) -> Record:
         raise InvalidArgumentError(
             f"--output {args.output} must end in one of {', '.join(OUTPUTS)}."
         )
+    searching.check_place(args.output, *args.trace)
     from clgraph import device as find_device
     from clgraph.algorithms.invariants import InvariantMiner, Trace
 
@@ -90,7 +91,7 @@ def _run(args: argparse.Namespace) -> Record:
             "variables": list(traces[0].names),
             "instants": stats.instants,
         },
-        "device": searching.device_record(device),
+        "device": reporting.device_record(device),
         "templates": args.templates,
         "invariants": [str(invariant) for invariant in result.invariants],
         "counts": result.counts,
@@ -104,7 +105,7 @@ def _run(args: argparse.Namespace) -> Record:
         _write(Path(args.output), result)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(lambda: plan.run(traces), device)
+        record["energy"] = reporting.energy_of(lambda: plan.run(traces), device)
     return record
 
 
@@ -130,10 +131,10 @@ def _render(record: Record) -> str:
         ),
         ("device", f"{record['device']['index']} {record['device']['name']}"),
         ("found", f"{len(found):,} invariants"),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
     ]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     shown = found[:SHOWN]

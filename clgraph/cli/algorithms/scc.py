@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.scc.config import SCCConfig
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.setting import add_setting, wanted
@@ -63,7 +63,7 @@ def _decompose(
     stats = result.stats
     median_ms = times["kernel_ms"]
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": getattr(args, "config", None) or "auto",
         "config": stats.config,
         "method": stats.method,
@@ -83,14 +83,14 @@ def _decompose(
         )
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(plan.run, device)
+        record["energy"] = reporting.energy_of(plan.run, device)
     return record
 
 
 def _render(record: Record) -> str:
     kind = "strongly connected" if record["connection"] == "strong" else "connected"
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['method']}, {record['mode']}"),
         (
             "found",
@@ -98,12 +98,12 @@ def _render(record: Record) -> str:
             f"{100 * record['largest_share']:.1f} % of the vertices, single vertices are "
             f"{100 * record['trivial_share']:.1f} %",
         ),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
     ]
     if record["mteps"] is not None:
         lines.append(("speed", f"{record['mteps']:,.1f} million edges per second"))
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
 
@@ -63,24 +63,24 @@ def finish(
 ) -> None:
     """Add levels to a record, write the result, and meter searches, as was asked for."""
     if args.levels:
-        record["levels"] = searching.levels_record(result.stats.per_level)
+        record["levels"] = reporting.levels_record(result.stats.per_level)
     if args.output is not None:
         searching.write_result(args.output, graph, result, args.source)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(metered, device)
+        record["energy"] = reporting.energy_of(metered, device)
 
 
 def shown(record: Record, lines: list[tuple[str, str]]) -> str:
     """Give the text of a record: its own lines, those that all searches end with, and levels."""
     lines = [*lines]
     if record["mteps"] is not None:
-        lines.append(("speed", searching.speed_text(record)))
+        lines.append(("speed", reporting.speed_text(record)))
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"])))
+        lines.append(("energy", reporting.joules_text(record["energy"])))
     if "trace" in record:
         lines.append(("drew", record["trace"]))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     text = pairs(lines)
-    return text + "\n\n" + searching.levels_table(record["levels"]) if "levels" in record else text
+    return text + "\n\n" + reporting.levels_table(record["levels"]) if "levels" in record else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms.triangles import write_edges
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> Record:
     result, times = searching.repeated(run, args.repeat)
     values = result.values
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "measure": args.measure,
         "preset": args.config or "auto",
         "config": result.stats.config,
@@ -84,7 +84,7 @@ def _run(args: argparse.Namespace) -> Record:
         _write(args.output, graph, args.measure, result)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(run, device)
+        record["energy"] = reporting.energy_of(run, device)
     return record
 
 
@@ -105,7 +105,7 @@ def _write(path: str, graph: Graph, measure: str, result: SimilarityResult) -> N
 
 def _render(record: Record) -> str:
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['config']}"),
         (
             "found",
@@ -116,9 +116,9 @@ def _render(record: Record) -> str:
     for row in record.get("values", []):
         value = f"{row[record['measure']]:.6f}, {row['common']} in common"
         lines.append((" - ".join(row["pair"]), value))
-    lines += searching.times_text(record, "run")
+    lines += reporting.times_text(record, "run")
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

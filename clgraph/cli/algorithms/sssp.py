@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.sssp.config import SSSPConfig
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms import search
 from clgraph.cli.algorithms.tuning import add_tuning, check_trace, trace_of, tuned_settings
 from clgraph.cli.command import Command, Record, add_reading
@@ -95,7 +95,7 @@ def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) 
     stats = result.stats
     first = args.source[0]
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": _preset_of(args, stats.config),
         "config": stats.config.as_dict(),
         "method": stats.config.method.name,
@@ -130,7 +130,7 @@ def _render(record: Record) -> str:
     share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     begun = record["source"]
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         (
             "config",
             f"{record['preset']}, {record['mode']} ({record['method']}"
@@ -138,14 +138,14 @@ def _render(record: Record) -> str:
         ),
         (
             "source",
-            searching.start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
+            reporting.start_text(record) if isinstance(begun, int) else ", ".join(map(str, begun)),
         ),
         (
             "reached",
             f"{record['reached']:,} vertices ({share:.1f} %) in {record['stages']:,} stages, "
             f"{record['relaxations']:,} relaxations",
         ),
-        *searching.times_text(record),
+        *reporting.times_text(record),
     ]
     if "target_distance" in record:
         distance = record["target_distance"]

@@ -6,7 +6,7 @@ import io
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.setting import is_tuned
@@ -31,13 +31,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="count those of each vertex or of each stored edge too",
     )
     parser.add_argument(
-        "--clustering", action="store_true", help="tell clustering coefficients too, by vertex"
+        "--clustering", action="store_true", help="show clustering coefficients too, by vertex"
     )
     searching.add_running(parser)
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output)
+    searching.check_output(args.output, args.file)
     if args.clustering and args.per == "edge":
         raise InvalidArgumentError(
             "--clustering is of vertices, not of edges; leave out --per edge."
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> Record:
     build_s = time.perf_counter() - began
     result, times = searching.repeated(lambda: plan.run(per), args.repeat)
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "preset": args.config or "auto",
         "config": result.stats.config,
         "triangles": result.count,
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> Record:
         _write(args.output, graph, per, columns)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(lambda: plan.run(per), device)
+        record["energy"] = reporting.energy_of(lambda: plan.run(per), device)
     return record
 
 
@@ -122,14 +122,14 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
     from clgraph.graph.formats.archive import packed
     from clgraph.graph.formats.writing import write_whole
 
-    tails = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
+    sources = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees)
     if path.endswith(".npz"):
-        arrays = {"tails": tails, "heads": graph.indices, **columns}
+        arrays = {"sources": sources, "targets": graph.indices, **columns}
         write_whole(path, packed(arrays, compress=True))
         return
     ids = searching.vertex_names(graph)
-    rows = np.column_stack([ids[tails], ids[graph.indices], *columns.values()])
-    header = ",".join(["tail", "head", *columns])
+    rows = np.column_stack([ids[sources], ids[graph.indices], *columns.values()])
+    header = ",".join(["source", "target", *columns])
     text = io.StringIO()
     np.savetxt(text, rows, fmt="%s", delimiter=",", header=header, comments="")
     write_whole(path, text.getvalue())
@@ -137,16 +137,16 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
 
 def _render(record: Record) -> str:
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['config']}"),
         ("found", f"{record['triangles']:,} triangles"),
-        *searching.times_text(record, "run"),
+        *reporting.times_text(record, "run"),
     ]
     if "transitivity" in record:
         mean, whole = record["average_clustering"], record["transitivity"]
         lines.append(("clustering", f"{mean:.4f} on average; transitivity {whole:.4f}"))
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

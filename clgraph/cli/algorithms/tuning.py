@@ -1,4 +1,4 @@
-"""What the command for shortest paths can be told about searches that tune themselves."""
+"""What the command for shortest paths can be given about searches that tune themselves."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def trace_of(path: str, plan: SSSP, result: SSSPResult, source: list[int]) -> No
         plan.graph,
         source if len(source) > 1 else source[0],
         config=clgraph.SSSPConfig(
-            method=clgraph.method.NearFar(drift=0), schedule=clgraph.schedule.Schedule(solo=False)
+            method=clgraph.method.NearFar(drift=0),
+            schedule=clgraph.schedule.Schedule(single_group=False),
         ),
         device=plan.device,
     )

@@ -141,7 +141,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the cases of this record")
-    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+    parser.add_argument("--commit", help="what is measured, where the checkout does not say")
 
 
 def _run(args: argparse.Namespace) -> Record:
@@ -176,7 +176,7 @@ def _run(args: argparse.Namespace) -> Record:
             device=args.device,
             inputs=inputs,
             only=_only(args),
-            tell=_tell,
+            report=_report,
         )
     except runner.InterruptedRun as interrupted:
         record = interrupted.record
@@ -222,8 +222,9 @@ def _json_file(args: argparse.Namespace) -> Path | None:
 
 def _check_places(args: argparse.Namespace, file: Path | None) -> None:
     """Refuse before anything runs what would otherwise cost a finished run its record."""
+    compared = args.words[1:] if args.words[:1] == ["compare"] else ()
     for output in (file, args.html):
-        check_place(output)
+        check_place(output, args.external, *compared)
     for folder in (args.graphs, args.data):
         if folder is not None and not folder.is_dir():
             raise InvalidArgumentError(f"{folder} is no folder to look for graphs in.")
@@ -256,7 +257,7 @@ def _compare(args: argparse.Namespace) -> Record:
     return found
 
 
-def _tell(case: Record) -> None:
+def _report(case: Record) -> None:
     """Show on stderr that a case is done."""
     sys.stderr.write(load_runner("report.text").progress_line(case) + "\n")
 

@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> Record:
 
     if args.html is not None:
         searching.needs_matplotlib("--html")
-    searching.check_place(args.html)
+    searching.check_place(args.html, args.file, args.weights)
     weights: Weights | Literal["calibrated"] | None = None
     if args.weights is not None:
         weights = "calibrated" if args.weights == "calibrated" else Weights.load(args.weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs, table
@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> Record:
             store=args.store,
             progress=progress.callback,
         )
-    record: Record = {**searching.place_record(graph, device), **found.as_dict()}
+    record: Record = {**reporting.place_record(graph, device), **found.as_dict()}
     record["graph"]["file"] = args.file
     if args.svg is not None:
         draw(found, args.svg)
@@ -113,7 +113,7 @@ def _render(record: Record) -> str:
     usable = [one for one in record["trials"] if not one["error"]]
     usable.sort(key=lambda one: (not one["compared"], one["time_ms"]))
     lines = [
-        *searching.place_text(record),
+        *reporting.place_text(record),
         ("tuned", f"{record['algorithm']} for {record['objective']}"),
         (
             "tried",

@@ -21,7 +21,7 @@ __all__ = ["BitPart"]
 
 
 class BitPart(Part):
-    """A part that tells every other device what it found, a bit for each vertex.
+    """A part that sends every other device what it found, a bit for each vertex.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ class Blocks:
     """
 
     name = "block"
-    spreads = False  # whether owners have to tell others what is new
+    spreads = False  # whether owners have to notify others what is new
 
     def __init__(self, n: int, ranks: int) -> None:
         self.n, self.ranks = n, ranks
@@ -218,7 +218,7 @@ class Hubs(Turns):
         return np.asarray(self.hubs[places] == vertices)
 
     def holder(self, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the rank that has each edge: of a hub, the owner of its head."""
+        """Give the rank that has each edge: of a hub, the owner of its target."""
         return np.where(self._are_hubs(sources), self.owner(targets), self.owner(sources))
 
     def rows(self, rank: int) -> Rows:

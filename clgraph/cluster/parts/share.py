@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.hubs import USUAL_CACHE, hub_floor_of_top
 from clgraph.cluster.parts.partition import chosen, made
-from clgraph.cluster.ranks.comm import Program, Swap, Tell
+from clgraph.cluster.ranks.comm import AllGather, Program, Swap
 from clgraph.graph import csr
 from clgraph.graph.graph import Graph
 
@@ -128,11 +128,11 @@ class Share:
 def survey(slices: Slices, rank: int, ranks: int) -> Generator[Any, Any, tuple[Edges, Facts]]:
     """Read a rank's slice of the edges and put together what all know."""
     edges = slices.read(rank, ranks)
-    ends = yield Tell.of(edges.n, edges.directed, edges.weights is not None)
+    ends = yield AllGather.of(edges.n, edges.directed, edges.weights is not None)
     n = int(ends[:, 0].max())
     if edges.once:  # of drawn edges each end's owner needs one
         edges = yield from _simplified(edges, n, ranks)
-    count = yield Tell.of(edges.src.size)
+    count = yield AllGather.of(edges.src.size)
     m = int(count.sum())
     # The degree of a vertex whose edges several ranks have is known to none of them.
     block = made("block", n, ranks, np.zeros(0, np.int64))

@@ -232,7 +232,7 @@ def _check_rising(offsets: NDArray[Any], m: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, name: str, begin: int, end: int) -> tuple[NDArray[Any], int]:
-    """Read some elements of an array in an archive, stored or deflated; and tell its length."""
+    """Read some elements of an array in an archive, stored or deflated; and give its length."""
     with archive.open(f"{name}.npy") as file:
         version = np.lib.format.read_magic(file)
         read = (
@@ -336,7 +336,7 @@ class _Reversed(Slices):
 
     @property
     def named(self) -> dict[str, object]:
-        """What the graph is told by."""
+        """What the graph is known by."""
         return self._slices.named
 
 

@@ -27,7 +27,7 @@ __all__ = ["SpreadingPart"]
 
 
 class SpreadingPart(CandidatePart):
-    """A part whose owner tells those who have its vertices' rows which of these are new.
+    """A part whose owner notifies those who have its vertices' rows which of these are new.
 
     The claims of owners go to a queue of their own, of numbers of owned vertices. These are read,
     named, and sent to whoever has rows of them, where they enter the frontier by another claim.

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device
 
-__all__ = ["Communicator", "Mail", "Piece", "Program", "Swap", "Tell", "Together", "run"]
+__all__ = ["AllGather", "Communicator", "Mail", "Piece", "Program", "Swap", "Together", "run"]
 
 MOST_RANKS = 64  # in one process; over MPI there is no limit
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
-    """Everybody tells everybody a few numbers; the reply is int64 [ranks, k].
+class AllGather:
+    """Everybody gives everybody a few numbers; the reply is int64 [ranks, k].
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class Tell:
     events: Sequence[cl.Event] = ()
 
     @classmethod
-    def of(cls, *numbers: float) -> Tell:
-        """Tell numbers that are known; real ones by their bits, for ``view(float64)``."""
+    def of(cls, *numbers: float) -> AllGather:
+        """Give everybody numbers that are known; real ones by their bits, for ``view(float64)``."""
         kind = np.float64 if any(isinstance(number, float) for number in numbers) else np.int64
         row = np.array(numbers, kind).view(np.int64)
         return cls(lambda: row)
@@ -106,7 +106,7 @@ class Swap:
     arrays: Sequence[NDArray[Any]]
 
 
-Request: TypeAlias = Tell | Mail | Swap
+Request: TypeAlias = AllGather | Mail | Swap
 Program: TypeAlias = Generator[Request, Any, Any]
 
 
@@ -131,7 +131,7 @@ class Communicator(ABC):
     usual_devices: tuple[Device, ...]
 
     @abstractmethod
-    def tell(self, requests: Sequence[Tell]) -> list[NDArray[np.int64]]:
+    def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
         """Answer requests of all ranks of this process."""
 
     @abstractmethod
@@ -163,7 +163,7 @@ class Communicator(ABC):
         yield
 
     def check_alike(self, what: dict[str, object]) -> None:  # noqa: B027 - of one process, all are
-        """Refuse a job whose ranks were told different things.
+        """Refuse a job whose ranks were given different things.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class Together(Communicator):
         self.ranks = tuple(range(self.size))
         self.transport = Transport(self.devices, transfers)
 
-    def tell(self, requests: Sequence[Tell]) -> list[NDArray[np.int64]]:
+    def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
         """Wait for all devices at once."""
         finish_copy(*[event for request in requests for event in request.events])
         rows = np.stack([request.row() for request in requests])
@@ -273,7 +273,7 @@ def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:
         Whatever one raises; over MPI that ends the job.
     """
     answers: dict[type, Callable[[Any], list[Any]]] = {
-        Tell: comm.tell,
+        AllGather: comm.all_gather,
         Mail: comm.mail,
         Swap: comm.swap,
     }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.ranks.comm import Mail, Piece, Swap, Tell
+    from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap
     from clgraph.device import Device
 
 __all__ = ["OverMPI", "world"]
@@ -149,15 +149,15 @@ class OverMPI(Communicator):
                 raise ClusterError(f"rank {rank} of {self.size} has failed: {text}")
 
     def check_alike(self, what: dict[str, object]) -> None:
-        """Refuse a job whose ranks were told different things."""
+        """Refuse a job whose ranks were given different things."""
         mine = {name: repr(value) for name, value in what.items()}
-        told = [json.loads(text) for text in self.texts(json.dumps(mine))]
+        given = [json.loads(text) for text in self.texts(json.dumps(mine))]
         for name in mine:
-            for rank, other in enumerate(told):
-                if other.get(name) != told[0].get(name):
+            for rank, other in enumerate(given):
+                if other.get(name) != given[0].get(name):
                     raise ClusterError(
                         f"rank {rank} was given {name}={other.get(name)} and rank 0 "
-                        f"{name}={told[0].get(name)}; all ranks need the same."
+                        f"{name}={given[0].get(name)}; all ranks need the same."
                     )
 
     def texts(self, text: str) -> list[str]:
@@ -187,7 +187,7 @@ class OverMPI(Communicator):
             if waited >= self._spin_s:
                 time.sleep(min(max(waited * PAUSE_SHARE, 2e-5), LONGEST_PAUSE_S))
 
-    def tell(self, requests: Sequence[Tell]) -> list[NDArray[np.int64]]:
+    def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
         """Gather rows of numbers from all ranks."""
         (request,) = requests
         finish_copy(*request.events)

@@ -103,12 +103,12 @@ EDGES_TOGETHER = Constant(
     h200=2,
     cpu=2,
 )
-SOLO_EDGES = Constant(
+SINGLE_GROUP_EDGES = Constant(
     "edges of a frontier that one group keeps to itself",
     "6078332",
     neutral=1 << 11,  # two for a work-item of the largest groups
 )
-HELD_SOLO_EDGES = Constant(
+GROUP_RESIDENT_EDGES = Constant(
     "the same where groups keep the frontiers that they find",
     "d2eb476: meetings of groups in 2.4 us",
     neutral=1 << 11,
@@ -183,7 +183,7 @@ BUCKET_REACH = Constant(
     "3ea4cd2",
     neutral=4,
 )
-CORE_SOLO_EDGES = Constant(
+CORE_SINGLE_GROUP_EDGES = Constant(
     "edges that are not worth the help of other cores, and more for each: 64 to 512 did best",
     "6c10cc0: with 1,024 roads and grids took a fifth to a third longer",
     neutral=(400, 16),
@@ -218,6 +218,12 @@ SINGLE_SIZE = Constant(
     "vertices and edges from which on, on one lane, single searches are faster than a group's",
     "c51f9e5",
     neutral=150_000,
+)
+WEIGHTED_SINGLE_SIZE = Constant(
+    "the same of searches by weight",
+    "44b1749: a group's and single ones take 0.08 and 0.56 ms at 4,380, 3.62 and 3.69 at 345,000",
+    neutral=0,
+    cpu=350_000,
 )
 
 # Components.

@@ -16,7 +16,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
-from clgraph.progress import Progress, tell
+from clgraph.progress import Progress, report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -191,13 +191,13 @@ class Allocation:
         source = source.reshape(-1)
         self._check(source.size, "write", "to")
 
-        def told(done: int) -> None:
-            tell(progress, done, source.nbytes, f"copying {self.name} to the device")
+        def report(done: int) -> None:
+            report_progress(progress, done, source.nbytes, f"copying {self.name} to the device")
 
         staging = self._device.staging
         if staging is not None and source.nbytes >= PIECE_BYTES:
-            staging.write(self.buffer, source.view(np.uint8), told)
-            told(source.nbytes)
+            staging.write(self.buffer, source.view(np.uint8), report)
+            report(source.nbytes)
             return
         queue = self._device.queue
         step = max(PIECE_BYTES // self.dtype.itemsize, 1)
@@ -206,7 +206,7 @@ class Allocation:
             offset = first * self.dtype.itemsize
             event = cl.enqueue_copy(queue, self.buffer, piece, dst_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
-            told(offset + piece.nbytes)
+            report(offset + piece.nbytes)
 
     def clear(self) -> cl.Event:
         """Enqueue setting every byte to 0.

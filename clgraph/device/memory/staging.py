@@ -81,7 +81,7 @@ class Staging:
                 pieces.end()
 
     def write(
-        self, buffer: cl.Buffer, source: NDArray[np.uint8], told: Callable[[int], object]
+        self, buffer: cl.Buffer, source: NDArray[np.uint8], report: Callable[[int], object]
     ) -> None:
         """Copy bytes over the first ones of a buffer, and wait until they are there.
 
@@ -91,7 +91,7 @@ class Staging:
             Large enough.
         source : numpy.ndarray
             uint8 [bytes].
-        told : callable
+        report : callable
             Called with the number of bytes that have been sent, after each piece.
 
         Raises
@@ -107,7 +107,7 @@ class Staging:
                 sent.append((start + len(part), piece))
             for end, piece in sent:
                 pieces.finish(piece)
-                told(end)
+                report(end)
 
     def fill_and_send(
         self,

@@ -125,7 +125,7 @@ class Kernel:
         return self.launch_unobserved(global_size, group_size, *args)
 
     def launch_unobserved(self, global_size: int, group_size: int, *args: Argument) -> cl.Event:
-        """Launch it as `launch` does, without telling who is watching."""
+        """Launch it as `launch` does, without notifying who is watching."""
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
@@ -170,7 +170,7 @@ class Kernel:
                 continue
             if isinstance(arg, Allocation):
                 if arg.token is not before:
-                    last[index] = None  # an exception may come before the driver has been told
+                    last[index] = None  # an exception may come before the driver has it
                     self._handle.set_bytes(index, _address(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):

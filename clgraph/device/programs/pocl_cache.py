@@ -1,7 +1,7 @@
 """What PoCL keeps of programs: libraries that were cut off go, before they end the process.
 
 PoCL believes what it finds. A library that a full disk or a crash has cut off is mapped into memory
-and called, and the process ends with SIGBUS. A program's folder cannot be told from outside; but
+and called, and the process ends with SIGBUS. Which folder is a program's cannot be seen; but
 PoCL stamps it whenever it builds the program or finds it there.
 """
 
@@ -11,8 +11,10 @@ import contextlib
 import hashlib
 import logging
 import os
+import stat
 import struct
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,17 @@ from clgraph.errors import KernelBuildError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_whole_library", "pocl_cache_folder", "remove_what_is_cut_off"]
+if sys.platform != "win32":
+    import resource
+
+__all__ = [
+    "check_room",
+    "has_room",
+    "is_whole_library",
+    "pocl_cache_folder",
+    "remove_what_is_cut_off",
+    "trouble_with",
+]
 
 log = logging.getLogger("clgraph")
 
@@ -31,7 +43,9 @@ STAMP = "last_accessed"
 # Clocks of file systems go by ticks, and lag behind by one.
 TICK_S = 0.05
 NAME_BYTES = 200
-# Of a file in ELF for 64 bits: where its sections are told, how long a line is, how many there are.
+# What the kernels of one program take there is a tenth of it.
+LEAST_ROOM_BYTES = 32 << 20
+# Of a file in ELF for 64 bits: where its sections are listed, how long a line is, how many lines.
 HEADER_BYTES, PLACE, LENGTHS = 64, ("<Q", 40), ("<HH", 58)
 
 
@@ -45,6 +59,52 @@ def pocl_cache_folder() -> Path | None:
         return Path(base, "pocl", "kcache")
     home = os.environ.get("HOME")
     return Path(home, ".cache", "pocl", "kcache") if home else None
+
+
+def has_room(folder: Path) -> bool:
+    """Whether files can grow in a folder, which need not exist, by what a program takes there."""
+    if sys.platform == "win32":
+        return True
+    largest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if largest != resource.RLIM_INFINITY and largest < LEAST_ROOM_BYTES:
+        return False
+    for place in (folder, *folder.absolute().parents):
+        with contextlib.suppress(OSError):
+            status = os.statvfs(place)
+            return status.f_bavail * status.f_frsize >= LEAST_ROOM_BYTES
+    return True
+
+
+def trouble_with(folder: Path) -> str:
+    """Say why PoCL should keep nothing in a folder, which is made if it is not there; else ''."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Try it: permissions do not say all of every file system.
+        with tempfile.TemporaryFile(dir=folder):
+            status = folder.stat()
+    except OSError as error:
+        return f"it cannot be written to ({error.strerror})"
+    # What lies there is called. A user's own group may write in many places.
+    if sys.platform != "win32" and (status.st_uid != os.geteuid() or status.st_mode & stat.S_IWOTH):
+        return "it belongs to another user or anybody can write to it"
+    return "" if has_room(folder) else "the disk is full"
+
+
+def check_room() -> None:
+    """Refuse to have PoCL build where the disk is full: its compiler aborts the whole process.
+
+    Raises
+    ------
+    KernelBuildError
+        If there is little room where PoCL keeps programs.
+    """
+    folder = pocl_cache_folder()
+    if folder is None or has_room(folder):
+        return
+    raise KernelBuildError(
+        f"PoCL keeps kernels in {folder}, where files cannot grow by {LEAST_ROOM_BYTES >> 20} MiB, "
+        "and would end this process; make room, or set POCL_CACHE_DIR to a folder elsewhere."
+    )
 
 
 def remove_what_is_cut_off(key: str, since: float) -> None:
@@ -105,9 +165,9 @@ def _folders(root: Path, key: str, since: float) -> list[Path]:
     with contextlib.suppress(OSError, ValueError, DamagedEntryError):
         name = hashlib.sha256(f"{root} {key}".encode("utf-8", "surrogateescape")).hexdigest()
         kept = cache_root() / "pocl" / name
-        told = root / read_private(kept, NAME_BYTES).decode("ascii")
-        if _is_stamped(told, since):
-            return [told]
+        named = root / read_private(kept, NAME_BYTES).decode("ascii")
+        if _is_stamped(named, since):
+            return [named]
     found = [folder for folder in _programs(root) if _is_stamped(folder, since)]
     if len(found) == 1 and kept is not None:
         with contextlib.suppress(OSError):

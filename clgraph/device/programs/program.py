@@ -26,7 +26,7 @@ from clgraph.device.programs.asked import what_was_asked
 from clgraph.device.programs.builderror import build_error, first_error
 from clgraph.device.programs.kernel import Kernel
 from clgraph.device.programs.linker import POCL_PLATFORM, check_linker
-from clgraph.device.programs.pocl_cache import remove_what_is_cut_off
+from clgraph.device.programs.pocl_cache import check_room, remove_what_is_cut_off
 from clgraph.device.rendering.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -275,7 +275,7 @@ def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -
 
 
 def _gains_from_disk(device: Device) -> bool:
-    """Tell whether to keep a device's binaries on disk.
+    """Report whether to keep a device's binaries on disk.
 
     Oclgrind builds in no time, and its reports quote the source that it built from. PoCL keeps what
     it builds itself, and compiles a further variant of every kernel when asked for its binaries.
@@ -293,8 +293,8 @@ def _from_source(
         text = _build_log(device, handle) or str(error)
         raise build_error(device, label, what_was_asked(), source, _sha256(source), text) from error
     built = cl.Program(handle)
-    tells = device.traits.graphics_ip is not None  # what kernels take is said in the binary
-    binary = bytes(built.binaries[0]) if keep or tells else b""
+    in_binary = device.traits.graphics_ip is not None  # what kernels take is said in the binary
+    binary = bytes(built.binaries[0]) if keep or in_binary else b""
     text = _build_log(device, handle)
     if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
         text = _assembler_log(device, binary or bytes(built.binaries[0]), options)
@@ -343,6 +343,8 @@ def _raw_program() -> type[cl._cl._Program]:
 
 def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:
     check_linker(device.platform, is_cpu=device.traits.is_cpu)
+    if device.platform == POCL_PLATFORM:
+        check_room()
     # The public build() turns every remark of a compiler into a Python warning.
     operator.methodcaller("_build", " ".join(options).encode(), [device.cl])(handle)
 
@@ -373,7 +375,7 @@ def cache_key(device: Device, source: str, options: tuple[str, ...] | None = Non
 
 @functools.cache
 def _processor() -> str:
-    """Tell processors apart whose binaries differ: a home folder may be shared between machines."""
+    """Keep processors apart whose binaries differ: a home folder may be shared between machines."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

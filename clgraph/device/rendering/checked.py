@@ -119,7 +119,7 @@ def _edits(
 
 
 def _check_accesses(text: Text, body: range, names: set[str], edits: Edits) -> bool:
-    """Add the checks of some text, and tell whether there were any."""
+    """Add the checks of some text, and report whether there were any."""
     found = False
     callees: dict[int, str] = {}
     inside: list[int] = []

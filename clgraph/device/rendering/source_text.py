@@ -197,7 +197,7 @@ class Text:
         return ""
 
     def declares(self, name: int) -> bool:
-        """Tell whether a name before a subscript is that of an array which is declared there."""
+        """Report whether a name before a subscript is that of an array which is declared there."""
         before = self.step(name, -1)
         if self.at(before) == ",":
             closing = self.step(before, -1)

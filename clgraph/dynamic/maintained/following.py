@@ -37,7 +37,7 @@ class Change:
     joins : bool
         Whether they join.
     bits : int
-        Of a head in a key.
+        Of a target in a key.
     before, after : Store
         The graph without, or with, the batch.
     """

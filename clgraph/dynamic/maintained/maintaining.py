@@ -171,7 +171,7 @@ class Maintenance:
         table.given("uint", "pointer", "[vertices] where rows begin", "read")
         table.given("uint", "used", "[vertices] lengths of rows", "read")
         table.given("uint", "indices", "by place, ascending in each row", "read")
-        table.given("uint", "tails", "by place: whose row it is in", "read")
+        table.given("uint", "sources", "by place: whose row it is in", "read")
         table.given("ulong", "keys", "by place, in/out", "write")
         table.given("uint", "marks", "by place, in/out: stamps", "write")
         table.given("uint", "counts", "by place, in/out, 0 between rounds", "write")
@@ -264,7 +264,7 @@ class Maintenance:
         if own >= WIDE or odds.hopeless(own, old.work, joins=joins):
             return refused
         edges = max(after.m // 2, 1)
-        scratch = self._arrays(("tails", "marks", "counts"), after.entries)
+        scratch = self._arrays(("sources", "marks", "counts"), after.entries)
         lists = self._arrays(("queue_even", "queue_odd", "candidates"), edges + QUEUE_SLACK)
         listed = self._work.array("listed", 1, np.uint32)
         rows = self.rows(log, after)
@@ -275,7 +275,7 @@ class Maintenance:
             event = listed.clear()
             log.add(event, event)
             work = self._word(log, "work")
-            made = (keys, scratch["tails"], scratch["marks"], scratch["counts"], work)
+            made = (keys, scratch["sources"], scratch["marks"], scratch["counts"], work)
             self._launch(
                 log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made
             )

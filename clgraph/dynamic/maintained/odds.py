@@ -32,11 +32,11 @@ class Odds:
         self._most: dict[bool, float] = {}
 
     def allowed(self, work: int) -> int:
-        """Tell how many elements may be looked at, where all shorter rows have so many."""
+        """Report how many elements may be looked at, where all shorter rows have so many."""
         return int(min(self.share * (work + LEAST_WORK), 2.0**63))
 
     def hopeless(self, rows: int, work: int, *, joins: bool) -> bool:
-        """Tell whether a batch whose own shorter rows have so many elements is not to be tried."""
+        """Report whether a batch whose shorter rows have so many elements is not to be tried."""
         if min(REACH * rows, work) > self.allowed(work):
             return True
         most = self._most.get(joins)

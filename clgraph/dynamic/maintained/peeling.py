@@ -16,7 +16,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.primitives.stages import Scan
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,14 +95,14 @@ class EdgeSupports(Follower):
             values = self.state.values.read()
             store = self.graph.rows
             held = self.graph.to_graph()
-            tails = np.repeat(np.arange(held.n), held.degrees)
-            heads = held.indices
+            sources = np.repeat(np.arange(held.n), held.degrees)
+            targets = held.indices
             begins = store.pointer.read(store.n).astype(np.int64)
             nth = np.arange(held.m) - np.repeat(held.indptr[:-1], held.degrees)
-            mine: NDArray[np.uint32] = values[begins[tails] + nth]
+            mine: NDArray[np.uint32] = values[begins[sources] + nth]
             # The smaller end of an edge has its support; both ends are sorted the same way.
-            up, down = np.flatnonzero(tails < heads), np.flatnonzero(tails > heads)
-            mine[down[np.lexsort((tails[down], heads[down]))]] = mine[up]
+            up, down = np.flatnonzero(sources < targets), np.flatnonzero(sources > targets)
+            mine[down[np.lexsort((sources[down], targets[down]))]] = mine[up]
             return mine
 
     def _start(self, log: SweepLog, name: str, items: int, *args: Any) -> None:
@@ -253,7 +253,7 @@ def peel_trusses(
     method : {"subtract", "recount"}
         As for `EdgeSupports`: the seed's Delta and Iterative, on the same store.
     progress : callable or True, optional
-        Told how many edges have left.
+        Called with how many edges have left.
 
     Returns
     -------
@@ -303,15 +303,15 @@ def peel_trusses(
             graph.delete_edges(src, dst)
             ends.append((src, dst))
             rounds.append((level, len(src), 1e3 * (time.perf_counter() - began)))
-            tell(progress, total - graph.m // 2, total, "peeling")
+            report_progress(progress, total - graph.m // 2, total, "peeling")
     finally:
         supports.close()
     kind = [("k", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]
     history = np.array(rounds, kind)
-    tails, heads = (
+    sources, targets = (
         np.concatenate([pair[end] for pair in ends]) if ends else np.zeros(0, np.uint32)
         for end in (0, 1)
     )
     numbers = np.repeat(history["k"] - 1, history["removed"]).astype(np.uint32)
     max_k = int(numbers.max(initial=0)) if k is None else None
-    return PeeledEdges(tails, heads, numbers, max_k, history)
+    return PeeledEdges(sources, targets, numbers, max_k, history)

@@ -48,7 +48,7 @@ class BFS(Follower):
 
     Notes
     -----
-    Edges that join shorten ways: from their targets on distances fall, round by round, each a
+    Edges that join shorten ways: from their targets on edges are relaxed, round by round, each a
     look at all vertices. Edges that leave change nothing unless one led to a vertex one hop
     farther; then, or where a batch is large beside the graph, the search is done anew when somebody
     asks.
@@ -81,10 +81,9 @@ class BFS(Follower):
 
     def found(self) -> _Hops:
         """Search anew."""
-        graph = self.graph.to_graph()
-        hops = bfs(graph, self.source, device=self.graph.device).distances
+        hops = bfs(self.graph, self.source).distances
         # -1 is the greatest number of 32 bits without a sign.
-        return _Hops(self._memory.upload("hops", hops.astype(np.int32).view(np.uint32)), graph.n)
+        return _Hops(self._memory.upload("hops", hops.astype(np.int32).view(np.uint32)), len(hops))
 
     def check(self, state: _Hops) -> None:
         """Compare with a search."""
@@ -96,7 +95,7 @@ class BFS(Follower):
             raise VerificationError(f"vertex {v} was kept at {hops[v]} hops, but is at {fresh[v]}.")
 
     def advanced(self, steps: Steps, state: _Hops, change: Change) -> _Hops | None:
-        """Let distances fall, or keep them where no shortest way is lost."""
+        """Relax distances, or keep them where no shortest way is lost."""
         log, n = steps["distances"], change.after.n
         hops = self._memory.upload("hops", np.full(n, NO_WAY, np.uint32))
         event = copied(state.hops, hops, state.n)
@@ -105,16 +104,18 @@ class BFS(Follower):
         if not change.joins:
             self.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
             return None if flag.read()[0] else _Hops(hops, n)
-        fell, falls = (self._memory.upload("fell", np.zeros(n, np.uint8)) for _ in range(2))
-        args = (*change.keys, hops, fell, flag)
+        decreased, decreased_next = (
+            self._memory.upload("decreased", np.zeros(n, np.uint8)) for _ in range(2)
+        )
+        args = (*change.keys, hops, decreased, flag)
         self.launch(log, "follow_shorten", change.batch.count, *args)
         rows = (change.after.pointer, change.after.used, change.after.pools[0], np.uint32(n))
         for _ in range(n):
             if not flag.read()[0]:
                 break
             flag.clear()
-            self.launch(log, "follow_spread", n, *rows, hops, fell, falls, flag)
-            fell, falls = falls, fell
+            self.launch(log, "follow_spread", n, *rows, hops, decreased, decreased_next, flag)
+            decreased, decreased_next = decreased_next, decreased
         return _Hops(hops, n)
 
 
@@ -131,7 +132,7 @@ class ConnectedComponents(Follower):
     Notes
     -----
     Edges that join join components, by their labels, in host memory. Edges that leave may part one;
-    those that leave no other edge between the two components they would lie between cannot be told
+    those that leave no other edge between the two components they would lie between cannot be known
     from others, so components are found anew when somebody asks.
 
     Examples
@@ -158,13 +159,12 @@ class ConnectedComponents(Follower):
 
     def found(self) -> NDArray[np.int32]:
         """Find the components anew."""
-        return np.asarray(
-            connected_components(self.graph.to_graph(), device=self.graph.device).labels
-        )
+        return np.asarray(connected_components(self.graph).labels)
 
     def check(self, state: NDArray[np.int32]) -> None:
         """Compare with components that are found anew."""
-        if not np.array_equal(_with_singles(state, self.graph.n), self.found()):
+        fresh = connected_components(self.graph.to_graph(), device=self.graph.device).labels
+        if not np.array_equal(_with_singles(state, self.graph.n), fresh):
             raise VerificationError("components that were kept are not those of the graph.")
 
     def advanced(

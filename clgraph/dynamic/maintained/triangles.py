@@ -127,7 +127,7 @@ class TriangleCounter(Follower):
         Parameters
         ----------
         insertions, deletions : pair of integer array-like
-            Tails and heads.
+            Sources and targets.
 
         Returns
         -------

@@ -64,7 +64,7 @@ class TrussNumbers(Follower):
     that have at least k. After deletions the old numbers are not too small, and edges with too few
     such triangles give up one after the other. After insertions edges that might be raised by one
     are, and give it up again where it cannot be kept, until nobody keeps one; which edges these are
-    is told by an order in which peeling removes edges, which is kept too. Both cost what is
+    is known from an order in which peeling removes edges, which is kept too. Both cost what is
     reached, and a look at every stored edge to bring its number along; where a batch changes most
     of a dense graph's numbers, they are found anew. 8 bytes of device memory for each entry of the
     pool, twice, 12 more of scratch, and 12 for each edge. Numbers do not depend on the order of

@@ -1,11 +1,12 @@
-"""Blocks of the sizes 1, 2, 4, ...: which are free, and where new ones go."""
+"""Blocks of many sizes: which are free, and where new ones go."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clgraph.dynamic.storage.sizes import Sizes
 from clgraph.dynamic.storage.vectree import VecTrees
 from clgraph.errors import ClgraphError
 
@@ -14,32 +15,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CLASSES", "Blocks", "NoRoomError", "block_class", "block_size", "size_classes"]
-
-CLASSES = 34  # of lengths up to 2**32, each by its power of two, and one for rows without a block
+__all__ = ["Blocks", "NoRoomError"]
 
 
 class NoRoomError(ClgraphError):
     """There are too few free slots for a block array."""
-
-
-def block_class(degree: int, least: int = 1) -> int:
-    """Exponent of the size of the block for a row that is not empty."""
-    return max(degree - 1, least - 1).bit_length()
-
-
-def block_size(degree: int, least: int = 1) -> int:
-    """Entries that the block of a row has room for; 0 for an empty row."""
-    return 1 << block_class(degree, least) if degree else 0
-
-
-def size_classes(degrees: NDArray[Any], least: int = 1) -> NDArray[np.int64]:
-    """Exponent of the block size of each row, -1 of empty ones."""
-    wanted = np.maximum(degrees.astype(np.int64), least) - 1
-    exponents = np.frexp(wanted.astype(np.float64))[1].astype(np.int64)
-    exponents[wanted == 0] = 0
-    exponents[np.asarray(degrees) == 0] = -1
-    return exponents
 
 
 class _SizeClass:
@@ -94,7 +74,7 @@ class Blocks:
     Parameters
     ----------
     block_edges : int
-        Entries of a block array, a power of two; larger blocks have a block array each.
+        Entries of a block array, a power of two; larger blocks have several each.
     slots : int
         Pieces of so many entries that the pool has room for.
 
@@ -107,13 +87,16 @@ class Blocks:
     """
 
     def __init__(self, block_edges: int, slots: int) -> None:
-        self.block_edges = block_edges
+        self.sizes = Sizes(block_edges)
         self.slots = slots
-        self._exponent = block_edges.bit_length() - 1
         self._classes: dict[int, _SizeClass] = {}
         self._own: set[int] = set()  # classes that no other object shares
-        # Of each slot, the size whose block array is there, and the number of that; -1 if free.
-        self._owner: NDArray[np.int64] = np.full((slots, 2), -1, np.int64)
+        self._owned: NDArray[np.int64] | None = None
+
+    @property
+    def block_edges(self) -> int:
+        """Entries of a block array."""
+        return self.sizes.block_edges
 
     @classmethod
     def laid_out(
@@ -126,59 +109,54 @@ class Blocks:
         block_edges : int
             Entries of a block array.
         counts : sequence of int
-            Rows by exponent of their block size.
+            Rows by number of their block size; see `Sizes`.
         spare_slots : int
             Slots that stay free.
 
         Returns
         -------
         blocks, bases
-            Int64 array by exponent: where the first block of a size begins. The others follow it.
+            Int64 array by number: where the first block of a size begins. The others follow it.
         """
-        sizes = [cls.slots_for(block_edges, k, c) for k, c in enumerate(counts)]
+        sizes = [cls.slots_for(block_edges, k, c) if c else 0 for k, c in enumerate(counts)]
         made = cls(block_edges, sum(sizes) + spare_slots)
         bases = np.zeros(len(counts), np.int64)
         slot = 0
         for k, count in enumerate(counts):
             if count:
                 bases[k] = slot * block_edges
-                width = max((1 << k) // block_edges, 1)
-                slots = np.arange(slot, slot + sizes[k], width)
-                held = _SizeClass(max(block_edges >> k, 1), slots, int(count))
+                slots = np.arange(slot, slot + sizes[k], made.sizes.slots(k))
+                held = _SizeClass(made.sizes.leaves(k), slots, int(count))
                 made._classes[k] = held
-                made._own_slots(k, held, 0)
                 slot += sizes[k]
         return made, bases
 
     @staticmethod
-    def slots_for(block_edges: int, exponent: int, count: int) -> int:
+    def slots_for(block_edges: int, number: int, count: int) -> int:
         """Count the slots that the block arrays of so many blocks take."""
-        per_array = max(block_edges >> exponent, 1)
-        return -(-count // per_array) * max((1 << exponent) // block_edges, 1)
+        sizes = Sizes(block_edges)
+        return -(-count // sizes.leaves(number)) * sizes.slots(number)
 
     def fork(self) -> Blocks:
         """Give blocks that can change without these changing: only what changes is copied."""
         other = object.__new__(Blocks)
-        other.block_edges, other.slots, other._exponent = (
-            self.block_edges,
-            self.slots,
-            self._exponent,
-        )
+        other.sizes, other.slots = self.sizes, self.slots
         other._classes, other._own = dict(self._classes), set()
-        other._owner = self._owner.copy()
+        other._owned = None if self._owned is None else self._owned.copy()
         return other
 
     def extend(self, slots: int) -> None:
         """Add free slots at the end of the pool."""
-        self._owner = np.vstack([self._owner, np.full((slots, 2), -1, np.int64)])
+        if self._owned is not None:
+            self._owned = np.vstack([self._owned, np.full((slots, 2), -1, np.int64)])
         self.slots += slots
 
-    def take(self, exponent: int, count: int) -> NDArray[np.int64]:
-        """Take blocks of ``2**exponent`` entries.
+    def take(self, number: int, count: int) -> NDArray[np.int64]:
+        """Take blocks of a size.
 
         Parameters
         ----------
-        exponent : int
+        number : int
             Of their size.
         count : int
             How many.
@@ -193,89 +171,90 @@ class Blocks:
         NoRoomError
             If a block array would be needed that no free slots are left for. Nothing is taken then.
         """
-        held = self._writable(exponent)
+        held = self._writable(number)
         missing = count - int(held.trees.free.sum())
         if missing > 0:
-            self._add_arrays(exponent, held, -(-missing // held.trees.leaves))
+            self._add_arrays(number, held, -(-missing // held.trees.leaves))
         arrays, blocks = held.trees.alloc_many(count)
-        return held.slots[arrays] * self.block_edges + (blocks << exponent)
+        return held.slots[arrays] * self.block_edges + blocks * self.sizes.entries(number)
 
     def give_back(self, places: NDArray[np.int64]) -> None:
         """Give blocks back that begin at these places of the pool."""
-        owners = self._owner[places >> self._exponent]
-        for exponent in np.unique(owners[:, 0]).tolist():
-            mine = owners[:, 0] == exponent
-            self._release(self._writable(exponent), exponent, places[mine])
+        owners = self._owner[places // self.block_edges]
+        for number in np.unique(owners[:, 0]).tolist():
+            mine = owners[:, 0] == number
+            self._release(self._writable(number), number, places[mine])
 
-    def _release(self, held: _SizeClass, exponent: int, places: NDArray[np.int64]) -> None:
-        arrays = self._owner[places >> self._exponent, 1]
+    def _release(self, held: _SizeClass, number: int, places: NDArray[np.int64]) -> None:
+        arrays = self._owner[places // self.block_edges, 1]
         inside = places - held.slots[arrays] * self.block_edges
-        held.trees.release_many(arrays, inside >> exponent)
+        held.trees.release_many(arrays, inside // self.sizes.entries(number))
 
-    def add_blocks(self, exponent: int, count: int) -> NDArray[np.int64]:
-        """Make block arrays for so many blocks, and tell where all of theirs begin.
+    def add_blocks(self, number: int, count: int) -> NDArray[np.int64]:
+        """Make block arrays for so many blocks, and report where all of theirs begin.
 
         Raises
         ------
         NoRoomError
             As for `take`.
         """
-        held = self._writable(exponent)
+        held = self._writable(number)
         known = len(held.slots)
-        self._add_arrays(exponent, held, -(-count // held.leaves))
-        return self._places(held, exponent, known * held.leaves, len(held.slots) * held.leaves)
+        self._add_arrays(number, held, -(-count // held.leaves))
+        return self._places(held, number, known * held.leaves, len(held.slots) * held.leaves)
 
-    def free_places(self, exponent: int) -> NDArray[np.int64]:
-        """Tell where the free blocks of a size begin."""
-        held = self._classes.get(exponent)
+    def free_places(self, number: int) -> NDArray[np.int64]:
+        """Report where the free blocks of a size begin."""
+        held = self._classes.get(number)
         if held is None:
             return np.zeros(0, np.int64)
         if held.untouched:
-            return self._places(held, exponent, held.used, len(held.slots) * held.leaves)
+            return self._places(held, number, held.used, len(held.slots) * held.leaves)
         arrays, blocks = held.trees.free_leaves()
-        return held.slots[arrays] * self.block_edges + (blocks << exponent)
+        return held.slots[arrays] * self.block_edges + blocks * self.sizes.entries(number)
 
-    def _places(self, held: _SizeClass, exponent: int, first: int, last: int) -> NDArray[np.int64]:
+    def _places(self, held: _SizeClass, number: int, first: int, last: int) -> NDArray[np.int64]:
         """Where the blocks with these numbers begin, counted through the block arrays."""
-        arrays, blocks = np.divmod(np.arange(first, last, dtype=np.int64), held.leaves)
-        return held.slots[arrays] * self.block_edges + (blocks << exponent)
+        numbers = np.arange(first, last, dtype=np.int64)
+        slots: NDArray[np.int64] = held.slots[numbers // held.leaves]
+        return slots * self.block_edges + numbers % held.leaves * self.sizes.entries(number)
 
-    def used_of(self, exponent: int) -> int:
+    def used_of(self, number: int) -> int:
         """Blocks of a size that are in use."""
-        held = self._classes.get(exponent)
+        held = self._classes.get(number)
         return 0 if held is None else held.used
 
     def with_free(self, free: Mapping[int, NDArray[np.int64]]) -> Blocks:
-        """Give the same block arrays with exactly these blocks free, by exponent."""
+        """Give the same block arrays with exactly these blocks free, by number of their size."""
         other = self.fork()
         other.free_only(free)
         return other
 
     def free_only(self, free: Mapping[int, NDArray[np.int64]]) -> None:
-        """Take all blocks but these, by exponent."""
-        for exponent in self._classes:
-            held = self._writable(exponent)
+        """Take all blocks but these, by number of their size."""
+        for number in self._classes:
+            held = self._writable(number)
             held.fill()
-            self._release(held, exponent, free.get(exponent, np.zeros(0, np.int64)))
+            self._release(held, number, free.get(number, np.zeros(0, np.int64)))
 
     def drop_empty(self) -> int:
         """Let other sizes have the slots of block arrays without a block in use; count these."""
         dropped = 0
-        for exponent in list(self._classes):
-            held = self._classes[exponent]
+        for number in list(self._classes):
+            held = self._classes[number]
             empty = held.trees.free == held.trees.leaves
             if not empty.any():
                 continue
-            held = self._writable(exponent)
+            held = self._writable(number)
             held.trees.keep(~empty)
             held.slots = held.slots[~empty]
             dropped += int(empty.sum())
-            self._owner[self._owner[:, 0] == exponent] = -1
-            self._own_slots(exponent, held, 0)
+            self._owner[self._owner[:, 0] == number] = -1
+            self._own_slots(number, held, 0)
         return dropped
 
     def free_blocks(self) -> dict[int, NDArray[np.int64]]:
-        """Free blocks of each block array, by exponent of the block size."""
+        """Free blocks of each block array, by number of the block size."""
         return {k: held.trees.free for k, held in self._classes.items()}
 
     @property
@@ -286,26 +265,39 @@ class Blocks:
     @property
     def used_entries(self) -> int:
         """Entries of all blocks in use."""
-        return sum(held.used << exponent for exponent, held in self._classes.items())
+        return sum(held.used * self.sizes.entries(k) for k, held in self._classes.items())
 
     @property
     def array_entries(self) -> int:
         """Entries of all block arrays."""
-        return int((self._owner[:, 0] >= 0).sum()) * self.block_edges
+        held = self._classes.items()
+        return sum(len(one.slots) * self.sizes.slots(k) for k, one in held) * self.block_edges
 
-    def _writable(self, exponent: int) -> _SizeClass:
-        held = self._classes.get(exponent)
+    @property
+    def _owner(self) -> NDArray[np.int64]:
+        """Of each slot, the size whose block array is there, and its number; -1 if free.
+
+        A layout tells it too, so that it is made when somebody asks.
+        """
+        if self._owned is None:
+            self._owned = np.full((self.slots, 2), -1, np.int64)
+            for number, held in self._classes.items():
+                self._own_slots(number, held, 0)
+        return self._owned
+
+    def _writable(self, number: int) -> _SizeClass:
+        held = self._classes.get(number)
         if held is None:
-            held = _SizeClass(max(self.block_edges >> exponent, 1), np.zeros(0, np.int64))
-        elif exponent not in self._own:
+            held = _SizeClass(self.sizes.leaves(number), np.zeros(0, np.int64))
+        elif number not in self._own:
             held = held.copy()
-        self._classes[exponent] = held
-        self._own.add(exponent)
+        self._classes[number] = held
+        self._own.add(number)
         return held
 
-    def _add_arrays(self, exponent: int, held: _SizeClass, arrays: int) -> None:
+    def _add_arrays(self, number: int, held: _SizeClass, arrays: int) -> None:
         """Make block arrays in the lowest free slots."""
-        width = max((1 << exponent) // self.block_edges, 1)
+        width = self.sizes.slots(number)
         free = np.flatnonzero(self._owner[:, 0] < 0)
         if width > 1:
             # Slots of one block array follow each other.
@@ -316,12 +308,11 @@ class Blocks:
             raise NoRoomError(f"{arrays} block arrays of {width} slots do not fit.")
         before = len(held.slots)
         held.append(free[:arrays])
-        self._own_slots(exponent, held, before)
+        self._own_slots(number, held, before)
 
-    def _own_slots(self, exponent: int, held: _SizeClass, first: int) -> None:
-        width = max((1 << exponent) // self.block_edges, 1)
-        numbers = np.arange(first, len(held.slots))
-        for step in range(width):
-            self._owner[held.slots[first:] + step] = np.column_stack(
-                [np.full(len(numbers), exponent), numbers]
-            )
+    def _own_slots(self, number: int, held: _SizeClass, first: int) -> None:
+        """Note whose the slots of a size are, from its block array `first` on."""
+        owner, width = self._owner, self.sizes.slots(number)
+        slots = (held.slots[first:, None] + np.arange(width)).ravel()
+        owner[slots, 0] = number
+        owner[slots, 1] = np.repeat(np.arange(first, len(held.slots)), width)

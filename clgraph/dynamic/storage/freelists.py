@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Memory
-from clgraph.dynamic.storage.blocks import CLASSES, Blocks, NoRoomError
+from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
+from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +36,8 @@ WORDS = {
     "TAKEN": 12,
     "GIVEN": 12 + CLASSES,
     "TOPS": 12 + 2 * CLASSES,
-    "SLOT_WORDS": 128,
-    "BARRIER": 256,  # behind both slots, the words of the grid barrier
+    "SLOT_WORDS": 512,
+    "BARRIER": 1024,  # behind both slots, the words of the grid barrier
     "CLASSES": CLASSES,
     "OUTSIDE": 1,
     "CROWDED": 2,
@@ -91,7 +92,7 @@ class Outcome:
 class FreeLists:
     """Which blocks of some block arrays are free, by lists on the device.
 
-    It tells what `Blocks` tells, and makes them of itself where somebody needs the trees of bits.
+    It says what `Blocks` says, and makes them of itself where somebody needs the trees of bits.
 
     Attributes
     ----------
@@ -189,7 +190,8 @@ class FreeLists:
         wanted, given = outcome.of_classes("TAKEN"), outcome.of_classes("GIVEN")
         arrays, free = self.arrays.fork(), self._free()
         for at in np.flatnonzero(wanted > self.tops).tolist():
-            missing = int(wanted[at] - self.tops[at])
+            # Once more what the batch takes: the next of its kind takes a little more or less.
+            missing = int(2 * wanted[at] - self.tops[at])
             try:
                 added = arrays.add_blocks(at - 1, missing)
             except NoRoomError:
@@ -215,12 +217,17 @@ class FreeLists:
         return self.arrays.with_free(dict(enumerate(self._free()[1:])))
 
     def free_blocks(self) -> dict[int, NDArray[np.int64]]:
-        """Free blocks of each block array, by exponent of the block size."""
+        """Free blocks of each block array, by number of the block size."""
         return self.fork().free_blocks()
 
     def counts(self) -> Mapping[int, int]:
-        """Free blocks by exponent of their size."""
+        """Free blocks by number of their size."""
         return {at - 1: int(top) for at, top in enumerate(self.tops) if at and top}
+
+    @property
+    def sizes(self) -> Sizes:
+        """Which sizes blocks have."""
+        return self.arrays.sizes
 
     @property
     def block_edges(self) -> int:
@@ -245,7 +252,8 @@ class FreeLists:
     @property
     def used_entries(self) -> int:
         """Entries of all blocks in use."""
-        free = sum(int(top) << exponent for exponent, top in self.counts().items())
+        entries = self.sizes.entries
+        free = sum(int(top) * entries(number) for number, top in self.counts().items())
         return self.arrays.array_entries - free
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
-from clgraph.dynamic.storage.blocks import CLASSES
+from clgraph.dynamic.storage.sizes import CLASSES
 from clgraph.engine.sweeps import Sweeper
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value that every edge has beside its head: name and type."""
+    """A value that every edge has beside its target: name and type."""
 
     name: str
     dtype: np.dtype[Any]
@@ -52,7 +52,7 @@ class Store:
     used : Allocation
         uint32, at least n: the length of a row.
     pools : tuple of Allocation
-        Heads as uint32, then the fields, all of the same number of entries.
+        Targets as uint32, then the fields, all of the same number of entries.
     blocks : Blocks or FreeLists
         Which blocks are in use.
     parallel : bool

@@ -172,7 +172,7 @@ class VecTrees:
         return arrays.astype(np.int64), blocks
 
     def free_leaves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tell all free blocks: their block arrays, and their numbers there."""
+        """Give all free blocks: their block arrays, and their numbers there."""
         words = np.ascontiguousarray(self.levels[0]).astype("<u8", copy=False)
         arrays, blocks = np.nonzero(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little"))
         return arrays.astype(np.int64), blocks.astype(np.int64)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from clgraph.engine.strategies.balancer import USUAL_BATCH, Balancer, Chunks
-from clgraph.engine.strategies.strategy import choice, number, switch
+from clgraph.engine.strategies.parameters import choice, number, switch
 from clgraph.errors import InvalidArgumentError
 
 __all__ = [

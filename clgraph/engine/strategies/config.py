@@ -21,10 +21,11 @@ from clgraph.engine.strategies.frontier import (
     VertexQueue,
 )
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import choice, switch
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never, Pull
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
-from clgraph.engine.strategies.strategy import Slot, choice, slot, switch
+from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -124,15 +125,16 @@ def _rules(config: TraversalConfig) -> Iterator[_Rule]:
     balance, schedule = config.balance, config.schedule or Schedule()
     yield from _pull_rules(frontier, config.pull)
     yield _Rule(
-        bool(schedule.solo) and frontier.name != "vertex",
-        "solo=True runs levels out of a queue of vertices in local memory; choose "
-        "frontier='vertex' or leave solo out.",
+        bool(schedule.single_group) and frontier.name != "vertex",
+        "single_group=True runs levels out of a queue of vertices in local memory; choose "
+        "frontier='vertex' or leave single_group out.",
     )
     hubs = frontier.hubs
     if hubs is not None:
         yield _Rule(
-            bool(hubs.bins and schedule.solo),
-            "hubs.bins=True keeps hubs in several queues, but solo=True hands them on in one; "
+            bool(hubs.bins and schedule.single_group),
+            "hubs.bins=True keeps hubs in several queues, but single_group=True hands them on in "
+            "one; "
             "leave one of them out.",
         )
         yield _Rule(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from clgraph.engine.strategies.strategy import Strategy, choice, number, slot, switch
+from clgraph.engine.strategies.parameters import choice, number, switch
+from clgraph.engine.strategies.strategy import Strategy, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

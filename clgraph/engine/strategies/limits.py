@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clgraph.engine.strategies.strategy import Strategy, number
+from clgraph.engine.strategies.parameters import number
+from clgraph.engine.strategies.strategy import Strategy
 
 __all__ = ["Limits"]
 
@@ -15,9 +16,9 @@ class Limits(Strategy):
 
     Parameters
     ----------
-    solo_capacity : int, optional
+    single_group_capacity : int, optional
         Largest frontier, in vertices, that one work-group runs alone.
-    solo_edges : int, optional
+    single_group_edges : int, optional
         Largest number of edges out of such a frontier.
     eager : int, optional
         Frontiers up to this size fetch neighbours' rows before they know they are new.
@@ -29,8 +30,8 @@ class Limits(Strategy):
         Room in queues, in percent of what they can need where each vertex is queued once.
     """
 
-    solo_capacity: int | None = number(least=1)
-    solo_edges: int | None = number()
+    single_group_capacity: int | None = number(least=1)
+    single_group_edges: int | None = number()
     eager: int | None = number()
     spin: int | None = number(least=64)
     patience: int | None = number()

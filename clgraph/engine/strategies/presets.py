@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from clgraph.engine.strategies.strategy import Strategy, parameter
+from clgraph.engine.strategies.parameters import parameter
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from clgraph.engine.strategies.strategy import Strategy, number
+from clgraph.engine.strategies.parameters import number
+from clgraph.engine.strategies.strategy import Strategy
 
 __all__ = ["ByEdges", "ByHubs", "Never", "Pull"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clgraph.engine.strategies.strategy import Strategy, choice, number, switch
+from clgraph.engine.strategies.parameters import choice, number, switch
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -51,14 +52,14 @@ class Schedule(Strategy):
         Work-groups in a launch.
     distribution : {"static", "claimed"}, optional
         Whether work is shared by position or taken from a counter.
-    solo : bool, optional
-        Whether one work-group runs small frontiers alone; never with split kernels.
+    single_group : bool, optional
+        Whether one work-group runs small frontiers by itself; never with split kernels.
     """
 
     group_size: int | None = number(least=1)
     groups: int | None = number(least=1)
     distribution: str | None = choice("static", "claimed")
-    solo: bool | None = switch()
+    single_group: bool | None = switch()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -67,21 +68,21 @@ class Persistent(Schedule):
 
     Parameters
     ----------
-    group_size, groups, distribution, solo
+    group_size, groups, distribution, single_group
         As for `Schedule`.
     membership : {"fixed", "open"}, optional
         Whether all work-groups take part from the start, which needs them resident together, or
         join as they start.
-    held : bool, optional
+    group_resident : bool, optional
         Whether work-groups keep the vertices they find while frontiers are of middling size, so
-        that levels have one meeting and no queue; where `solo` is not refused and all groups are
-        there from the start.
+        that levels have one meeting and no queue; where `single_group` is not refused and all
+        groups are there from the start.
     """
 
     NAME = "persistent"
 
     membership: str | None = choice("fixed", "open")
-    held: bool | None = switch()
+    group_resident: bool | None = switch()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -90,7 +91,7 @@ class Stepped(Schedule):
 
     Parameters
     ----------
-    group_size, groups, distribution, solo
+    group_size, groups, distribution, single_group
         As for `Schedule`.
     kernels : {"fused", "split"}, optional
         One kernel for all stages, or one each, for compilers that large kernels overwhelm.

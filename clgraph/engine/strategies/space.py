@@ -46,7 +46,7 @@ OF_STATUS: dict[str, tuple[Any, ...]] = {
     "hub_cache": (0, 16),
 }
 OF_SCHEDULES: dict[str, tuple[Any, ...]] = {
-    "solo": (False, True),
+    "single_group": (False, True),
     "distribution": ("static", "claimed"),
 }
 

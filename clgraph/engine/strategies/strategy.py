@@ -7,12 +7,12 @@ defaults; None, where a parameter may be that, is decided from the graph and the
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
-import numpy as np
-
+from clgraph.engine.strategies.parameters import (
+    parameter,
+)
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -21,18 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Slot",
     "Strategy",
-    "check_number",
-    "choice",
-    "number",
-    "parameter",
     "parsed",
     "paths",
-    "real",
     "slot",
-    "switch",
 ]
 
-LARGEST = 2**31 - 1
 Kind = TypeVar("Kind", bound="Strategy")
 
 
@@ -44,130 +37,6 @@ class Slot(Protocol[Kind]):
 
     def __set__(self, owner: Any, value: Kind | str | None) -> None:
         """Take a strategy, or the name of one."""
-
-
-def check_number(name: str, value: Any, least: int, most: int) -> None:
-    """Refuse a parameter that is neither None nor an integer in [least, most]."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
-    if not least <= value <= most:
-        top = "below 2**31" if most == LARGEST else f"at most {most}"
-        raise InvalidArgumentError(
-            f"{name}={value} is out of range; it must be at least {least} and {top}."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """An integer of a range, or one of a few."""
-
-    least: int
-    most: int
-    among: tuple[int, ...] | None
-    power: bool
-    multiple: int
-
-    def check(self, name: str, value: Any) -> Any:
-        if isinstance(value, (np.integer, np.bool_)):
-            value = value.item()
-        if self.among is not None:
-            # By type too: 2.0 and True equal numbers that are allowed, and arrays none or many.
-            if type(value) is not int or value not in self.among:
-                raise InvalidArgumentError(
-                    f"{name}={value!r} is not one of {', '.join(map(str, self.among))}."
-                )
-            return value
-        if value is None:
-            raise InvalidArgumentError(f"{name}=None is not an integer.")
-        check_number(name, value, self.least, self.most)
-        if self.power and value and value & (value - 1):
-            below = 1 << (value.bit_length() - 1)
-            raise InvalidArgumentError(
-                f"{name}={value} is not a power of two; choose {below} or {2 * below}."
-            )
-        if value % self.multiple:
-            raise InvalidArgumentError(f"{name}={value} is not a multiple of {self.multiple}.")
-        return value
-
-    def parse(self, name: str, text: str) -> Any:
-        if not (text.isascii() and text.isdigit()):
-            raise InvalidArgumentError(f"{name}={text} must be a whole number, 0 or more.")
-        return int(text)
-
-    @property
-    def values(self) -> str:
-        return "|".join(map(str, self.among)) if self.among else "number"
-
-
-@dataclass(frozen=True, slots=True)
-class _Real:
-    """A finite number, at least one or above it."""
-
-    least: float
-    above: float
-    unit: str
-    infinite: bool
-
-    def check(self, name: str, value: Any) -> Any:
-        kinds = (int, float, np.integer, np.floating)
-        if isinstance(value, bool) or not isinstance(value, kinds):
-            raise InvalidArgumentError(f"{name}={value!r} is not a number.")
-        finite = math.isfinite(value) or (self.infinite and value > 0)
-        if not (finite and value >= self.least and value > self.above):
-            raise InvalidArgumentError(f"{name}={value} must be {self.unit}.")
-        return value
-
-    def parse(self, name: str, text: str) -> Any:
-        try:
-            return float(text)
-        except ValueError:
-            raise InvalidArgumentError(f"{name}={text} must be a number.") from None
-
-    @property
-    def values(self) -> str:
-        return "number"
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """One of a few names."""
-
-    names: tuple[str, ...]
-
-    def check(self, name: str, value: Any) -> Any:
-        if not (isinstance(value, str) and value in self.names):
-            raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(self.names)}.")
-        return value
-
-    def parse(self, _: str, text: str) -> Any:
-        return text
-
-    @property
-    def values(self) -> str:
-        return "|".join(self.names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Switch:
-    """True or False."""
-
-    def check(self, name: str, value: Any) -> Any:
-        if isinstance(value, np.bool_):
-            value = value.item()
-        if not isinstance(value, bool):
-            raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
-        return value
-
-    def parse(self, name: str, text: str) -> Any:
-        if text not in {"yes", "no"}:
-            raise InvalidArgumentError(f"{name}={text} must be yes or no.")
-        return text == "yes"
-
-    @property
-    def values(self) -> str:
-        return "yes|no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,49 +89,9 @@ class _Slot:
         )
 
 
-def number(
-    default: int | None = None,
-    *,
-    least: int = 0,
-    most: int = LARGEST,
-    among: tuple[int, ...] | None = None,
-    power: bool = False,
-    multiple: int = 1,
-) -> Any:
-    """Declare a parameter that is an integer."""
-    return parameter(_Number(least, most, among, power, multiple), default)
-
-
-def real(
-    default: float | None = None,
-    *,
-    least: float = -math.inf,
-    above: float = -math.inf,
-    unit: str = "finite",
-    infinite: bool = False,
-) -> Any:
-    """Declare a parameter that is a number."""
-    return parameter(_Real(least, above, unit, infinite), default)
-
-
-def choice(*names: str, default: str | None = None) -> Any:
-    """Declare a parameter that is one of a few names."""
-    return parameter(_Choice(names), default)
-
-
-def switch(default: bool | None = None) -> Any:
-    """Declare a parameter that is True or False."""
-    return parameter(_Switch(), default)
-
-
 def slot(*family: type[Strategy], default: Strategy | None = None) -> Any:
     """Declare a parameter that is a strategy; the first of its family is meant by its numbers."""
     return parameter(_Slot(family), default)
-
-
-def parameter(check: Any, default: Any = None) -> Any:
-    """Declare a parameter with its own ``check(name, value)``, ``parse(name, text)`` and names."""
-    return field(default=default, metadata={"check": check, "open": default is None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -92,7 +92,7 @@ def _read_serialised(
     source.check_vertices(n, 1)
     offsets = _array(source, np.dtype("<i8"), n + 1).astype(np.int64, copy=False)
     neighbours = _array(source, neighbour, m)
-    # What follows if they go one way are the same edges by head; graphs build that themselves.
+    # What follows if they go one way are the same edges by target; graphs build that themselves.
     rest = source.rest_bytes(size + 1)
     if rest not in (0, size if one_way else 0):
         source.fail("the file goes on after the edges that its head declares", 1)

@@ -15,7 +15,7 @@ from clgraph.graph.formats.files import Limits, Progress, Source
 from clgraph.graph.formats.writing import written
 from clgraph.graph.graph import Graph
 from clgraph.progress import Progress as Report
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 __all__ = ["FORMATS", "Format", "format_of", "read", "write"]
 
@@ -192,7 +192,7 @@ def write(
     Notes
     -----
     Floats are written with as many digits as give the same float64 again. What a format cannot
-    say is lost: .el, .sg leave weights out, .el, .wel and .gr do not tell undirected graphs and
+    say is lost: .el, .sg leave weights out, .el, .wel and .gr do not say undirected graphs and
     .el, .wel not isolated vertices at the end. Labels stay in npz, integer ones also in snap and
     csv.
     """
@@ -261,7 +261,7 @@ def _guessed(path: str, source: Source) -> Format:
 
 def _no_format(path: str) -> str:
     endings = " ".join(ending for entry in FORMATS.values() for ending in entry.extensions)
-    return f"{path}: the name does not tell the format; pass format=, or use one of {endings} out.*"
+    return f"{path}: the name does not say the format; pass format=, or use one of {endings} out.*"
 
 
 def _name(path: Any) -> str:
@@ -276,4 +276,4 @@ def _name(path: Any) -> str:
 
 
 def _reporter(progress: Report | None) -> Progress | None:
-    return None if progress is None else partial(tell, progress)
+    return None if progress is None else partial(report_progress, progress)

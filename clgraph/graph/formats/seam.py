@@ -46,16 +46,16 @@ class _Shape:
 
     Attributes
     ----------
-    head, tail : bytes
-        What comes before the signs, point and exponent of the weight, and after them.
+    before, behind : bytes
+        What stands on either side of the signs, point and exponent of the weight.
     gap : bytes
         What stands between two numbers, one character.
     weighted : bool
         Whether there is a weight.
     """
 
-    head: bytes
-    tail: bytes
+    before: bytes
+    behind: bytes
     gap: bytes
     weighted: bool
 
@@ -69,15 +69,15 @@ class _Shape:
         lines : int
             How many there are.
         """
-        alike = (self.head + self.tail) * lines
+        alike = (self.before + self.behind) * lines
         if bones == alike:
             return "integer"
         if not self.weighted:
             return None
-        if bones.replace(b"-" + self.tail, self.tail) == alike:
+        if bones.replace(b"-" + self.behind, self.behind) == alike:
             return "integer"
         for mark in (b"e-", b"e+", b"e", b".", b"-"):
-            bones = bones.replace(mark + self.tail, self.tail)
+            bones = bones.replace(mark + self.behind, self.behind)
         return "real" if bones == alike else None
 
 
@@ -169,12 +169,12 @@ class PlainBlocks:
         """Shape of the lines of which one is this without its digits; None if it is odd."""
         bare = line.translate(None, b"+-.e")
         weighted = self._weight_column is not None and self._weight_column < columns
-        before = self._weight_column if weighted else columns - 1
+        place = self._weight_column if weighted else columns - 1
         for gap in self._gaps:
             for end in (b"\n", b"\r\n"):
-                head, tail = self._opening + gap * before, gap * (columns - 1 - before) + end
-                if head + tail == bare:
-                    return _Shape(head, tail, gap, weighted)
+                before, behind = self._opening + gap * place, gap * (columns - 1 - place) + end
+                if before + behind == bare:
+                    return _Shape(before, behind, gap, weighted)
         return None
 
     def _without_openings(self, data: bytes, lines: int) -> bytes | None:

@@ -52,7 +52,7 @@ def read_listing(
 
 
 def title(graph: Graph) -> bytes:
-    """Comment lines that keep what the edges alone do not tell."""
+    """Comment lines that keep what the edges alone do not say."""
     kind = "Directed" if graph.directed else "Undirected"
     edges = graph.statistics().edges
     return f"# {kind} graph\n# Nodes: {graph.n} Edges: {edges}\n".encode()

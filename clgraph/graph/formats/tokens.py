@@ -5,6 +5,7 @@ Integers are read eight digits at a time in one 64-bit word each, so a block cos
 of array operations whatever it holds: 300 MB/s and more on one CPU core.
 """
 
+import functools
 import io
 import re
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ class IntegerOverflowError(Exception):
     """An integer token needs more than 64 bits; its place among those asked for is the argument."""
 
 
+@functools.cache
 def separator_table(extra: bytes = b"", markers: bytes = b"") -> bytes:
     """Table for ``bytes.translate`` that leaves white space, tokens and nothing else.
 

@@ -97,7 +97,9 @@ def written(path: str | os.PathLike[str], *, compress: bool = True) -> Iterator[
     everything is on the disk it takes the target's name, and the mode of the file that it replaces.
     """
     given = Path(path)
-    target = given.resolve() if given.is_symlink() else given
+    target = Path(os.path.realpath(given)) if given.is_symlink() else given
+    if target.is_symlink():  # of links in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(given))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     extension = target.suffix.lower() if compress else ""

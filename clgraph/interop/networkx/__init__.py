@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph.graph import Graph
+from clgraph.interop.networkx.all_pairs import AllPairs
 from clgraph.interop.networkx.betweenness import Betweenness
 from clgraph.interop.networkx.breadth_first import BreadthFirst
 from clgraph.interop.networkx.closeness import Closeness
@@ -33,6 +34,7 @@ __all__ = ["Backend", "NetworkxGraph", "backend"]
 class Backend(
     BreadthFirst,
     ShortestPaths,
+    AllPairs,
     Betweenness,
     Closeness,
     DistanceMeasures,

@@ -77,11 +77,11 @@ def _by_edge(
 ) -> dict[tuple[Any, Any], float]:
     """Values of the sorted arcs by pairs of nodes, in networkx's order of edges."""
     plain = graph.plain
-    tails = row_ids(plain.indptr, np.int64)
-    place = np.argsort(tails * graph.n + plain.indices)  # sorted already: the identity
-    keys = (tails * graph.n + plain.indices)[place]
+    edge_sources = row_ids(plain.indptr, np.int64)
+    place = np.argsort(edge_sources * graph.n + plain.indices)  # sorted already: the identity
+    keys = (edge_sources * graph.n + plain.indices)[place]
     arcs = graph.listed
-    wanted = graph.tails[arcs].astype(np.int64) * graph.n + graph.heads[arcs]
+    wanted = graph.edge_sources[arcs].astype(np.int64) * graph.n + graph.edge_targets[arcs]
     found = values[place[np.searchsorted(keys, wanted)]].tolist()
     if not both:
         return dict(zip(graph.edges, found, strict=True))

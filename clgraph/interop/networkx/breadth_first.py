@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from clgraph.interop.networkx.searching import Searches, hops_by_name, tree_paths
+from clgraph.interop.networkx.searching import HopRows, Searches, hops_by_name, tree_paths
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def discovery(
     graph: NetworkxGraph, distances: NDArray[np.int32], sources: NDArray[np.int64]
 ) -> Discovery:
     """Order vertices by level, and within a level by who finds them first. O(m log m)."""
-    tails, heads = graph.tails, graph.heads
-    from_level = distances[tails]
-    tight = np.flatnonzero((from_level >= 0) & (distances[heads] == from_level + 1))
+    edge_sources, edge_targets = graph.edge_sources, graph.edge_targets
+    from_level = distances[edge_sources]
+    tight = np.flatnonzero((from_level >= 0) & (distances[edge_targets] == from_level + 1))
     tight = tight[np.argsort(from_level[tight], kind="stable")]
     ends = np.cumsum(np.bincount(from_level[tight])) if tight.size else np.zeros(0, np.int64)
     parents = np.arange(graph.n)
@@ -62,12 +62,12 @@ def discovery(
     for end in ends.tolist():
         arcs = tight[begin:end]
         begin = end
-        arcs = arcs[np.argsort(rank[tails[arcs]], kind="stable")]
+        arcs = arcs[np.argsort(rank[edge_sources[arcs]], kind="stable")]
         looked_at.append(arcs)
-        found, first = np.unique(heads[arcs], return_index=True)
+        found, first = np.unique(edge_targets[arcs], return_index=True)
         by_time = np.argsort(first)
         level = found[by_time].astype(np.int64)
-        parents[level] = tails[arcs[first[by_time]]]
+        parents[level] = edge_sources[arcs[first[by_time]]]
         rank[level] = np.arange(level.size)
         levels.append(level)
     nothing = [np.zeros(0, np.int64)]
@@ -75,7 +75,7 @@ def discovery(
 
 
 def known_node(graph: NetworkxGraph, node: Any, message: str) -> int:
-    """Tell the number of a node, or raise networkx's error."""
+    """Give the number of a node, or raise networkx's error."""
     vertex = graph.vertex(node)
     if vertex is None:
         raise nx.NodeNotFound(message)
@@ -124,16 +124,17 @@ class BreadthFirst:
         vertex = known_node(G, target, f"Target {target} is not in G")
         return hops_by_name(G, Searches.of(G).hops(vertex, back=True), cutoff)
 
-    @serves(GROUP, "all pairs")
+    @serves(GROUP, "all pairs", note="nodes of a row in the order of the graph")
     def all_pairs_shortest_path_length(
         self,
         G: Any,
         cutoff: Any = None,
     ) -> Iterator[tuple[Any, dict[Any, int]]]:
         """Hop distances from each node, node by node."""
+        by_name = HopRows(G, cutoff)
         for block, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
             for vertex, row in zip(block.tolist(), rows, strict=True):
-                yield G.names[vertex], hops_by_name(G, row, cutoff)
+                yield G.names[vertex], by_name.row(row)
 
     @serves(GROUP, ONE)
     def single_source_shortest_path(
@@ -201,8 +202,11 @@ class BreadthFirst:
         found = discovery(G, distances, np.array([vertex]))
         names = G.names
         before: dict[Any, list[Any]] = {names[v]: [] for v in found.order.tolist()}
-        tails, heads = G.tails[found.arcs].tolist(), G.heads[found.arcs].tolist()
-        for u, v in zip(tails, heads, strict=True):
+        edge_sources, edge_targets = (
+            G.edge_sources[found.arcs].tolist(),
+            G.edge_targets[found.arcs].tolist(),
+        )
+        for u, v in zip(edge_sources, edge_targets, strict=True):
             before[names[v]].append(names[u])
         if target is not None:
             if not return_seen:
@@ -261,12 +265,12 @@ class BreadthFirst:
         found = discovery(G, distances, starts)
         rank = np.full(G.n, -1, np.int64)
         rank[found.order] = np.arange(found.order.size)
-        arcs = np.flatnonzero(rank[G.tails] >= 0)
-        arcs = arcs[np.argsort(rank[G.tails[arcs]], kind="stable")]
-        tails, heads = G.tails[arcs], G.heads[arcs]
-        step = distances[heads] - distances[tails]
-        is_tree = (step == 1) & (found.parents[heads] == tails)
-        rows = (tails.tolist(), heads.tolist(), step.tolist(), is_tree.tolist())
+        arcs = np.flatnonzero(rank[G.edge_sources] >= 0)
+        arcs = arcs[np.argsort(rank[G.edge_sources[arcs]], kind="stable")]
+        edge_sources, edge_targets = G.edge_sources[arcs], G.edge_targets[arcs]
+        step = distances[edge_targets] - distances[edge_sources]
+        is_tree = (step == 1) & (found.parents[edge_targets] == edge_sources)
+        rows = (edge_sources.tolist(), edge_targets.tolist(), step.tolist(), is_tree.tolist())
         names, directed = G.names, G.directed
         for u, v, ahead, first in zip(*rows, strict=True):
             if first:

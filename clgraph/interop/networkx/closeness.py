@@ -99,7 +99,7 @@ class Closeness:
         insertion: bool = True,
         wf_improved: bool = True,
     ) -> dict[Any, float]:
-        """Tell the closeness once an edge is there, or gone, given what it was before."""
+        """Compute the closeness once an edge is there, or gone, given what it was before."""
         if prev_cc is None:
             raise NotImplementedError("without prev_cc networkx changes the graph")
         if set(prev_cc) != set(G.names):
@@ -173,7 +173,7 @@ class Closeness:
 
 
 def _check_reaching(graph: NetworkxGraph, single: str) -> None:
-    if not graph.heads.size:
+    if not graph.edge_targets.size:
         raise nx.NetworkXError("Size of G must be positive")
     if graph.n == 1:
         raise nx.NetworkXError(f"{single} of a single node with self-loop not well-defined")
@@ -203,16 +203,19 @@ def _distances(graph: NetworkxGraph, sources: NDArray[np.int64], weight: Any) ->
 
 def _with_edge(graph: NetworkxGraph, ends: NDArray[np.int64], *, insertion: bool) -> NetworkxGraph:
     """Copy of an undirected graph with one edge more, or less."""
-    tails, heads = graph.tails.astype(np.int64), graph.heads.astype(np.int64)
+    edge_sources, edge_targets = (
+        graph.edge_sources.astype(np.int64),
+        graph.edge_targets.astype(np.int64),
+    )
     u, v = ends.tolist()
-    here = ((tails == u) & (heads == v)) | ((tails == v) & (heads == u))
-    tails, heads = tails[~here], heads[~here]
+    here = ((edge_sources == u) & (edge_targets == v)) | ((edge_sources == v) & (edge_targets == u))
+    edge_sources, edge_targets = edge_sources[~here], edge_targets[~here]
     if insertion:
         more = [[u, v], [v, u]][: 2 - (u == v)]
-        tails = np.concatenate([tails, [pair[0] for pair in more]])
-        heads = np.concatenate([heads, [pair[1] for pair in more]])
-    order = np.argsort(tails, kind="stable")
+        edge_sources = np.concatenate([edge_sources, [pair[0] for pair in more]])
+        edge_targets = np.concatenate([edge_targets, [pair[1] for pair in more]])
+    order = np.argsort(edge_sources, kind="stable")
     starts = np.zeros(graph.n + 1, graph.starts.dtype)
-    np.cumsum(np.bincount(tails, minlength=graph.n), out=starts[1:])
-    arrays = (starts, heads[order].astype(graph.heads.dtype))
+    np.cumsum(np.bincount(edge_sources, minlength=graph.n), out=starts[1:])
+    arrays = (starts, edge_targets[order].astype(graph.edge_targets.dtype))
     return NetworkxGraph(graph.names, arrays, directed=False)

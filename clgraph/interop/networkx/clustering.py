@@ -49,8 +49,8 @@ def _once(graph: NetworkxGraph, key: str, work_out: Callable[[], Any]) -> Any:
 
 def _neighbours(graph: NetworkxGraph) -> NDArray[np.int64]:
     """Neighbours of each vertex other than itself."""
-    straight = graph.tails != graph.heads
-    return np.bincount(graph.tails[straight], minlength=graph.n)
+    straight = graph.edge_sources != graph.edge_targets
+    return np.bincount(graph.edge_sources[straight], minlength=graph.n)
 
 
 def _chosen(graph: NetworkxGraph, nodes: Any, values: list[Any]) -> Any:
@@ -114,10 +114,10 @@ class Clustering:
         def work_out() -> list[Counter[int]]:
             plain, found = G.plain, Searches.of(G)
             of_edges = triangles_of(plain, "edge", clean=True, device=found.device)
-            tails = row_ids(plain.indptr)
-            straight = tails != plain.indices
+            edge_sources = row_ids(plain.indptr)
+            straight = edge_sources != plain.indices
             pairs, times = np.unique(
-                np.stack([tails[straight], of_edges[straight].astype(np.int64)]),
+                np.stack([edge_sources[straight], of_edges[straight].astype(np.int64)]),
                 axis=1,
                 return_counts=True,
             )
@@ -131,8 +131,11 @@ class Clustering:
     @serves(GROUP, WORK, directed=False)
     def square_clustering(self, G: Any, nodes: Any = None) -> Any:
         """Share of the possible squares at a node that there are."""
-        straight = G.tails != G.heads
-        arrays = (np.ones(int(straight.sum()), np.int64), (G.tails[straight], G.heads[straight]))
+        straight = G.edge_sources != G.edge_targets
+        arrays = (
+            np.ones(int(straight.sum()), np.int64),
+            (G.edge_sources[straight], G.edge_targets[straight]),
+        )
         adjacent = module("scipy.sparse").csr_array(arrays, shape=(G.n, G.n))
         degrees = _neighbours(G)
         at_two = adjacent @ (degrees - 1)

@@ -96,7 +96,7 @@ class Communities:
             raise nx.community.quality.NotAPartition(G, communities)
         if len(covered) != G.n:
             raise nx.community.quality.NotAPartition(G, communities)
-        if not G.heads.size:
+        if not G.edge_targets.size:
             raise ZeroDivisionError("division by zero")  # as networkx has it
         labels = np.zeros(G.n, np.int64)
         for number, community in enumerate(listed):
@@ -166,6 +166,6 @@ def _not_joined(graph: NetworkxGraph) -> list[tuple[Any, Any]]:
     while nodes:
         u = nodes.pop()
         vertex = graph.vertex(u)
-        row = graph.heads[graph.starts[vertex] : graph.starts[vertex + 1]].tolist()  # type: ignore[operator]
-        found += [(u, v) for v in nodes - {graph.names[head] for head in row}]
+        row = graph.edge_targets[graph.starts[vertex] : graph.starts[vertex + 1]].tolist()  # type: ignore[operator]
+        found += [(u, v) for v in nodes - {graph.names[target] for target in row}]
     return found

@@ -55,7 +55,7 @@ class Contracted:
         Component of each vertex, numbered so that edges lead to smaller numbers.
     count : int
         How many there are.
-    tails, heads : int64 arrays
+    edge_sources, edge_targets : int64 arrays
         Edges between different components, each once.
     """
 
@@ -63,17 +63,20 @@ class Contracted:
         found = Searches.of(graph).strong_components()
         self.count = int(found.count)
         labels = found.labels.astype(np.int64)
-        tails, heads = labels[graph.tails], labels[graph.heads]
-        between = np.unique(tails[tails != heads] * self.count + heads[tails != heads])
-        tails, heads = between // max(self.count, 1), between % max(self.count, 1)
-        starts = np.searchsorted(tails, np.arange(self.count + 1))
-        self.dag = NetworkxGraph(list(range(self.count)), (starts, heads), directed=True)
+        edge_sources, edge_targets = labels[graph.edge_sources], labels[graph.edge_targets]
+        between = np.unique(
+            edge_sources[edge_sources != edge_targets] * self.count
+            + edge_targets[edge_sources != edge_targets]
+        )
+        edge_sources, edge_targets = between // max(self.count, 1), between % max(self.count, 1)
+        starts = np.searchsorted(edge_sources, np.arange(self.count + 1))
+        self.dag = NetworkxGraph(list(range(self.count)), (starts, edge_targets), directed=True)
         self.rounds = list(generations(self.dag))
         order = np.concatenate([*self.rounds, np.zeros(0, np.int64)])
         number = np.empty(self.count, np.int64)
         number[order[::-1]] = np.arange(self.count)
         self.labels = number[labels]
-        self.tails, self.heads = number[tails], number[heads]
+        self.edge_sources, self.edge_targets = number[edge_sources], number[edge_targets]
 
     @classmethod
     def of(cls, graph: NetworkxGraph) -> Contracted:
@@ -96,7 +99,7 @@ def _attracting(graph: NetworkxGraph) -> list[set[Any]]:
         return []
     found = Contracted.of(graph)
     leads_on = np.zeros(found.count, bool)
-    leads_on[found.tails] = True
+    leads_on[found.edge_sources] = True
     sets = _members(graph, found.labels, found.count)
     return [sets[c] for c in np.flatnonzero(~leads_on).tolist()]
 
@@ -190,8 +193,10 @@ class Components:
             return contracted
         contracted.add_nodes_from((i, {"members": members}) for i, members in enumerate(sets))
         of_vertex = np.array([mapping[node] for node in G], np.int64)
-        tails, heads = of_vertex[G.tails], of_vertex[G.heads]
-        edges = np.unique(np.stack([tails, heads], axis=1)[tails != heads], axis=0)
+        edge_sources, edge_targets = of_vertex[G.edge_sources], of_vertex[G.edge_targets]
+        edges = np.unique(
+            np.stack([edge_sources, edge_targets], axis=1)[edge_sources != edge_targets], axis=0
+        )
         contracted.add_edges_from(map(tuple, edges.tolist()))
         return contracted
 
@@ -244,4 +249,4 @@ class Components:
 
 
 def _in_degrees(graph: NetworkxGraph) -> NDArray[Any]:
-    return np.bincount(graph.heads, graph.copies, minlength=graph.n)
+    return np.bincount(graph.edge_targets, graph.copies, minlength=graph.n)

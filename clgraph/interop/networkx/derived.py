@@ -41,8 +41,8 @@ def double_cover(graph: NetworkxGraph) -> tuple[NDArray[Any], NDArray[Any]]:
     if not graph.n:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     double = from_edges(
-        np.concatenate([graph.tails, graph.tails + graph.n]),
-        np.concatenate([graph.heads + graph.n, graph.heads]),
+        np.concatenate([graph.edge_sources, graph.edge_sources + graph.n]),
+        np.concatenate([graph.edge_targets + graph.n, graph.edge_targets]),
         n=2 * graph.n,
     )
     labels = connected_components(double, device=Searches.of(graph).device).labels
@@ -51,13 +51,13 @@ def double_cover(graph: NetworkxGraph) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _without(graph: NetworkxGraph, vertex: int, weight: Any) -> NetworkxGraph:
     """Copy without a vertex and its edges."""
-    kept = (graph.tails != vertex) & (graph.heads != vertex)
+    kept = (graph.edge_sources != vertex) & (graph.edge_targets != vertex)
     number = np.arange(graph.n) - (np.arange(graph.n) > vertex)
-    degrees = np.bincount(number[graph.tails[kept]], minlength=graph.n - 1)
+    degrees = np.bincount(number[graph.edge_sources[kept]], minlength=graph.n - 1)
     starts = np.zeros(graph.n, graph.starts.dtype)
     np.cumsum(degrees, out=starts[1:])
     names = graph.names[:vertex] + graph.names[vertex + 1 :]
-    arrays = (starts, number[graph.heads[kept]].astype(graph.heads.dtype))
+    arrays = (starts, number[graph.edge_targets[kept]].astype(graph.edge_targets.dtype))
     made = NetworkxGraph(names, arrays, directed=graph.directed)
     if weight is not None:
         made.take_attributes({weight: graph.weights(weight)[kept]}, {})
@@ -138,11 +138,11 @@ class Derived:
     @serves("components", SWEEP, undirected=False, multigraph=False)
     def flow_hierarchy(self, G: Any, weight: Any = None) -> float:
         """Share of the edges, by weight, that lie on no cycle."""
-        if not G.heads.size:
+        if not G.edge_targets.size:
             raise nx.NetworkXError("flow_hierarchy not applicable to empty graphs")
         labels = Searches.of(G).strong_components().labels
-        within = labels[G.tails] == labels[G.heads]
-        costs = np.ones(G.heads.size, np.int64) if weight is None else G.weights(weight)
+        within = labels[G.edge_sources] == labels[G.edge_targets]
+        costs = np.ones(G.edge_targets.size, np.int64) if weight is None else G.weights(weight)
         return float(1 - costs[within].sum() / costs.sum())
 
     @serves("reachability", SWEEP)
@@ -156,7 +156,7 @@ class Derived:
         if searches.strong_components().count != 1:
             raise nx.NetworkXError("Graph is not strongly connected.")
         away = searches.hops(0).astype(np.int64)
-        return bool(np.gcd.reduce(away[G.tails] - away[G.heads] + 1) == 1)
+        return bool(np.gcd.reduce(away[G.edge_sources] - away[G.edge_targets] + 1) == 1)
 
     @serves(GROUP, SWEEP)
     def color(self, G: Any) -> dict[Any, int]:
@@ -189,9 +189,9 @@ class Derived:
                 deepest = max(deepest, int(row.max()))
                 if deepest > 8 * math.log2(G.n) / 3:
                     raise nx.NetworkXError(IRREGULAR)
-                step = row[G.heads] - row[G.tails]
+                step = row[G.edge_targets] - row[G.edge_sources]
                 for counts, way in ((farther, 1), (nearer, -1)):
-                    met = np.bincount(G.tails[step == way], minlength=G.n)
+                    met = np.bincount(G.edge_sources[step == way], minlength=G.n)
                     counts.take(row[u:], met[u:])
         return farther.listed(0, deepest), nearer.listed(1, deepest + 1)
 

@@ -36,7 +36,7 @@ class NetworkxGraph:
     ----------
     names : list
         The nodes: vertex i is ``names[i]``.
-    starts, heads : int arrays [n + 1], [arcs]
+    starts, edge_targets : int arrays [n + 1], [arcs]
         Neighbours of each vertex in networkx's order, each once.
     kept : dict
         Plans, by what they are for.
@@ -53,7 +53,7 @@ class NetworkxGraph:
         copies: NDArray[np.int64] | None = None,
     ) -> None:
         self.names = names
-        self.starts, self.heads = arrays
+        self.starts, self.edge_targets = arrays
         self.directed = directed
         self.copies = copies
         self.node_values: dict[Hashable, dict[Any, Any]] = {}
@@ -75,10 +75,10 @@ class NetworkxGraph:
         """Convert a networkx graph and the attributes that are asked for, each with a default."""
         rows = _rows(nxg)
         names, counted = names_and_numbers(rows)
-        starts, heads = adjacency(rows, names, counted=counted)
+        starts, edge_targets = adjacency(rows, names, counted=counted)
         multigraph = nxg.is_multigraph()
-        copies = multiplicities(rows, heads.size) if multigraph else None
-        made = cls(names, (starts, heads), directed=nxg.is_directed(), copies=copies)
+        copies = multiplicities(rows, edge_targets.size) if multigraph else None
+        made = cls(names, (starts, edge_targets), directed=nxg.is_directed(), copies=copies)
         made._original = weakref.ref(nxg)
         made.counted = counted
         for attribute, default in (edge_attributes or {}).items():
@@ -104,8 +104,8 @@ class NetworkxGraph:
             names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
             copies = None
             if indices.size != graph.m:
-                tails = csr.row_ids(graph.indptr, np.int64)
-                _, copies = np.unique(tails * graph.n + graph.indices, return_counts=True)
+                edge_sources = csr.row_ids(graph.indptr, np.int64)
+                _, copies = np.unique(edge_sources * graph.n + graph.indices, return_counts=True)
             made = cls(names, (indptr, indices), directed=graph.directed, copies=copies)
             made._complete = True
             if weights is not None:
@@ -138,7 +138,7 @@ class NetworkxGraph:
         return np.fromiter(self.names, object, len(self.names))
 
     def vertex(self, node: Any) -> int | None:
-        """Tell the number of a node, or None if it is not one."""
+        """Give the number of a node, or None if it is not one."""
         if self.counted and type(node) is int:
             return node if 0 <= node < len(self.names) else None
         try:
@@ -147,7 +147,7 @@ class NetworkxGraph:
             return None
 
     def vertices(self, nodes: Iterable[Any]) -> NDArray[np.int64]:
-        """Tell the numbers of nodes that are known to be some."""
+        """Give the numbers of nodes that are known to be some."""
         return np.array([self.vertex(node) for node in nodes], np.int64)
 
     @property
@@ -156,14 +156,14 @@ class NetworkxGraph:
         return len(self.names)
 
     @cached_property
-    def tails(self) -> NDArray[Any]:
-        """Tail of every arc."""
-        return csr.row_ids(self.starts, self.heads.dtype)
+    def edge_sources(self) -> NDArray[Any]:
+        """Source of every arc."""
+        return csr.row_ids(self.starts, self.edge_targets.dtype)
 
     @cached_property
     def loops(self) -> bool:
         """Whether an edge leads from a node to itself."""
-        return bool((self.tails == self.heads).any())
+        return bool((self.edge_sources == self.edge_targets).any())
 
     @property
     def plain(self) -> Graph:
@@ -173,7 +173,7 @@ class NetworkxGraph:
         return self._plain
 
     def weights(self, attribute: Hashable) -> NDArray[Any]:
-        """Weight of every arc, in the order of `heads`.
+        """Weight of every arc, in the order of `edge_targets`.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class NetworkxGraph:
 
     def _late_weights(self, attribute: Hashable) -> NDArray[Any]:
         if self._complete or attribute is None:
-            return np.ones(self.heads.size, np.int32)
+            return np.ones(self.edge_targets.size, np.int32)
         original = self._original()
         if original is None:
             raise NotImplementedError(f"the graph was converted without {attribute!r}")
@@ -200,7 +200,7 @@ class NetworkxGraph:
         return self._weighted[attribute]
 
     def _sorted(self, weights: NDArray[Any] | None) -> Graph:
-        arrays: csr.CSR = (self.starts, self.heads, weights)
+        arrays: csr.CSR = (self.starts, self.edge_targets, weights)
         # A transposed row is sorted, and undirected graphs are their own transpose.
         arrays = csr.sorted_rows(*arrays) if self.directed else csr.transpose_csr(*arrays)
         return Graph.trusted(arrays, directed=self.directed)
@@ -208,13 +208,13 @@ class NetworkxGraph:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """Degree as networkx counts it: out and in, each parallel edge, self-loops twice."""
-        ones = np.ones(self.heads.size, np.int64) if self.copies is None else self.copies
-        found = np.bincount(self.tails, ones, minlength=self.n)
+        ones = np.ones(self.edge_targets.size, np.int64) if self.copies is None else self.copies
+        found = np.bincount(self.edge_sources, ones, minlength=self.n)
         if self.directed:
-            found += np.bincount(self.heads, ones, minlength=self.n)
+            found += np.bincount(self.edge_targets, ones, minlength=self.n)
         else:
-            at = self.tails == self.heads
-            found += np.bincount(self.tails[at], ones[at], minlength=self.n)
+            at = self.edge_sources == self.edge_targets
+            found += np.bincount(self.edge_sources[at], ones[at], minlength=self.n)
         return found.astype(np.int64)
 
     def __getattr__(self, name: str) -> Any:
@@ -232,9 +232,9 @@ class NetworkxGraph:
         return original
 
     def _built(self) -> Any:
-        once = slice(None) if self.directed else self.tails <= self.heads
+        once = slice(None) if self.directed else self.edge_sources <= self.edge_targets
         kind = kind_of(directed=self.directed, multigraph=self.is_multigraph())
-        ends = (self.tails[once], self.heads[once])
+        ends = (self.edge_sources[once], self.edge_targets[once])
         weights = {name: values[once] for name, values in self._weights.items()}
         return to_networkx(kind, self.names, ends, weights)
 
@@ -244,12 +244,12 @@ class NetworkxGraph:
             return self
         made: NetworkxGraph | None = self.kept.get("reverse")
         if made is None:
-            order = np.argsort(self.heads, kind="stable")
+            order = np.argsort(self.edge_targets, kind="stable")
             starts = np.zeros(self.n + 1, self.starts.dtype)
-            np.cumsum(np.bincount(self.heads, minlength=self.n), out=starts[1:])
+            np.cumsum(np.bincount(self.edge_targets, minlength=self.n), out=starts[1:])
             copies = None if self.copies is None else self.copies[order]
             made = NetworkxGraph(
-                self.names, (starts, self.tails[order]), directed=True, copies=copies
+                self.names, (starts, self.edge_sources[order]), directed=True, copies=copies
             )
             made.counted = self.counted
             made._weights = {name: values[order] for name, values in self._weights.items()}
@@ -258,11 +258,11 @@ class NetworkxGraph:
         return made
 
     def is_directed(self) -> bool:
-        """Tell whether edges go one way only."""
+        """Whether edges go one way only."""
         return self.directed
 
     def is_multigraph(self) -> bool:
-        """Tell whether there may be parallel edges."""
+        """Whether there may be parallel edges."""
         return self.copies is not None
 
     def order(self) -> int:
@@ -273,10 +273,10 @@ class NetworkxGraph:
 
     def number_of_edges(self) -> int:
         """Count the edges, parallel ones too."""
-        both = self.heads.size if self.copies is None else int(self.copies.sum())
+        both = self.edge_targets.size if self.copies is None else int(self.copies.sum())
         if self.directed:
             return both
-        at = self.tails == self.heads
+        at = self.edge_sources == self.edge_targets
         loops = int(at.sum()) if self.copies is None else int(self.copies[at].sum())
         return (both + loops) // 2
 
@@ -293,15 +293,18 @@ class NetworkxGraph:
     def listed(self) -> NDArray[np.int64]:
         """Places of the arcs in the order and direction in which networkx lists edges."""
         if self.directed:
-            return np.arange(self.heads.size)
-        return np.flatnonzero(self.tails <= self.heads)
+            return np.arange(self.edge_targets.size)
+        return np.flatnonzero(self.edge_sources <= self.edge_targets)
 
     @property
     def edges(self) -> list[tuple[Any, Any]]:
         """Pairs of nodes, without parallel edges."""
         names = self.names
-        tails, heads = self.tails[self.listed].tolist(), self.heads[self.listed].tolist()
-        return [(names[u], names[v]) for u, v in zip(tails, heads, strict=True)]
+        edge_sources, edge_targets = (
+            self.edge_sources[self.listed].tolist(),
+            self.edge_targets[self.listed].tolist(),
+        )
+        return [(names[u], names[v]) for u, v in zip(edge_sources, edge_targets, strict=True)]
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Any]:
         """Nodes among those given: one, several, or all."""
@@ -315,7 +318,7 @@ class NetworkxGraph:
             raise nx.NetworkXError(f"Node {nbunch} is not in the graph.") from None
 
     def __contains__(self, node: object) -> bool:
-        """Tell whether something is a node."""
+        """Whether something is a node."""
         return self.vertex(node) is not None
 
     def __iter__(self) -> Iterator[Any]:
@@ -328,7 +331,7 @@ class NetworkxGraph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the arrays: networkx keeps conversions with its graphs."""
-        arrays = (self.starts, self.heads)
+        arrays = (self.starts, self.edge_targets)
         of = (self.names, arrays, self.directed, self.copies, self._weights, self.node_values)
         return _restored, of
 
@@ -354,7 +357,11 @@ def _restored(
 def _rows(nxg: Any) -> Any:
     """Give neighbours by node; of views a copy, since rows of multigraphs miscount there."""
     rows = nxg._adj  # noqa: SLF001 - what every backend reads; views take ten times as long
-    return rows if isinstance(rows, dict) else {node: dict(row) for node, row in rows.items()}
+    if type(nxg).__getitem__ is not nx.Graph.__getitem__:  # a class with neighbours of its own
+        rows = nxg
+    elif isinstance(rows, dict):
+        return rows
+    return {node: dict(rows[node]) for node in rows}
 
 
 def _nothing() -> None:

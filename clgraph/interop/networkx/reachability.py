@@ -27,20 +27,20 @@ NO_ORDER = "Topological sort not defined on undirected graphs."
 
 
 def acyclic(graph: NetworkxGraph) -> bool:
-    """Tell whether a directed graph has no cycle."""
+    """Whether a directed graph has no cycle."""
     return not graph.loops and Searches.of(graph).strong_components().count == graph.n
 
 
 def generations(graph: NetworkxGraph) -> Iterator[NDArray[np.int64]]:
     """Vertices all of whose predecessors came before, round by round, as networkx finds them."""
-    waits_for = np.bincount(graph.heads, minlength=graph.n)
+    waits_for = np.bincount(graph.edge_targets, minlength=graph.n)
     ready = np.flatnonzero(waits_for == 0)
-    starts, heads = graph.starts.astype(np.int64), graph.heads
+    starts, edge_targets = graph.starts.astype(np.int64), graph.edge_targets
     while ready.size:
         yield ready
         counts = starts[ready + 1] - starts[ready]
         first = np.repeat(starts[ready] - np.cumsum(counts) + counts, counts)
-        met = heads[first + np.arange(first.size)]
+        met = edge_targets[first + np.arange(first.size)]
         waits_for -= np.bincount(met, minlength=graph.n)
         # In the order in which the last edge into each is looked at.
         free = met[::-1][waits_for[met[::-1]] == 0]
@@ -136,14 +136,14 @@ class Reachability:
     def girth(self, G: Any) -> float:
         """Length of a shortest cycle; infinite without cycles."""
         shortest = math.inf
-        tails, heads = G.tails, G.heads
+        edge_sources, edge_targets = G.edge_sources, G.edge_targets
         for _, rows in Searches.of(G).hop_blocks(np.arange(G.n)):
             for row in rows:
-                level, step = row[tails], row[heads] - row[tails]
+                level, step = row[edge_sources], row[edge_targets] - row[edge_sources]
                 across = level[(step == 0) & (level >= 0)]
                 if across.size:
                     shortest = min(shortest, 2 * int(across.min()) + 1)
-                ways = np.bincount(heads[(step == 1) & (level >= 0)], minlength=G.n)
+                ways = np.bincount(edge_targets[(step == 1) & (level >= 0)], minlength=G.n)
                 if (ways > 1).any():
                     shortest = min(shortest, 2 * int(row[ways > 1].min()))
         return shortest

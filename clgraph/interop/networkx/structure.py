@@ -42,12 +42,12 @@ def _without_loops(graph: NetworkxGraph) -> None:
 
 def _kruskal(graph: NetworkxGraph, weight: Any, *, least: bool) -> NDArray[np.int64]:
     """Places of the tree's edges, in the order in which Kruskal's algorithm takes them."""
-    listed = graph.listed[graph.tails[graph.listed] != graph.heads[graph.listed]]
+    listed = graph.listed[graph.edge_sources[graph.listed] != graph.edge_targets[graph.listed]]
     costs = graph.weights(weight)[listed]
     order = listed[np.argsort(costs if least else -costs, kind="stable")]
     # No two ranks are the same, so there is one tree.
     ranks = np.arange(order.size, dtype=np.uint32)
-    ends = (graph.tails[order], graph.heads[order])
+    ends = (graph.edge_sources[order], graph.edge_targets[order])
     ranked = from_edges(*ends, ranks, n=graph.n, symmetrize=True)
     found = minimum_spanning_forest(ranked, device=current_device())
     assert ranked.weights is not None  # noqa: S101 (it was made of some)
@@ -61,7 +61,9 @@ def _taken(graph: NetworkxGraph, weight: Any, data: Any, *, least: bool) -> Iter
         return
     rows = graph.to_networkx()._adj if data else None  # noqa: SLF001
     places = _kruskal(graph, weight, least=least)
-    for u, v in zip(graph.tails[places].tolist(), graph.heads[places].tolist(), strict=True):
+    for u, v in zip(
+        graph.edge_sources[places].tolist(), graph.edge_targets[places].tolist(), strict=True
+    ):
         ends = (graph.names[u], graph.names[v])
         yield ends if rows is None else (*ends, rows[ends[0]][ends[1]])
 
@@ -95,7 +97,7 @@ class Structure:
         """Subgraph of the nodes of the core of k that have k neighbours in it."""
         cores = self.core_number(G) if core_number is None else core_number
         numbers = np.array([cores[node] for node in G.names], np.int64)
-        inside = np.bincount(G.tails[numbers[G.heads] >= k], minlength=G.n)
+        inside = np.bincount(G.edge_sources[numbers[G.edge_targets] >= k], minlength=G.n)
         chosen = np.flatnonzero((numbers == k) & (inside == k))
         return G.to_networkx().subgraph(G.names[v] for v in chosen.tolist()).copy()
 
@@ -107,9 +109,9 @@ class Structure:
         plain = G.plain
         if plain.m and k > 2:
             numbers = truss_numbers(plain, device=current_device())
-            tails = row_ids(plain.indptr)
-            gone = np.flatnonzero((np.asarray(numbers) < k) & (tails < plain.indices))
-            ends = zip(tails[gone].tolist(), plain.indices[gone].tolist(), strict=True)
+            edge_sources = row_ids(plain.indptr)
+            gone = np.flatnonzero((np.asarray(numbers) < k) & (edge_sources < plain.indices))
+            ends = zip(edge_sources[gone].tolist(), plain.indices[gone].tolist(), strict=True)
             left.remove_edges_from((G.names[u], G.names[v]) for u, v in ends)
         left.remove_nodes_from(list(nx.isolates(left)))
         return left

@@ -63,9 +63,9 @@ def from_csv(
     `read` is faster, takes files of many formats and refuses hostile ones; this is for names.
     """
     table = module("pandas", needed_for="from_csv").read_csv(path, **reading)
-    tail, head = _column(table, source), _column(table, target)
+    ends = _column(table, source), _column(table, target)
     cost = None if weight is None else _column(table, weight)
-    return from_pandas(table, tail, head, cost, directed=directed, vertices=vertices)
+    return from_pandas(table, *ends, cost, directed=directed, vertices=vertices)
 
 
 def _column(table: Any, given: str | int) -> Any:

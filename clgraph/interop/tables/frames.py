@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedPaths", "named_vertices", "numbers_of"]
 
-# How a batch of searches in hops is run, by the words of these functions.
+# How a batch of searches is run, by the words of these functions.
 BATCHES = {"auto": "auto", "per_source": "single", "per_group": "multi-search"}
 WEIGHTED_BLOCK = 256
 
@@ -39,7 +39,7 @@ def named_vertices(graph: Graph) -> Any:
 
 
 def numbers_of(graph: Graph, names: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """Tell the numbers of vertices by name: of one, or of several.
+    """Numbers of vertices by name: of one, or of several.
 
     Raises
     ------
@@ -116,26 +116,30 @@ def hop_blocks(
 
 
 def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher:
-    if batch not in BATCHES:
-        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
-    found = find_device(device)
+    found, method = find_device(device), _method(batch)
     key = (hops, found, batch)
     if key not in graph.kept:
-        graph.kept[key] = Searcher(graph, found, BATCHES[batch])
+        graph.kept[key] = Searcher(graph, found, method)
     searcher: Searcher = graph.kept[key]
     return searcher
 
 
-def _weighted(graph: Graph, device: Device | str | None) -> WeightedSearcher:
+def _method(batch: str) -> str:
+    if batch not in BATCHES:
+        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
+    return BATCHES[batch]
+
+
+def _weighted(graph: Graph, batch: str, device: Device | str | None) -> WeightedSearcher:
     if graph.weights is None:
         raise InvalidArgumentError(
             "the graph has no weights, which shortest paths need; name their column when you build "
             "it (weight=), or count hops by bfs()."
         )
-    found = find_device(device)
-    key = (lengths, found)
+    found, method = find_device(device), _method(batch)
+    key = (lengths, found, batch)
     if key not in graph.kept:
-        graph.kept[key] = WeightedSearcher(graph, found)
+        graph.kept[key] = WeightedSearcher(graph, found, method)
     searcher: WeightedSearcher = graph.kept[key]
     return searcher
 
@@ -149,20 +153,30 @@ def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) 
 
 
 def lengths(
-    graph: Graph, sources: Any, *, as_numpy: bool = False, device: Device | str | None = None
+    graph: Graph,
+    sources: Any,
+    *,
+    batch: str = "auto",
+    as_numpy: bool = False,
+    device: Device | str | None = None,
 ) -> Any:
     """See `Graph.sssp_distances`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     rows = _lengths(searcher, numbers, np.float64)
     return rows if as_numpy else _frame(rows, names, graph)
 
 
 def length_blocks(
-    graph: Graph, sources: Any, *, block: int | None = None, device: Device | str | None = None
+    graph: Graph,
+    sources: Any,
+    *,
+    block: int | None = None,
+    batch: str = "auto",
+    device: Device | str | None = None,
 ) -> Iterator[Any]:
     """See `Graph.sssp_distance_blocks`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     size = WEIGHTED_BLOCK if block is None else block
     for begin in range(0, numbers.size, size):
@@ -217,16 +231,18 @@ class NamedPaths:
         return [labels[v] for v in reversed(path)]
 
 
-def paths(graph: Graph, sources: Any, *, device: Device | str | None = None) -> NamedPaths:
+def paths(
+    graph: Graph, sources: Any, *, batch: str = "auto", device: Device | str | None = None
+) -> NamedPaths:
     """See `Graph.sssp`."""
-    searcher = _weighted(graph, device)
+    searcher = _weighted(graph, batch, device)
     names, numbers = numbers_of(graph, sources)
     found = searcher.distances(numbers)
-    tails = row_ids(graph.indptr)
+    edge_sources = row_ids(graph.indptr)
     before = np.full((numbers.size, graph.n), -1, np.int32)
     for row, source, place in zip(found, numbers.tolist(), range(numbers.size), strict=True):
         known = row != searcher.unreached
-        before[place] = _least_before(graph, row, known, tails, source)
+        before[place] = _least_before(graph, row, known, edge_sources, source)
     if found.dtype.kind != "f":
         found = np.where(found == searcher.unreached, np.inf, found).astype(np.float64)
     return NamedPaths(graph, names, found, before)
@@ -236,17 +252,17 @@ def _least_before(
     graph: Graph,
     row: NDArray[Any],
     known: NDArray[np.bool_],
-    tails: NDArray[Any],
+    edge_sources: NDArray[Any],
     source: int,
 ) -> NDArray[np.int32]:
     """Least predecessor of each vertex one edge nearer to the source, along shortest paths."""
     if graph.weights is None:
         raise NegativeCycleError("a graph without weights has no lengths")
     with np.errstate(over="ignore", invalid="ignore"):
-        tight = known[tails] & (row[tails] + graph.weights == row[graph.indices])
+        tight = known[edge_sources] & (row[edge_sources] + graph.weights == row[graph.indices])
     tight &= graph.indices != source
     arcs = np.flatnonzero(tight)[::-1]  # so that the least of several comes last
-    ends, starts = graph.indices[arcs], tails[arcs]
+    ends, starts = graph.indices[arcs], edge_sources[arcs]
     if (row[starts] == row[ends]).any():  # then the nearest come first, or paths might go round
         hops_to = _hops_along(graph.n, starts, ends, source)
         one_on = hops_to[ends] == hops_to[starts] + 1
@@ -285,8 +301,11 @@ def mean_distance(
     """See `Graph.mean_distance`."""
     everyone = np.arange(graph.n)
     numbers = everyone if sources is None else numbers_of(graph, sources)[1]
-    hopping = graph.weights is None
-    searcher = _searcher(graph, "auto", device) if hopping else _weighted(graph, device)
-    found = searcher.totals(numbers)
-    pairs = int((found.reached - 1).sum())
-    return float(found.total.sum() / pairs) if pairs else float("nan")
+    if graph.weights is None:
+        hopped = _searcher(graph, "auto", device).totals(numbers)
+        reached, total = hopped.reached, float(hopped.total.sum())
+    else:
+        weighed = _weighted(graph, "auto", device).totals(numbers)
+        reached, total = weighed.reached, float(weighed.total.sum())
+    pairs = int((reached - 1).sum())
+    return total / pairs if pairs else float("nan")

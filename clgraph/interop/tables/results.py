@@ -20,9 +20,9 @@ def name_index(names: Array | None, n: int) -> Any:
 
 
 class NamedResult:
-    """Mixin of results that tell something of every vertex.
+    """Mixin of results that have a value for every vertex.
 
-    A class of it says which arrays those are (`columns`, the first the most telling), what the
+    A class of it says which arrays those are (`columns`, the most important first), what the
     vertices are called (`names`), and how it is drawn (`plot_kind`).
     """
 
@@ -55,7 +55,7 @@ class NamedResult:
         return pandas.Series(values, index=name_index(self.names, len(values)), name=name)
 
     def to_frame(self) -> Any:
-        """Give everything that is told of vertices, a row each, by their names.
+        """Give all that is known of vertices, a row each, by their names.
 
         Returns
         -------

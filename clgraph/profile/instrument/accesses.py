@@ -67,7 +67,7 @@ class Accesses:
         self._names: set[str] = set()
 
     def count_in(self, function: Function) -> bool:
-        """Count the accesses and barriers of a function, and tell whether there were any."""
+        """Count the accesses and barriers of a function, and report whether there were any."""
         text = self.text
         self._local = _local_names(text.bare(function.opening, function.body.stop))
         found = self.count(function.body, text.pointers_in(function))
@@ -75,7 +75,7 @@ class Accesses:
         return found
 
     def count(self, body: range, names: set[str]) -> bool:
-        """Count the accesses and barriers of some text, and tell whether there were any."""
+        """Count the accesses and barriers of some text, and report whether there were any."""
         text, before = self.text, len(self._sites.found)
         self._names, known = names, names | self._local
         for place in body:
@@ -105,7 +105,7 @@ class Accesses:
         return len(self._sites.found) > before
 
     def _kind(self, callee: str) -> SiteKind | None:
-        """Tell what a word does with the memory that its first argument points to."""
+        """Report what a word does with the memory that its first argument points to."""
         if callee in self._calls:
             return self._calls[callee]
         return access_kind(callee)
@@ -153,7 +153,7 @@ class Accesses:
             self._edits.around(closing, before=f", sizeof(*({pointer})))")
 
     def _use(self, first: int, last: int) -> SiteKind | Literal["both"] | None:
-        """Tell what happens to the element that the tokens from `first` to `last` name."""
+        """Report what happens to the element that the tokens from `first` to `last` name."""
         text = self.text
         before = text.step(first, -1)
         if text.at(before) == "&" and text.at(text.step(before, -1)) in _UNARY_AFTER | {")"}:
@@ -256,7 +256,7 @@ class Accesses:
 
 
 def access_kind(callee: str) -> SiteKind | None:
-    """Tell what a word does with the memory that its first argument points to; None if nothing."""
+    """Report what a word does with the memory of its first argument; None if nothing."""
     if vector := _VECTOR.fullmatch(callee):
         return "load" if vector[1] == "load" else "store"
     found = ACCESS.fullmatch(callee)
@@ -267,7 +267,7 @@ def access_kind(callee: str) -> SiteKind | None:
 
 
 def _is_cast(inside: str) -> bool:
-    """Tell whether what stands between brackets is a type of pointers."""
+    """Report whether what stands between brackets is a type of pointers."""
     return inside.rstrip().endswith("*")
 
 

@@ -85,7 +85,7 @@ _NOT_INSTRUMENTED = re.compile(
 
 
 def flavour_of(traits: DeviceTraits) -> Flavour:
-    """Tell how a device is observed: lanes that can be asked who is active, or a trace."""
+    """Report how a device is observed: lanes that can be asked who is active, or a trace."""
     if traits.memory_ops == "ptx" and (traits.compute_capability or (0, 0)) >= (7, 0):
         return "counters"
     return "trace"
@@ -226,7 +226,7 @@ def _skipped(name: str) -> bool:
 
 
 def _waits(text: Text, function: Function) -> bool:
-    """Tell whether a function polls: what it does while it waits says nothing about the work."""
+    """Report whether a function polls: what it does while it waits says nothing about the work."""
     return not function.is_kernel and any(text.at(place) == POLL for place in function.body)
 
 

@@ -72,7 +72,7 @@ class Operations:
         if self.paths > 1 and device.traits.lanes % self.paths:
             return f"{device.traits.lanes} lanes cannot part into {self.paths} ways"
         if self.units is not None and device.traits.compute_capability is None:
-            return "the device does not tell which compute unit a work-item runs on"
+            return "the device does not say which compute unit a work-item runs on"
         return None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile.microbenchmarks.arithmetic import Operations
+from clgraph.profile.microbenchmarks.chasing import Chase
 from clgraph.profile.microbenchmarks.meetings import GridBarrier, Nothing
-from clgraph.profile.microbenchmarks.memories import Chase, Copy, Lines, RandomWords, Words
+from clgraph.profile.microbenchmarks.memories import Copy, Lines, RandomWords, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -284,7 +285,7 @@ def _sweeps() -> Iterable[Entry]:
 
 
 def active_units(traits: DeviceTraits) -> Iterable[Entry]:
-    """Give the sweep over compute units, which only a device can tell the points of."""
+    """Give the sweep over compute units, which only a device knows the points of."""
     most = traits.compute_units
     for units in sorted({1, *(most * k // 8 for k in range(1, 9))} - {0}):
         yield Entry(

@@ -279,7 +279,7 @@ def with_power(result: Result, power: SteadyPower, idle_watts: float | None) -> 
     power : SteadyPower
         Of the same launches, one after the other.
     idle_watts : float or None
-        The device at rest, unless the window tells itself.
+        The device at rest, unless the window reports itself.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from clgraph.errors import DeviceMemoryError, InvalidArgumentError, Verification
 from clgraph.profile.microbenchmarks.catalogue import Entry, choose
 from clgraph.profile.microbenchmarks.measuring import Protocol, measure_entry
 from clgraph.profile.microbenchmarks.quantities import UNITS, Result
-from clgraph.progress import tell
+from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +103,9 @@ def run(
     total = occasions * len(entries)
     for occasion in range(occasions):
         for place, entry in enumerate(entries):
-            tell(progress, occasion * len(entries) + place, total, "microbenchmarks")
+            report_progress(progress, occasion * len(entries) + place, total, "microbenchmarks")
             _measure_into(record, entry, device, protocol, scale, occasion)
-    tell(progress, total, total, "microbenchmarks")
+    report_progress(progress, total, total, "microbenchmarks")
     if metered and entries:
         record["idle_watts_after"] = idle_baseline(device)
     return record

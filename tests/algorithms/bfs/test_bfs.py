@@ -94,18 +94,20 @@ def test_a_lone_source(device):
 
 
 def test_loops_and_repeats_change_nothing(device):
-    tails = np.repeat(np.arange(MIXED.n), MIXED.degrees)
-    heads = MIXED.indices
+    edge_sources = np.repeat(np.arange(MIXED.n), MIXED.degrees)
+    edge_targets = MIXED.indices
     loops = np.arange(0, MIXED.n, 3)
     more = cg.from_edges(
-        np.concatenate([tails, tails, loops]), np.concatenate([heads, heads, loops]), n=MIXED.n
+        np.concatenate([edge_sources, edge_sources, loops]),
+        np.concatenate([edge_targets, edge_targets, loops]),
+        n=MIXED.n,
     )
     assert more.m == 2 * MIXED.m + loops.size
     source = MIXED_SOURCES[0]
-    plain, crowded = (cg.bfs(g, source, device=device) for g in (MIXED, more))
-    np.testing.assert_array_equal(crowded.distances, plain.distances)
+    plain, doubled = (cg.bfs(g, source, device=device) for g in (MIXED, more))
+    np.testing.assert_array_equal(doubled.distances, plain.distances)
     reached_loops = np.count_nonzero(plain.distances[loops] >= 0)
-    assert crowded.stats.edges_traversed == 2 * plain.stats.edges_traversed + reached_loops
+    assert doubled.stats.edges_traversed == 2 * plain.stats.edges_traversed + reached_loops
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_matrix"])

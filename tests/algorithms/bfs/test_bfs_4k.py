@@ -161,8 +161,8 @@ def test_one_group_runs_many_levels_in_one_launch(intel):
     result = cg.BFS(path, predecessors=True, config=config, device=intel).run(0)
     check_search(path, 0, result)
     assert result.stats.launches == 1
-    assert config.schedule.solo
-    assert not cg.BFSConfig.bfs_4k(path, intel.traits, k5=0).schedule.solo
+    assert config.schedule.single_group
+    assert not cg.BFSConfig.bfs_4k(path, intel.traits, k5=0).schedule.single_group
 
 
 def test_a_frontier_that_outgrows_the_one_group(intel):
@@ -176,7 +176,7 @@ def test_a_frontier_that_outgrows_the_one_group(intel):
     assert (log["frontier"][log["kernel"] == "virtual"] > 1024).all()
 
 
-@pytest.mark.parametrize("more", [{}, {"solo": False, "min_virtual_warp": 2}])
+@pytest.mark.parametrize("more", [{}, {"single_group": False, "min_virtual_warp": 2}])
 def test_the_log_of_levels(more, intel):
     """bfs-4k F4, F6, knobs: kernel and width of each level, recorded, are as the formulas say."""
     hub = SHAPES["hub"]
@@ -238,7 +238,7 @@ def test_the_table_of_the_one_group(intel):
     """bfs-4k F7: on a processor, beside the two queues of the group that runs alone."""
     small = dataclasses.replace(intel.traits, local_bytes=16 << 10)  # fewer than are ever taken
     config = cg.BFSConfig.bfs_4k(MIXED, small, k5=1)
-    capacity = config.limits.solo_capacity
+    capacity = config.limits.single_group_capacity
     beside = hash_entries(small.local_bytes, 1, 1, queue_bytes=16 * capacity)
     assert config.frontier.hash_size == beside
     without = cg.BFSConfig.bfs_4k(MIXED, small, k5=0).frontier.hash_size
@@ -278,7 +278,7 @@ def test_knobs_are_settable(intel):
     config = cg.BFSConfig.bfs_4k(MIXED, gpu, **chosen)
     assert (config.balance.width, config.balance.discover) == (8, 2)
     assert (config.frontier.hubs.batch, config.frontier.update.induced) == (4, 3)
-    assert config.schedule == cg.schedule.Schedule(group_size=64, solo=False)
+    assert config.schedule == cg.schedule.Schedule(group_size=64, single_group=False)
     of_numpy = {name: np.array(value)[()] for name, value in chosen.items()}
     assert knobs_of(MIXED, of_numpy) == knobs
 

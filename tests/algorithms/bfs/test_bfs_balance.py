@@ -27,8 +27,8 @@ from clgraph.engine.strategies.balance import BALANCERS
 
 QUICK = ("cws", "multi_phase")  # compilers take seconds over each; the others are marked slow
 OTHERS = [name for name in BALANCERS if name not in ("item_thread", "vwarp", "warp_search")]
-# Into solo mode and out of it, by way of a pull and of gathering, within one search.
-EVERY_STAGE = {"alpha": 2**20, "pull_floor": 64, "solo_edges": 200}
+# Into single-group mode and out of it, by way of a pull and of gathering, within one search.
+EVERY_STAGE = {"alpha": 2**20, "pull_floor": 64, "single_group_edges": 200}
 
 
 def check(config, device, *, predecessors=True):
@@ -53,7 +53,7 @@ def config_of(name, device, **more):
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in OTHERS]
 )
 def test_in_groups_of_several_lane_groups(name, intel):
-    """With solo mode, hubs, pull and gathering; persistent, and a launch for each stage."""
+    """With single-group mode, hubs, pull and gathering; persistent, and a launch for each stage."""
     plan = check(config_of(name, intel), intel)
     directions = set(plan.run(MIXED_ONE_WAY_SOURCES[0]).stats.per_level["direction"])
     assert directions == {"push", "pull"}
@@ -65,7 +65,7 @@ def test_in_groups_of_several_lane_groups(name, intel):
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ("vwarp", *OTHERS)],
 )
 def test_on_groups_of_one_lane(name, pocl):
-    check(bfs_config(balance=name, solo=False), pocl)
+    check(bfs_config(balance=name, single_group=False), pocl)
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_a_launch_that_pauses_after_every_stage(intel, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("solo", [True, False])
+@pytest.mark.parametrize("single_group", [True, False])
 @pytest.mark.runtimes(*SEARCH_RUNTIMES)
-def test_without_predecessors(name, solo, device):
-    check(bfs_config(balance=name, solo=solo), device, predecessors=False)
+def test_without_predecessors(name, single_group, device):
+    check(bfs_config(balance=name, single_group=single_group), device, predecessors=False)
 
 
 def test_synonyms():
@@ -181,8 +181,8 @@ def test_sums_of_duplicates_have_32_bits_too(intel):
 
 @pytest.mark.parametrize("visited", ["bitmap", "mask"])
 def test_chunks_take_no_more_memory_than_edges_do(visited, intel):
-    """However many edges solo mode may have: bfs-4k's setting took 8 GB for a path on PoCL."""
-    config = bfs_config(balance="two_phase", visited=visited, solo_edges=2**31 - 1)
+    """However many edges one group may have: bfs-4k's setting took 8 GB for a path on PoCL."""
+    config = bfs_config(balance="two_phase", visited=visited, single_group_edges=2**31 - 1)
     resolved = resolve(config, intel.traits, m=MIXED.m, predecessors=False)
     table = table_of(MIXED, resolved, intel, lambda: 2, predecessors=False)
     table.allocate(Memory(intel))

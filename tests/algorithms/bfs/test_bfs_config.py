@@ -31,23 +31,23 @@ VARIANTS = {
     "push": {"direction": "push"},
     "push-in-groups": {"direction": "push", "group_lanes": 4},
     "pull": ALWAYS_PULL,
-    "pull-in-groups": {**ALWAYS_PULL, "group_lanes": 4, "solo": False},
+    "pull-in-groups": {**ALWAYS_PULL, "group_lanes": 4, "single_group": False},
     "pull-early-and-late": {"alpha": 2**20, "pull_floor": 1, "pull_probes": 64},
-    "never-solo": {"solo": False},
-    "barely-solo": {"solo_capacity": 1, "solo_edges": 4},
+    "never-single_group": {"single_group": False},
+    "barely-single_group": {"single_group_capacity": 1, "single_group_edges": 4},
     "bitmap": {"visited": "bitmap"},
-    "static": {"distribution": "static", "solo": False},
-    "claimed": {"distribution": "claimed", "solo": False},
+    "static": {"distribution": "static", "single_group": False},
+    "claimed": {"distribution": "claimed", "single_group": False},
     "no-hubs": {"hub_degree": 0, "group_lanes": 4},
     "every-vertex-a-hub": {"hub_degree": 1, "group_lanes": 4},
     "many-hubs": {"hub_degree": 8, "balance": "item_thread"},
     "large-groups": {"group_lanes": 16},
     "eager": {"eager_limit": 2**31 - 1},
     "eager-wide": {"eager_limit": 2**31 - 1, "balance": "warp_search", "wide": 1},
-    "lazy": {"eager_limit": 0, "solo_edges": 0},
+    "lazy": {"eager_limit": 0, "single_group_edges": 0},
     "lazy-narrow": {
         "eager_limit": 0,
-        "solo_edges": 0,
+        "single_group_edges": 0,
         "balance": "warp_search",
         "wide": 2**31 - 1,
     },
@@ -90,7 +90,7 @@ def test_every_dimension(name, synchronisation, device):
 @pytest.mark.parametrize("direction", ["push", "switching"])
 def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
     pulling = ALWAYS_PULL if direction == "switching" else {}
-    config = bfs_config(visited=visited, direction=direction, solo=False, **pulling)
+    config = bfs_config(visited=visited, direction=direction, single_group=False, **pulling)
     check_everywhere(config, device, predecessors=False)
 
 
@@ -98,7 +98,7 @@ def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
 @pytest.mark.parametrize("patience", [0, 1, 10_000])
 @pytest.mark.parametrize("groups", [1, 2, 3, 7, 200])
 def test_membership_open_to_any_number_of_groups(groups, patience, device):
-    config = bfs_config(membership="open", groups=groups, patience=patience, solo=False)
+    config = bfs_config(membership="open", groups=groups, patience=patience, single_group=False)
     plan = cg.BFS(MIXED, config=config, device=device)
     for source in MIXED_SOURCES:
         result = plan.run(source)
@@ -107,9 +107,11 @@ def test_membership_open_to_any_number_of_groups(groups, patience, device):
 
 
 @pytest.mark.runtimes("pocl")
-@pytest.mark.parametrize("solo", [True, False])
-def test_membership_fixed_where_all_are_resident(solo, device):
-    config = bfs_config(membership="fixed", groups=device.traits.compute_units, solo=solo)
+@pytest.mark.parametrize("single_group", [True, False])
+def test_membership_fixed_where_all_are_resident(single_group, device):
+    config = bfs_config(
+        membership="fixed", groups=device.traits.compute_units, single_group=single_group
+    )
     check_everywhere(config, device)
 
 
@@ -120,7 +122,7 @@ def _combinations(count, seed):
         "balance": [*BALANCERS],
         "direction": ["push", "switching"],
         "membership": ["open"],
-        "solo": [True, False],
+        "single_group": [True, False],
         "distribution": ["static", "claimed"],
         "group_lanes": [1, 4, 8],
         "groups": [1, 5],
@@ -129,8 +131,8 @@ def _combinations(count, seed):
         "alpha": [1, 2**30],
         "pull_floor": [1, 2**30],
         "pull_probes": [4, 32],
-        "solo_capacity": [1, 20],
-        "solo_edges": [10, 10**6],
+        "single_group_capacity": [1, 20],
+        "single_group_edges": [10, 10**6],
         "eager_limit": [0, 10, 10**6],
     }
     for _ in range(count):
@@ -159,12 +161,12 @@ def test_combinations(number, device):
 
 @DEVICE_SEARCHES
 def test_pulling_at_every_level_is_what_happens(device):
-    config = bfs_config(solo=False, **ALWAYS_PULL)
+    config = bfs_config(single_group=False, **ALWAYS_PULL)
     stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=config, device=device).stats
     # The first expansion pushes: a bitmap of one vertex is not worth reading.
     assert stats.per_level["direction"][0] == "push"
     assert set(stats.per_level["direction"][1:-1]) == {"pull"}
-    never = bfs_config(solo=False, direction="push")
+    never = bfs_config(single_group=False, direction="push")
     stats = cg.bfs(MIXED, MIXED_SOURCES[1], config=never, device=device).stats
     assert set(stats.per_level["direction"][:-1]) == {"push"}
 
@@ -180,7 +182,7 @@ def test_pulling_has_to_be_worth_its_tries(device):
     graph = cg.from_edges(src, dst, n=3301)
 
     def ways(**config):
-        config = bfs_config(solo=False, direction="switching", **config)
+        config = bfs_config(single_group=False, direction="switching", **config)
         result = cg.bfs(graph, 0, config=config, device=device)
         check_search(graph, 0, result)
         return set(result.stats.per_level["direction"])
@@ -297,7 +299,7 @@ def test_presets(any_device):
         ({"membership": True}, "membership=True is not one of fixed, open"),
         ({"visited": ""}, "visited='' is not one of bitmap, labels, mask, plain"),
         ({"distribution": 3}, "distribution=3 is not one of static, claimed"),
-        ({"solo": 1}, "solo=1 is neither True nor False"),
+        ({"single_group": 1}, "single_group=1 is neither True nor False"),
         ({"group_size": 0}, "group_size=0 is out of range; it must be at least 1 and below"),
         ({"group_size": 2**31}, "group_size=2147483648 is out of range"),
         ({"group_size": "64"}, "group_size='64' is not an integer"),
@@ -310,8 +312,8 @@ def test_presets(any_device):
         ({"pull_floor": 0}, "floor=0 is out of range"),
         ({"pull_probes": 3}, "probes=3 is out of range; it must be at least 4"),
         ({"pull_probes": 10}, "probes=10 is not a multiple of 4"),
-        ({"solo_capacity": 0}, "solo_capacity=0 is out of range"),
-        ({"solo_edges": -1}, "solo_edges=-1 is out of range"),
+        ({"single_group_capacity": 0}, "single_group_capacity=0 is out of range"),
+        ({"single_group_edges": -1}, "single_group_edges=-1 is out of range"),
         ({"eager_limit": 2**40}, "eager=1099511627776 is out of range"),
         ({"spin_limit": 63}, "spin=63 is out of range; it must be at least 64"),
         ({"patience": -1}, "patience=-1 is out of range"),
@@ -400,7 +402,10 @@ def test_split_kernels_are_launched_one_by_one(queue, intel):
 @pytest.mark.parametrize(
     ("bad", "complaint"),
     [
-        ({"solo_capacity": 2**31 - 1}, "solo_capacity=2147483647 entries, twice, do not fit"),
+        (
+            {"single_group_capacity": 2**31 - 1},
+            "single_group_capacity=2147483647 entries, twice, do not fit",
+        ),
         (
             {"balance": "multi_phase", "unit_batch": 300, "iterations": 4},
             "unit_batch=300 times iterations=4 are 1200 units",
@@ -415,8 +420,8 @@ def test_sizes_that_compilers_fall_over_are_refused_before_they_see_them(bad, co
 
 
 def test_numbers_may_be_those_of_numpy():
-    config = bfs_config(group_size=np.int64(64), alpha=np.uint8(3), solo=np.False_)
-    assert config == bfs_config(group_size=64, alpha=3, solo=False)
+    config = bfs_config(group_size=np.int64(64), alpha=np.uint8(3), single_group=np.False_)
+    assert config == bfs_config(group_size=64, alpha=3, single_group=False)
     status = bfs_config(queue="status", status_bits=np.int64(8))
     assert type(status.frontier.bits) is int
     assert type(config.schedule.group_size) is int

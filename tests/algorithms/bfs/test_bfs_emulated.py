@@ -22,10 +22,10 @@ BALANCERS = ("item_thread", "vwarp", "warp_search")
 VARIANTS = {
     "default": {},
     **{name: {"balance": name} for name in BALANCERS},
-    "push-never-solo": {"direction": "push", "solo": False},
-    "pull": {"alpha": 2**30, "pull_floor": 2**30, "solo": False},
+    "push-never-single_group": {"direction": "push", "single_group": False},
+    "pull": {"alpha": 2**30, "pull_floor": 2**30, "single_group": False},
     "pull-and-claimed": {"alpha": 2**20, "pull_floor": 64, "distribution": "claimed"},
-    "barely-solo": {"solo_capacity": 8, "solo_edges": 4},
+    "barely-single_group": {"single_group_capacity": 8, "single_group_edges": 4},
     "many-hubs": {"hub_degree": 8},
     "wide-rows": {"wide": 1, "eager_limit": 0},
 }

@@ -132,7 +132,7 @@ def test_checklist_7_queues_at_the_switch_are_sorted(device):
     plan = plan_for(MIXED, device, gamma=0, groups=3)
     result = plan.run(MIXED_SOURCES[1], max_depth=2)
     check_search(MIXED, MIXED_SOURCES[1], result, max_depth=2)
-    assert result.stats.told["switches"] == 1
+    assert result.stats.tallies["switches"] == 1
     queues = last_queue(plan, 1)
     for queue in queues:
         assert (np.diff(queue.astype(np.int64)) > 0).all()
@@ -183,7 +183,7 @@ def test_checklist_11_and_12_a_hub_is_everybodys(device):
     result = plan.run(far)
     check_search(graph, far, result)
     assert result.distances[1] == 2
-    assert result.stats.told["pulled_edges"] > 70_000
+    assert result.stats.tallies["pulled_edges"] > 70_000
 
 
 @ONE_RUNTIME
@@ -203,11 +203,11 @@ def test_checklist_13_one_switch_by_hubs(device):
         first = next(d for d, percent in enumerate(share) if d and percent > 30)
         ways = result.stats.per_level["direction"][: result.depth]
         assert list(ways) == ["push"] * first + ["pull"] * (result.depth - first)
-        assert result.stats.told["switches"] == 1
-        assert result.stats.told["returns"] == 0
+        assert result.stats.tallies["switches"] == 1
+        assert result.stats.tallies["returns"] == 0
     grid = cg.generate.grid2d(20, 20)
     stats = searched(grid, 0, device).stats
-    assert stats.told["hubs"] == 0
+    assert stats.tallies["hubs"] == 0
     assert set(stats.stages) <= {"push", "end"}
 
 
@@ -217,8 +217,8 @@ def test_option_pushing_again(device):
     for source in MIXED_SOURCES:
         result = searched(MIXED, source, device, beta=8, **ALWAYS_PULL)
     result = searched(MIXED, MIXED_SOURCES[3], device, beta=8, **ALWAYS_PULL)
-    assert result.stats.told["returns"] >= 1
-    assert result.stats.told["switches"] >= result.stats.told["returns"]
+    assert result.stats.tallies["returns"] >= 1
+    assert result.stats.tallies["switches"] >= result.stats.tallies["returns"]
 
 
 @ONE_RUNTIME
@@ -227,12 +227,12 @@ def test_checklist_14_and_18_edges_are_counted(device):
     graph = cg.generate.kron(10, seed=5)
     source = int(np.argmax(graph.degrees))
     pushed = searched(graph, source, device, direction="push").stats
-    assert pushed.told["pushed_edges"] == pushed.edges_traversed
-    assert pushed.told["pulled_edges"] == 0
+    assert pushed.tallies["pushed_edges"] == pushed.edges_traversed
+    assert pushed.tallies["pulled_edges"] == 0
     for rule in ({"switching": "edges"}, {"switching": "hubs", "gamma": 10}):
         pulled = searched(graph, source, device, **rule).stats
         unvisited = graph.degrees.sum() - graph.degrees[source]
-        assert 0 < pulled.told["pulled_edges"] < unvisited
+        assert 0 < pulled.tallies["pulled_edges"] < unvisited
 
 
 def test_checklist_15_hub_floor():
@@ -254,9 +254,9 @@ def test_checklist_16_and_17_hub_caches(size, device):
     without = searched(graph, source, device, hub_cache=0, gamma=10)
     assert without.stats.hub_cache_hit_rate is None
     cached = searched(graph, source, device, hub_cache=size, gamma=10, hub_floor=50)
-    assert cached.stats.told["hubs"] == np.count_nonzero(graph.degrees > 50)
+    assert cached.stats.tallies["hubs"] == np.count_nonzero(graph.degrees > 50)
     assert 0 <= cached.stats.hub_cache_hit_rate <= 1
-    assert size == 1 or cached.stats.told["hits"] > 0
+    assert size == 1 or cached.stats.tallies["hits"] > 0
 
 
 @ONE_RUNTIME

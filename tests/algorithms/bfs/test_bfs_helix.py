@@ -103,8 +103,8 @@ def test_checklist_3_on_other_lanes(device):
 # A ring in which each vertex has so many neighbours, next to it.
 def ring_of(degree, n=400):
     steps = np.arange(1, degree // 2 + 1)
-    tails = np.repeat(np.arange(n), steps.size)
-    return cg.from_edges(tails, (tails + np.tile(steps, n)) % n, n=n, symmetrize=True)
+    edge_sources = np.repeat(np.arange(n), steps.size)
+    return cg.from_edges(edge_sources, (edge_sources + np.tile(steps, n)) % n, n=n, symmetrize=True)
 
 
 @pytest.mark.parametrize(("degree", "width"), [(40, 16), (80, 32)])
@@ -139,7 +139,7 @@ def test_checklist_4_5_9_and_10_scans_with_gathering(gather, intel):
 def test_checklist_11_vertices_apart(degree, intel):
     """Vertices of 2**6 edges and more are spread over the grid; the same levels on either side."""
     graph = roots_of([degree] * 3)
-    config = {"hub_degree": 64, "solo": False, "visited": "mask", "direction": "push"}
+    config = {"hub_degree": 64, "single_group": False, "visited": "mask", "direction": "push"}
     result = searched(graph, 0, intel, **config)
     assert result.stats.expanded_edges.tolist() == [3, 3 * degree, 0]
 
@@ -246,7 +246,7 @@ def test_checklist_14_one_kernel_or_many(synchronisation, device):
     ],
 )
 def test_checklist_15_ways_into_a_queue(update, device):
-    config = {"update": "registers", **update, "direction": "push", "solo": False}
+    config = {"update": "registers", **update, "direction": "push", "single_group": False}
     for source in MIXED_SOURCES[:4]:
         searched(MIXED, source, device, predecessors=True, **config)
 
@@ -283,7 +283,7 @@ def test_checklist_16_duplicates_by_hashing(place, rounds, intel):
 def test_checklist_17_exact_look_ups(visited, device):
     """Claimed by an atomic, a vertex enters a queue once: the sizes add up to what is reached."""
     result = searched(
-        MIXED, MIXED_SOURCES[1], device, visited=visited, direction="push", solo=False
+        MIXED, MIXED_SOURCES[1], device, visited=visited, direction="push", single_group=False
     )
     assert result._found.levels[: result.depth + 1, 0].sum() == result.reached
 
@@ -382,6 +382,6 @@ def test_checklist_22_overflow_is_recovered_from(device, caplog):
 
 def test_a_clash_with_what_the_rules_chose_says_who_chose(intel):
     """The complaint is about frontier='edge', which the caller never named."""
-    config = bfs_config(rules="helix", solo=True)
+    config = bfs_config(rules="helix", single_group=True)
     with pytest.raises(cg.InvalidArgumentError, match=r"rules='helix' chose .* frontier='vertex'"):
         config.completed(cg.from_edges([0, 1], [1, 2]), intel.traits)

@@ -43,7 +43,7 @@ WIDE = cg.from_edges(
 
 
 def counted(name):
-    return lambda _, result: result.stats.counters[name]
+    return lambda _, result: result.stats.tallies[name]
 
 
 def queued(_plan, result):
@@ -52,7 +52,7 @@ def queued(_plan, result):
 
 
 def told(name):
-    return lambda _, result: result.stats.told[name]
+    return lambda _, result: result.stats.tallies[name]
 
 
 def stages(_plan, result):
@@ -123,25 +123,26 @@ CULLING = [
 ]  # fmt: skip
 BFS_4K = [
     Row("bfs-4k", "K1: widths of virtual SIMD groups follow the frontier", {"balance": "vwarp"},
-        logged("width"), graph=WIDE, more={"discover": 0, "solo": False, "groups": 2}),
+        logged("width"), graph=WIDE, more={"discover": 0, "single_group": False, "groups": 2}),
     Row("bfs-4k", "F3: a ballot numbers registers of one vertex", {"scan": "shuffle"},
-        counted("BINARY_RANKS"), graph=WIDE, more={"counts": True, "solo": False}),
+        counted("BINARY_RANKS"), graph=WIDE, more={"counts": True, "single_group": False}),
     Row("bfs-4k", "F8: full registers are stored side by side", {"induced": 0},
         counted("INDUCED_STORES"), graph=cg.generate.star(3000),
-        more={"counts": True, "solo": False, "groups": 1, "hub_degree": 0, "induced": 2}),
+        more={"counts": True, "single_group": False, "groups": 1, "hub_degree": 0, "induced": 2}),
     Row("bfs-4k", "K2: long rows are the grid's", {"hub_degree": 0},
         lambda plan, _: room(plan)["hubs_even"], graph=cg.generate.star(3000),
-        more={"hub_degree": 100, "solo": False}),
+        more={"hub_degree": 100, "single_group": False}),
     Row("bfs-4k", "K4: lanes look for edges", {"discover": 0}, counted("SEARCHES"), graph=WIDE,
-        more={"counts": True, "discover": 1, "groups": 64, "solo": False}),
-    Row("bfs-4k", "K5: one group runs small frontiers alone", {"solo": False}, logged("kernel"),
+        more={"counts": True, "discover": 1, "groups": 64, "single_group": False}),
+    Row("bfs-4k", "K5: one group runs small frontiers", {"single_group": False}, logged("kernel"),
         graph=WIDE),
     Row("bfs-4k", "F9: a table in local memory drops duplicates", {"duplicates": "keep"},
         counted("DROPPED"),
-        more={"counts": True, "solo": False, "min_virtual_warp": 16, "discover": 0, **ONE_GROUP},
+        more={"counts": True, "single_group": False, "min_virtual_warp": 16, "discover": 0,
+              **ONE_GROUP},
         lockstep=True),
     Row("bfs-4k", "no atomics claim vertices", {"visited": "bitmap"}, queued,
-        more={"duplicates": "keep", "solo": False, "min_virtual_warp": 16, "discover": 0,
+        more={"duplicates": "keep", "single_group": False, "min_virtual_warp": 16, "discover": 0,
               "queue_percent": 8000, **ONE_GROUP}, lockstep=True),
 ]  # fmt: skip
 HELIX = [
@@ -204,7 +205,7 @@ def test_history_alone_culls_what_comes_again(queue, intel):
     """bfs-merrill 10: a lane that has several edges at a time, with and beside the other filter."""
 
     def entries(**config):
-        base = {"queue": queue, "direction": "push", "visited": "plain", "solo": False}
+        base = {"queue": queue, "direction": "push", "visited": "plain", "single_group": False}
         config = bfs_config(**base, **ONE_GROUP, balance="warp_search", **config)
         result = cg.BFS(REPEATED, config=config, device=intel).run(0)
         check_search(REPEATED, 0, result)
@@ -235,7 +236,7 @@ def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
     """bfs-4k F7, F9 and K3: tables as large as the formula, tiles as long as K3."""
     config = cg.BFSConfig.bfs_4k(MIXED, intel.traits, k3=k3, k6=k6, k2=0.02)
     assert config.frontier.hubs.batch == k3
-    queue_bytes = 16 * config.limits.solo_capacity
+    queue_bytes = 16 * config.limits.single_group_capacity
     slots = hash_entries(intel.traits.local_bytes, 1, 1, queue_bytes)
     assert config.frontier.hash_size == min(slots, 4096)
     assert config.frontier.hash_size > 16
@@ -256,7 +257,7 @@ def test_a_share_of_hubs_must_be_exceeded(device):
         gamma: status_plan(HALF_HUBS, device, gamma=gamma, hub_floor=10).run(0).stats
         for gamma in (49, 50)
     }
-    switches = {gamma: stats.told["switches"] for gamma, stats in switches.items()}
+    switches = {gamma: stats.tallies["switches"] for gamma, stats in switches.items()}
     assert switches == {49: 1, 50: 0}
 
 
@@ -269,12 +270,12 @@ def test_a_hub_has_more_edges_than_the_floor(device):
     for floor in floors:
         plan = status_plan(graph, device, gamma=0, hub_cache=16, hub_floor=floor)
         stats = plan.run(0).stats
-        assert stats.told["hubs"] == np.count_nonzero(degrees > floor)
+        assert stats.tallies["hubs"] == np.count_nonzero(degrees > floor)
         # With gamma=0 the first level that holds a hub is the last that is pushed.
         found = cg.bfs(graph, 0, device=device).distances
         levels = found[(degrees > floor) & (found > 0)]
         expected = int(levels.size > 0 and levels.min() < found.max() + 1)
-        assert stats.told["switches"] == expected
+        assert stats.tallies["switches"] == expected
 
 
 @pytest.mark.runtimes("pocl", "intel")
@@ -296,7 +297,7 @@ def test_the_first_visited_neighbour_ends_an_inspection(hub_cache, device):
             expected += visited[0] + 1 if visited.size else before.size
         if not (result.distances == level).any():
             break
-    assert result.stats.told["pulled_edges"] == expected
+    assert result.stats.tallies["pulled_edges"] == expected
 
 
 def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
@@ -312,7 +313,7 @@ def test_a_hit_in_the_hub_cache_saves_the_read_of_a_status(intel):
     assert text.count("if (!lane_any(hit)) {") == 1  # a SIMD group reads none if a lane had one
     result = plan.run(HUB)
     check_search(DENSE, HUB, result)
-    stats = result.stats.told
+    stats = result.stats.tallies
     assert 0 < stats["hits"] <= stats["looks"]
 
 

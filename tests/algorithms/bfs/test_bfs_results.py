@@ -178,7 +178,9 @@ def check_stats(graph, result):
 @pytest.mark.parametrize("max_depth", [None, 0, 2])
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 @pytest.mark.parametrize(
-    "rest", [{}, {"direction": "push"}, {"solo": False}, {**ALWAYS_PULL, "solo": False}], ids=str
+    "rest",
+    [{}, {"direction": "push"}, {"single_group": False}, {**ALWAYS_PULL, "single_group": False}],
+    ids=str,
 )
 def test_stats(rest, synchronisation, max_depth, device):
     config = bfs_config(synchronisation=synchronisation, **rest)

@@ -42,7 +42,7 @@ NAMES = (
     *("frontier", "frontier.visited", "frontier.duplicates", "frontier.history"),
     *("frontier.update", "frontier.rows", "frontier.generation", "frontier.bits"),
     *("frontier.classes", "frontier.hub_cache", "pull", "pull.beta", "balance"),
-    *("balance.group_scan", "schedule", "schedule.solo", "schedule.distribution"),
+    *("balance.group_scan", "schedule", "schedule.single_group", "schedule.distribution"),
 )
 
 

@@ -75,9 +75,9 @@ def test_whole_ranges_or_rows_one_by_one(device):
     plan = Streamed(graph, device, predecessors=False)
     dense = plan._pieces(np.arange(n))
     assert [piece[0] for piece in dense] == [0]
-    ((first, offsets, heads, _, names),) = plan._pieces(few)
+    ((first, offsets, edge_targets, _, names),) = plan._pieces(few)
     assert first is None
-    assert heads.size == offsets[-1] == graph.degrees[few].sum()
+    assert edge_targets.size == offsets[-1] == graph.degrees[few].sum()
     np.testing.assert_array_equal(names, few)
     check_search(graph, 0, plan.search(0, n))
 

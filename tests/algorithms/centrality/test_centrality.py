@@ -34,13 +34,15 @@ def listed(values, n):
 
 def edge_values(nx_graph, graph, values):
     """What networkx says of every stored edge; loops are on no path."""
-    tails = np.repeat(np.arange(graph.n), graph.degrees).tolist()
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees).tolist()
     known = {}
     for key, value in values.items():
         known[key[:2]] = value
         if not nx_graph.is_directed():
             known[key[1], key[0]] = value
-    return np.array([known[ends] for ends in zip(tails, graph.indices.tolist(), strict=True)])
+    return np.array(
+        [known[ends] for ends in zip(edge_sources, graph.indices.tolist(), strict=True)]
+    )
 
 
 @lru_cache(maxsize=256)
@@ -196,9 +198,9 @@ def test_betweenness_of_real_graphs(name, any_device):
     if thin is not None:
         check_betweenness(graph, any_device)
         return
-    tails, heads, _ = graph.listed_edges()
+    edge_sources, edge_targets, _ = graph.listed_edges()
     other = igraph.Graph(
-        graph.n, np.stack([tails, heads], axis=1).tolist(), directed=graph.directed
+        graph.n, np.stack([edge_sources, edge_targets], axis=1).tolist(), directed=graph.directed
     ).simplify()
     sources = np.arange(0, graph.n, max(graph.n // 50, 1))
     found = cg.betweenness_centrality(graph, sources, normalized=False, device=any_device)
@@ -235,11 +237,11 @@ def test_more_paths_than_numbers_count(count, dtype, method, device):
 def test_too_many_paths_are_not_counted_wrong(count, dtype, method, any_device):
     """Beside a chain of squares a plain path of the same depth, whose single path gets lost."""
     chain = squares(count)
-    tails, heads, _ = chain.listed_edges()
+    edge_sources, edge_targets, _ = chain.listed_edges()
     path = chain.n + np.arange(2 * count)
     both = cg.from_edges(
-        np.concatenate([tails, [0], path[:-1]]),
-        np.concatenate([heads, path[:1], path[1:]]),
+        np.concatenate([edge_sources, [0], path[:-1]]),
+        np.concatenate([edge_targets, path[:1], path[1:]]),
         symmetrize=True,
     )
     with pytest.raises(cg.ClgraphError, match=f"more shortest paths than {np.dtype(dtype)}"):

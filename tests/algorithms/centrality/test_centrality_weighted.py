@@ -80,7 +80,7 @@ def of_few_lengths(graph):
 
 def check_betweenness(graph, device):
     other = graph.to_networkx()
-    tails = np.repeat(np.arange(graph.n), graph.degrees).tolist()
+    edge_sources = np.repeat(np.arange(graph.n), graph.degrees).tolist()
     options = {"weighted": True, "device": device}
     for normalized in (True, False):
         expected = nx.betweenness_centrality(other, weight="weight", normalized=normalized)
@@ -92,7 +92,7 @@ def check_betweenness(graph, device):
             by_edge |= {(b, a): value for (a, b), value in by_edge.items()}
         found = cg.edge_betweenness_centrality(graph, normalized=normalized, **options)
         values = np.array(
-            [by_edge[ends] for ends in zip(tails, graph.indices.tolist(), strict=True)]
+            [by_edge[ends] for ends in zip(edge_sources, graph.indices.tolist(), strict=True)]
         )
         np.testing.assert_allclose(found, values, rtol=1e-6, atol=1e-12)
 

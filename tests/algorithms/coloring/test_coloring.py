@@ -72,8 +72,8 @@ def test_real_graph_and_igraph(device):
     graph = dict(bundled_graphs())["as-caida20071105.npz.xz"]().symmetrized()
     result = cg.greedy_color(graph, device=device, verify=True)
     assert result.colors.tolist() == expected(graph)
-    tails, heads, _ = graph.listed_edges()
-    other = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads])[tails != heads])
+    sources, targets, _ = graph.listed_edges()
+    other = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets])[sources != targets])
     assert other.is_bipartite() == (result.count <= 2)
     theirs = max(other.vertex_coloring_greedy(method="dsatur")) + 1
     assert result.count <= 2 * theirs

@@ -43,17 +43,19 @@ def named_graphs():
 
 
 def as_igraph(graph):
-    tails, heads, weights = graph.listed_edges()
-    made = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads]))
+    sources, targets, weights = graph.listed_edges()
+    made = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]))
     return made, None if weights is None else weights.tolist()
 
 
 def as_networkx(graph, directed=False):
     made = nx.MultiDiGraph() if directed else nx.MultiGraph()
     made.add_nodes_from(range(graph.n))
-    tails, heads, weights = graph.listed_edges()
-    weights = np.ones(tails.size) if weights is None else weights
-    made.add_weighted_edges_from(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
+    sources, targets, weights = graph.listed_edges()
+    weights = np.ones(sources.size) if weights is None else weights
+    made.add_weighted_edges_from(
+        zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True)
+    )
     return made
 
 
@@ -134,8 +136,10 @@ def test_quality_is_igraphs(device):
 def test_planted_parts_are_found(device):
     rng = np.random.default_rng(1)
     parts = np.repeat(np.arange(12), 30)
-    tails, heads = np.nonzero(rng.random((360, 360)) < np.where(parts[:, None] == parts, 0.4, 0.01))
-    graph = cg.from_edges(tails, heads, n=360, directed=False, symmetrize=True, dedup=True)
+    sources, targets = np.nonzero(
+        rng.random((360, 360)) < np.where(parts[:, None] == parts, 0.4, 0.01)
+    )
+    graph = cg.from_edges(sources, targets, n=360, directed=False, symmetrize=True, dedup=True)
     for call in (cg.leiden, cg.louvain):
         np.testing.assert_array_equal(call(graph, device=device).labels, parts)
 
@@ -178,21 +182,21 @@ def test_refinement_parts_a_community_into_what_is_connected(device):
 def test_refinement_knows_cuts_and_totals_of_its_parts(device):
     graph = named_graphs()["planted"]
     parts, cuts, totals = refined_parts(graph, device)
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    straight = tails != graph.indices
-    tails, heads = tails[straight], graph.indices[straight]
-    leaving = parts[tails] != parts[heads]
-    wanted = np.bincount(parts[tails[leaving]], minlength=graph.n)
-    founders = np.unique(parts)
-    assert 1 < founders.size < graph.n
-    np.testing.assert_array_equal(parts[founders], founders)
-    np.testing.assert_array_equal(cuts[founders], wanted[founders])
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    straight = sources != graph.indices
+    sources, targets = sources[straight], graph.indices[straight]
+    leaving = parts[sources] != parts[targets]
+    wanted = np.bincount(parts[sources[leaving]], minlength=graph.n)
+    representatives = np.unique(parts)
+    assert 1 < representatives.size < graph.n
+    np.testing.assert_array_equal(parts[representatives], representatives)
+    np.testing.assert_array_equal(cuts[representatives], wanted[representatives])
     loops = np.bincount(graph.indices[~straight], minlength=graph.n)
     strengths = np.bincount(parts, graph.degrees + loops, minlength=graph.n)
-    np.testing.assert_array_equal(totals[founders], strengths[founders])
+    np.testing.assert_array_equal(totals[representatives], strengths[representatives])
     network = as_networkx(graph)
-    for founder in founders:
-        assert nx.is_connected(network.subgraph(np.flatnonzero(parts == founder).tolist()))
+    for representative in representatives:
+        assert nx.is_connected(network.subgraph(np.flatnonzero(parts == representative).tolist()))
 
 
 @on_both

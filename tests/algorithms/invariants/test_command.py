@@ -100,7 +100,7 @@ def test_joules(trace, capsys, monkeypatch, any_device):
     monkeypatch.setattr(energy, "find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring.find_meter", lambda _: Meter())
     monkeypatch.setattr("clgraph.energy.measuring._idle", {})
-    monkeypatch.setattr("clgraph.cli.searching.ENERGY_SECONDS", 0.1)
+    monkeypatch.setattr("clgraph.cli.reporting.ENERGY_SECONDS", 0.1)
     words = ["mine", trace, "--energy", "--device", "{}:{}".format(*any_device.index)]
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["energy"]["joules_per_run"] > 0

@@ -1,5 +1,6 @@
 """What mining leaves out, and when: inference, votes, copies ahead and their places, Ctrl-C."""
 
+import gc
 import itertools
 import signal
 import threading
@@ -7,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from clocks import Work
 
 import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
@@ -222,6 +224,7 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
     # What a processor could read in place is copied here, as to a GPU.
     monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
     if limited:
+        gc.collect()
         limit = any_device.ledger.used_bytes + values.nbytes // 2
         monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
     gate = cl.UserEvent(any_device.context)
@@ -293,14 +296,16 @@ def test_interrupts_are_answered_and_the_plan_works_on(kind, any_device):
     if kind == "staged":
         trace = Trace.of(trace.numeric.values[:, :200_000].astype(np.float64))
     plan = InvariantMiner(["a <= b", "a <= b + c"], inference=False, device=any_device)
-    began = time.perf_counter()
     expected = plan.run(trace).text()
+    began = time.perf_counter()
+    plan.run(trace)
     whole = time.perf_counter() - began
+    gc.collect()  # which would give back what others left while this one looks
     held = any_device.ledger.used_bytes
     sent = []
 
     def interrupt(*_):
-        sent.append(time.process_time())
+        sent.append(Work())
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -309,8 +314,9 @@ def test_interrupts_are_answered_and_the_plan_works_on(kind, any_device):
             signal.setitimer(signal.ITIMER_REAL, share * whole)
             try:
                 plan.run(trace)
+                whole /= 4  # others used the machine when it was measured
             except KeyboardInterrupt:
-                assert time.process_time() - sent[-1] < ANSWER_LIMIT_S
+                assert sent[-1].seconds() < ANSWER_LIMIT_S
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             assert any_device.ledger.used_bytes == held

@@ -10,7 +10,7 @@ import clgraph as cg
 from clgraph import SubgraphMatching
 from clgraph.algorithms.matching import joules
 from clgraph.algorithms.matching.joules import joules_by_phase
-from clgraph.algorithms.matching.phases import PHASES
+from clgraph.algorithms.matching.launches import PHASES
 from clgraph.algorithms.matching.quality import planted_query
 from clgraph.device.programs.kernel import Kernel
 
@@ -60,6 +60,22 @@ def test_a_search_is_one_work_group_and_all_are_two_launches(groups, launches, d
         ("matching_query_levels", min(query.n, most), lanes),
         ("matching_target_levels", min(target.n, most), lanes),
     ]
+
+
+def test_a_launch_on_a_processor_takes_a_bounded_number_of_steps(launches, device, monkeypatch):
+    """Ctrl-C is answered between launches; into how many the extension is cut changes nothing."""
+    if not device.traits.is_cpu:
+        pytest.skip("a launch of a GPU is bounded by solutions")
+    target, codes, query, own = case()
+    plan = SubgraphMatching(target, labels=codes, device=device)
+    whole = plan.run(query, labels=own, k=9, sort=False)
+    assert [name for name, *_ in launches].count("matching_extend") == 1
+    monkeypatch.setattr("clgraph.algorithms.matching.phases.STEPS_PER_GROUP", 2 * query.n)
+    plan._phases.groups = 2
+    launches.clear()
+    cut = plan.run(query, labels=own, k=9, sort=False)
+    assert [name for name, *_ in launches].count("matching_extend") == 3  # of 2 * 2 solutions
+    np.testing.assert_array_equal(cut.mapping, whole.mapping)
 
 
 @pytest.mark.parametrize("size", [4, 8, 16, 32, 64, 128])

@@ -170,10 +170,14 @@ def test_a_digraph_of_many_components_takes_few_searches(any_device, monkeypatch
 def test_a_digraph_whose_bounds_are_loose(any_device):
     """A long chain of components of every size, where slack adds up: batches must end it."""
     rng = np.random.default_rng(4)
-    tails = rng.integers(0, 800, 2400)
-    heads = np.minimum(tails + rng.integers(1, 40, tails.size), 799)
-    back = rng.random(tails.size) < np.where(tails // 13 % 3 == 0, 0.4, 0)
-    graph = cg.from_edges(np.where(back, heads, tails), np.where(back, tails, heads), n=800)
+    edge_sources = rng.integers(0, 800, 2400)
+    edge_targets = np.minimum(edge_sources + rng.integers(1, 40, edge_sources.size), 799)
+    back = rng.random(edge_sources.size) < np.where(edge_sources // 13 % 3 == 0, 0.4, 0)
+    graph = cg.from_edges(
+        np.where(back, edge_targets, edge_sources),
+        np.where(back, edge_sources, edge_targets),
+        n=800,
+    )
     found = cg.diameter(graph, disconnected="ignore", device=any_device)
     assert found == all_distances(graph).max()
 

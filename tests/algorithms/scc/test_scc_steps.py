@@ -107,7 +107,7 @@ def test_every_combination(intel, graph, config):
 
 @pytest.mark.parametrize("width", [2, 4])
 def test_virtual_warps_on_emulated_lanes(width, intel):
-    """Scc checklist 11: several vertices to a lane group, as 8 lanes and more have them."""
+    """Scc checklist 11: several vertices to a SIMD group, as 8 lanes and more have them."""
     closures = {"fb_strategy": "Q_VW", "coloring_strategy": "Q_VW", "virtual_warp": width}
     config = {"trim": 1, "forward_backward": 2, "finish": "coloring", "schedule": "stepped"}
     for name in ("comb", "random"):
@@ -156,11 +156,12 @@ def test_emulated_lanes_without_trimming(pairs, intel):
 def test_iterations_are_those_executed(intel):
     """Scc checklist 3: 1 means one; what has nothing left stops early."""
     graph = path(60, shuffle=3)
+    one = cg.schedule.Persistent(groups=1)  # of several one sees what another has just taken out
     for limit in (1, 2, 5):
-        rows = steps_of(graph, intel, trim=limit, finish="sequential")
+        rows = steps_of(graph, intel, trim=limit, finish="sequential", schedule=one)
         assert rows[0][:3] == ("trim", "trim", limit)
         assert rows[0][4] >= 2 * limit
-    rows = steps_of(graph, intel, trim="full", finish="coloring")
+    rows = steps_of(graph, intel, trim="full", finish="coloring", schedule=one)
     assert [row[1] for row in rows] == ["trim"]
     rows = steps_of(cycle(50), intel, forward_backward=9, finish="coloring")
     assert [row[1] for row in rows].count("pivot") == 1
@@ -320,7 +321,9 @@ def test_memory_and_limits(intel, monkeypatch):
 
 def test_phases_are_timed(any_device):
     """Scc checklist 16: rounds and time of each phase."""
-    result = cg.scc(MIXED_ONE_WAY, config="wiki-talk", device=any_device)
+    # Of one work-group: where several trim, one sees what another has just taken out, or not.
+    config = cg.SCCConfig.preset("wiki-talk").with_values({"schedule.groups": 1})
+    result = cg.scc(MIXED_ONE_WAY, config=config, device=any_device)
     phases = result.stats.phases
     assert list(phases) == ["trim", "forward-backward", "coloring"]
     assert phases["trim"]["rounds"] == 5

@@ -73,13 +73,13 @@ def test_values_are_networkx_and_igraphs_own(device):
     pairs = np.random.default_rng(2).integers(0, graph.n, (300, 2))
     pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & (graph.degrees[pairs].min(axis=1) > 0)]
     found = cg.jaccard(graph, pairs, device=device)
-    tails, heads, _ = graph.listed_edges()
-    network = nx.Graph(zip(tails.tolist(), heads.tolist(), strict=True))
+    sources, targets, _ = graph.listed_edges()
+    network = nx.Graph(zip(sources.tolist(), targets.tolist(), strict=True))
     network.add_nodes_from(range(graph.n))
     listed = [tuple(pair) for pair in pairs.tolist()]
     theirs = [p for _, _, p in nx.jaccard_coefficient(network, listed)]
     np.testing.assert_allclose(found, theirs, rtol=1e-14)
-    other = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads]))
+    other = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]))
     theirs = other.similarity_jaccard(pairs=pairs.tolist(), loops=False)
     np.testing.assert_allclose(found, theirs, rtol=1e-14)
 
@@ -116,6 +116,8 @@ def test_what_is_refused(any_device):
 
 def test_a_wrong_count_is_seen(any_device, monkeypatch):
     plan = cg.Similarity(named_graphs()["directed"], device=any_device)
-    monkeypatch.setattr(plan, "_common", lambda _, tails, *__: np.full(len(tails), 77, np.uint32))
+    monkeypatch.setattr(
+        plan, "_common", lambda _, sources, *__: np.full(len(sources), 77, np.uint32)
+    )
     with pytest.raises(VerificationError, match="in common, not 77"):
         plan.run(verify=True)

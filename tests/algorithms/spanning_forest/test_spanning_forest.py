@@ -23,7 +23,7 @@ KINDS = ("int32", "uint32", "float32", "int64", "float64")
 def kruskal(graph):
     """Places of the forest's edges, the first of equal weights before others; and trees."""
     weights = np.zeros(graph.m) if graph.weights is None else graph.weights
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
     above = list(range(graph.n))
 
     def root(v):
@@ -34,7 +34,7 @@ def kruskal(graph):
 
     chosen = []
     for edge in np.argsort(weights, kind="stable").tolist():
-        u, v = root(int(tails[edge])), root(int(graph.indices[edge]))
+        u, v = root(int(sources[edge])), root(int(graph.indices[edge]))
         if u != v:
             above[max(u, v)] = min(u, v)
             chosen.append(edge)
@@ -43,8 +43,8 @@ def kruskal(graph):
 
 def weighted(graph, kind, distinct=50):
     """Weights that are the same in both directions, many of them equal."""
-    tails = np.repeat(np.arange(graph.n), graph.degrees)
-    low, high = np.minimum(tails, graph.indices), np.maximum(tails, graph.indices)
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    low, high = np.minimum(sources, graph.indices), np.maximum(sources, graph.indices)
     weights = (low * 7919 + high * 104729) % distinct
     if np.dtype(kind).kind != "u":
         weights -= distinct // 3
@@ -95,13 +95,13 @@ def test_weights_of_every_type_against_two_libraries(kind, any_device):
     graph = weighted(SHAPES["power-law"], kind, distinct=2000)
     result = cg.minimum_spanning_forest(graph, device=any_device, verify=True)
     check(graph, result)
-    tails, heads, weights = graph.listed_edges()
-    theirs = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads]))
+    sources, targets, weights = graph.listed_edges()
+    theirs = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]))
     tree = theirs.spanning_tree(weights=weights.astype(float).tolist(), return_tree=False)
     assert result.weight == pytest.approx(float(weights.astype(float)[tree].sum()))
     other = nx.Graph()
     other.add_weighted_edges_from(
-        zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True)
+        zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True)
     )
     expected = sum(data["weight"] for *_, data in nx.minimum_spanning_edges(other, data=True))
     assert result.weight == pytest.approx(expected)

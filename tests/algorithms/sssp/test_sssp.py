@@ -43,12 +43,16 @@ def test_types_of_weights(dtype, device):
             check_paths(costly, source, plan.run(source, verify=True))
 
 
-@pytest.mark.parametrize("more", [{}, {"groups": 1}, {"solo_edges": 1 << 20}, {"solo": False}])
+@pytest.mark.parametrize(
+    "more", [{}, {"groups": 1}, {"single_group_edges": 1 << 20}, {"single_group": False}]
+)
 def test_cores_alone_and_together(more, device):
     """What one core does by itself and what all share, and each after the other: the same."""
     graph = weighted(MIXED, np.int32, 0, 40)
     plan = cg.SSSP(graph, predecessors=True, config=sssp_config(**more), device=device)
-    assert (plan.config.limits.solo_edges > graph.m) == ("solo" not in more and more != {})
+    assert (plan.config.limits.single_group_edges > graph.m) == (
+        "single_group" not in more and more != {}
+    )
     for source in MIXED_SOURCES:
         check_paths(graph, source, plan.run(source))
 
@@ -265,10 +269,12 @@ def test_stats_tell_what_was_done(device):
     assert stats.mode == "persistent"
 
 
-@pytest.mark.parametrize(("preset", "solo"), list(product(PRESETS, [True, False])))
-def test_stepped_gives_the_same(preset, solo, device):
+@pytest.mark.parametrize(("preset", "single_group"), list(product(PRESETS, [True, False])))
+def test_stepped_gives_the_same(preset, single_group, device):
     graph = weighted(MIXED, np.int32, 0, 30)
-    config = changed(cg.SSSPConfig.preset(preset), synchronisation="stepped", solo=solo)
+    config = changed(
+        cg.SSSPConfig.preset(preset), synchronisation="stepped", single_group=single_group
+    )
     result = cg.sssp(graph, 5, predecessors=True, config=config, device=device)
     assert result.stats.mode == "stepped"
     check_paths(graph, 5, result)
@@ -345,7 +351,7 @@ def test_unfit_arguments(pocl):
         (lambda: sssp_config(delta="wide"), "delta='wide' is not a number"),
         (lambda: sssp_config(method="bellman-ford", delta=3), "method.delta is of near-far"),
         (
-            lambda: sssp_config(synchronisation="persistent", held=True),
+            lambda: sssp_config(synchronisation="persistent", group_resident=True),
             "is about searches in hops",
         ),
         (

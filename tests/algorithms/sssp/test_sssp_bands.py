@@ -76,7 +76,7 @@ def test_random_graphs(device, graph, form, delta, data):
 
 
 def test_few_edges_are_looked_at(device):
-    """A skewed graph settles most edges' tails early; the rest look for them, in one more band."""
+    """A skewed graph settles most edges' sources early; the rest look for them in one more band."""
     graph = weighted(cg.generate.kron(12, 16, seed=3), np.int32, 1, 101)
     hub = int(graph.degrees.argmax())
     work = {}

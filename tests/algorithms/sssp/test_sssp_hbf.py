@@ -21,8 +21,8 @@ def leaning(dtype=np.int32):
     """Negative weights without a cycle of them: costs shifted by potentials."""
     rng = np.random.default_rng(3)
     potentials = rng.integers(-30, 30, LEANING.n)
-    tails = np.repeat(np.arange(LEANING.n), LEANING.degrees)
-    costs = rng.integers(0, 20, LEANING.m) + potentials[LEANING.indices] - potentials[tails]
+    sources = np.repeat(np.arange(LEANING.n), LEANING.degrees)
+    costs = rng.integers(0, 20, LEANING.m) + potentials[LEANING.indices] - potentials[sources]
     return cg.Graph(LEANING.indptr, LEANING.indices, costs.astype(dtype))
 
 
@@ -36,16 +36,20 @@ def test_vertices_that_are_queued_as_often_as_they_fall(dtype, device):
     graph = leaning(dtype)
     config = relaxing(claims="none")
     plan = cg.SSSP(graph, predecessors=True, config=config, device=device)
-    once = cg.SSSP(graph, config=relaxing(), device=device)
+    # Of one work-group, whose order is the same each time: several race, and who wins differs.
+    often, once = (
+        cg.SSSP(graph, config=relaxing(claims=claims, groups=1), device=device)
+        for claims in ("none", None)
+    )
     for source in (0, 5, [1, 300]):
         result = plan.run(source, verify=True)
         check_paths(graph, source, result)
-        assert result.stats.relaxations >= once.run(source).stats.relaxations
+        assert often.run(source).stats.relaxations > once.run(source).stats.relaxations
     # A clique in which everyone falls again and again in the second round.
     n = 400
-    tails, heads = np.nonzero(~np.eye(n, dtype=bool))
-    costs = np.where(tails == 0, 1000 * (n - heads), 1).astype(np.int32)
-    clique = cg.from_edges(tails, heads, costs)
+    sources, targets = np.nonzero(~np.eye(n, dtype=bool))
+    costs = np.where(sources == 0, 1000 * (n - targets), 1).astype(np.int32)
+    clique = cg.from_edges(sources, targets, costs)
     small = cg.SSSP(clique, config=relaxing(claims="none", queue_percent=100), device=device)
     with pytest.raises(QueueOverflowError, match="queues of 100 percent can hold"):
         small.run(0)

@@ -212,7 +212,7 @@ def check_control(graph, source, set_points, deltas, device, within=0.1):
     """Compare the spread of work with that of fixed steps of the bound."""
     fixed = []
     for delta in deltas:
-        config = sssp_config(method="near-far", drift=0, solo=False, delta=delta)
+        config = sssp_config(method="near-far", drift=0, single_group=False, delta=delta)
         stages = cg.sssp(graph, source, config=config, device=device).stats.per_level
         edges = stages["edges"][stages["direction"] == "near"]
         fixed.append(edges.std() / edges.mean())

@@ -36,8 +36,8 @@ def test_networkx_and_igraph_agree(device):
     found = cg.core_numbers(graph, device=device)
     other = graph.to_networkx()
     assert dict(enumerate(found.tolist())) == nx.core_number(other)
-    tails, heads, _ = graph.listed_edges()
-    theirs = igraph.Graph(n=graph.n, edges=np.column_stack([tails, heads])).coreness()
+    sources, targets, _ = graph.listed_edges()
+    theirs = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets])).coreness()
     assert found.tolist() == theirs
     for k in range(int(found.max()) + 2):
         core = cg.k_core(graph, k, device=device)
@@ -61,8 +61,8 @@ def test_more_rounds_than_stamps(device):
 @pytest.mark.parametrize("name", ["classic-karate.npz.xz", "as-caida20071105.npz.xz"])
 def test_real_graphs(name, device):
     plan = cg.Cores(REAL[name](), device=device, clean=True)
-    tails, heads, _ = plan.simple.listed_edges()
-    theirs = igraph.Graph(n=plan.simple.n, edges=np.column_stack([tails, heads])).coreness()
+    sources, targets, _ = plan.simple.listed_edges()
+    theirs = igraph.Graph(n=plan.simple.n, edges=np.column_stack([sources, targets])).coreness()
     assert plan.run().numbers.tolist() == theirs
 
 

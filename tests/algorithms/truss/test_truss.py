@@ -43,7 +43,7 @@ def expected(make):
     return truss_numbers_of(make())
 
 
-def tails_of(graph):
+def sources_of(graph):
     return np.repeat(np.arange(graph.n), graph.degrees)
 
 
@@ -76,8 +76,8 @@ def test_networkx_agrees_for_every_k(device):
     while True:
         truss, theirs = cg.k_truss(graph, k, device=device), nx.k_truss(other, k)
         assert truss.labels.tolist() == sorted(theirs.nodes())
-        tails = truss.labels[tails_of(truss)]
-        ours = {frozenset(edge) for edge in zip(tails, truss.labels[truss.indices], strict=True)}
+        sources = truss.labels[sources_of(truss)]
+        ours = {frozenset(edge) for edge in zip(sources, truss.labels[truss.indices], strict=True)}
         assert ours == {frozenset(edge) for edge in theirs.edges()}
         if not truss.m:
             break
@@ -156,8 +156,8 @@ def supports_without(graph, gone):
     matrix = matrix_of(graph).copy()
     matrix.data[gone] = 0
     matrix.eliminate_zeros()
-    tails = tails_of(graph)
-    return np.asarray((matrix @ matrix)[tails, graph.indices]).ravel()
+    sources = sources_of(graph)
+    return np.asarray((matrix @ matrix)[sources, graph.indices]).ravel()
 
 
 @on_both
@@ -166,9 +166,9 @@ def test_single_dual_and_triple_deletions(way, device):
     """KT-07, KT-08, KT-09: each set of edges of one triangle, whichever corner they meet at."""
     triangle = undirected([0, 1, 2], [1, 2, 0])
     plan, numbers = engine(triangle, way, device)
-    tails = tails_of(triangle)
+    sources = sources_of(triangle)
     edges = [
-        np.flatnonzero((tails == u) & (triangle.indices == v))[0]
+        np.flatnonzero((sources == u) & (triangle.indices == v))[0]
         for u, v in ((0, 1), (0, 2), (1, 2))
     ]
     for chosen in range(1, 8):
@@ -185,8 +185,8 @@ def test_a_random_batch_leaves_what_a_recount_gives(way, device):
     for make in (mixed, dense):
         graph = make()
         plan, numbers = engine(graph, way, device)
-        tails, heads = tails_of(graph), graph.indices
-        back = dict(zip(zip(tails, heads, strict=True), numbers, strict=True))
+        sources, targets = sources_of(graph), graph.indices
+        back = dict(zip(zip(sources, targets, strict=True), numbers, strict=True))
         assert all(back[v, u] == n for (u, v), n in back.items())
         assert len(set(numbers.tolist())) == graph.m // 2
         supports = plan._edges.supports.read()[:-1]
@@ -216,10 +216,10 @@ def test_rows_lose_their_edges_and_stay_sorted(device):
 def test_work_depends_on_what_is_removed(device):
     """KT-13, KT-21: whatever the number of rounds, and however skewed the degrees are."""
     for graph in (mixed(), dense(), tube(60)):
-        tails = tails_of(graph)
+        sources = sources_of(graph)
         degrees = np.diff(graph.indptr).astype(np.int64)
-        bound = int((degrees[tails] + degrees[graph.indices]).sum())  # both directions: twice
-        lesser = int(np.minimum(degrees[tails], degrees[graph.indices]).sum()) // 2
+        bound = int((degrees[sources] + degrees[graph.indices]).sum())  # both directions: twice
+        lesser = int(np.minimum(degrees[sources], degrees[graph.indices]).sum()) // 2
         rows = cg.Truss(graph, config="delta", device=device).run().stats
         assert 0 < rows.visited <= min(bound, lesser)
         lists = cg.Truss(graph, config="lists", device=device).run().stats
@@ -254,7 +254,7 @@ def directed_reference(graph):
             for x in rows[a] & removed[b]:
                 support[a, x] -= 1
         assert all(support[u, v] == support[v, u] for u in range(graph.n) for v in rows[u])
-    return np.array([numbers[edge] for edge in zip(tails_of(graph), graph.indices, strict=True)])
+    return np.array([numbers[edge] for edge in zip(sources_of(graph), graph.indices, strict=True)])
 
 
 @on_both
@@ -363,16 +363,16 @@ def test_lists_are_taken_where_they_fit(device, monkeypatch):
 @on_both
 def test_cleaning(device):
     """KT-01: edges one way, twice, and loops."""
-    tails = np.array([0, 1, 2, 2, 2, 3, 3, 3, 0])
-    heads = np.array([1, 2, 0, 0, 2, 0, 1, 2, 3])
-    graph = cg.Graph(*csr(4, tails, heads))
+    sources = np.array([0, 1, 2, 2, 2, 3, 3, 3, 0])
+    targets = np.array([1, 2, 0, 0, 2, 0, 1, 2, 3])
+    graph = cg.Graph(*csr(4, sources, targets))
     with pytest.raises(cg.InvalidGraphError, match="undirected"):
         cg.truss_numbers(graph, device=device)
     looped = cg.from_edges([0, 1, 1], [1, 2, 1], directed=False, symmetrize=True)
     with pytest.raises(cg.InvalidGraphError, match="1 self-loops and 0 parallel"):
         cg.k_truss(looped, 3, device=device)
     found = cg.truss_numbers(graph, clean=True, device=device)
-    loops = tails_of(graph) == graph.indices
+    loops = sources_of(graph) == graph.indices
     assert (found[loops] == 0).all()
     assert (found[~loops] == 4).all()
     truss = cg.k_truss(graph, 4, clean=True, device=device)
@@ -385,24 +385,27 @@ def test_only_what_is_not_simple_is_cleaned(pocl):
     simple = random_graph(30, 120, 3)
     numbers = truss_numbers_of(simple)
     assert cg.Truss(simple, device=pocl, clean=True).simple is simple
-    tails, heads = tails_of(simple), simple.indices
-    for extra, spoilt in (([0, 7, 29], [0, 7, 29]), ([tails[0], heads[0]], [heads[0], tails[0]])):
-        many = np.append(tails, extra), np.append(heads, spoilt)
+    sources, targets = sources_of(simple), simple.indices
+    for extra, spoilt in (
+        ([0, 7, 29], [0, 7, 29]),
+        ([sources[0], targets[0]], [targets[0], sources[0]]),
+    ):
+        many = np.append(sources, extra), np.append(targets, spoilt)
         graph = cg.Graph(*csr(simple.n, *many), directed=False)
         plan = cg.Truss(graph, device=pocl, clean=True)
         np.testing.assert_array_equal(plan.simple.indptr, simple.indptr)
         np.testing.assert_array_equal(plan.simple.indices, simple.indices)
         found = np.asarray(plan.run().numbers)
-        mine, known = tails_of(graph) * 30 + graph.indices, tails * 30 + heads
+        mine, known = sources_of(graph) * 30 + graph.indices, sources * 30 + targets
         np.testing.assert_array_equal(
             found[np.isin(mine, known)], numbers[np.searchsorted(known, mine[np.isin(mine, known)])]
         )
         assert (found[~np.isin(mine, known)] == 0).all()
 
 
-def csr(n, tails, heads):
-    order = np.lexsort((heads, tails))
-    return np.searchsorted(tails[order], np.arange(n + 1)), heads[order]
+def csr(n, sources, targets):
+    order = np.lexsort((targets, sources))
+    return np.searchsorted(sources[order], np.arange(n + 1)), targets[order]
 
 
 def test_what_is_refused(pocl):
@@ -417,7 +420,7 @@ def test_what_is_refused(pocl):
     with pytest.raises(cg.InvalidArgumentError, match="is not a preset"):
         cg.truss_numbers(graph, config="fastest", device=pocl)
     with pytest.raises(cg.InvalidArgumentError, match="about searches"):
-        cg.TrussConfig(schedule=cg.schedule.Persistent(solo=True))
+        cg.TrussConfig(schedule=cg.schedule.Persistent(single_group=True))
 
 
 @on_both
@@ -510,13 +513,16 @@ def skewed_and_even():
 @pytest.mark.parametrize("way", WAYS)
 def test_skewed_graphs_take_a_fixed_multiple_of_even_ones(way, pocl):
     """KT-21: time for each element that is looked at, whose number KT-13 bounds."""
-    spent = []
-    for graph in skewed_and_even():
-        plan = cg.Truss(graph, config=cg.TrussConfig(triangles=way), device=pocl)
-        plan.run()
-        stats = [plan.run().stats for _ in range(5)]
-        # Rounds cost something each however little they look at: several times the budget's figure.
-        work = stats[0].visited + 1000 * len(stats[0].rounds) + graph.m
-        spent.append(min(each.kernel_ms for each in stats) / work)
-    star, rmat, even = spent
+    config = cg.TrussConfig(triangles=way)
+    plans = [cg.Truss(graph, config=config, device=pocl) for graph in skewed_and_even()]
+    spent = [np.inf] * 3
+    for turn in range(100):  # in turn, until what others do beside it has spared a run of each
+        for place, plan in enumerate(plans):
+            stats = plan.run().stats
+            # Rounds cost something however little they look at: several times the budget's figure.
+            work = stats.visited + 1000 * len(stats.rounds) + plan.graph.m
+            spent[place] = min(spent[place], stats.kernel_ms / work)
+        star, rmat, even = spent
+        if turn >= 5 and max(star, rmat) < 20 * even:
+            break
     assert max(star, rmat) < 20 * even

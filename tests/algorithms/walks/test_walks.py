@@ -30,31 +30,31 @@ def walk_slowly(graph, number, start, length, *, p=1.0, q=1.0, seed=0, weights=T
     def share(t, u):
         return shares[0] if u == t else shares[1] if u in row(t) else shares[2]
 
-    def through(t, heads, upto):
+    def through(t, targets, upto):
         parts = np.diff([0, *upto])
-        each = [int(w) * share(t, u) for w, u in zip(parts, heads, strict=True)]
+        each = [int(w) * share(t, u) for w, u in zip(parts, targets, strict=True)]
         words = philox((number & MASK, number >> 32, step, MASK), key)
         left = (words[0] << 32 | words[1]) * sum(each) >> 64
-        return heads[int(np.searchsorted(np.cumsum(each), left, side="right"))]
+        return targets[int(np.searchsorted(np.cumsum(each), left, side="right"))]
 
     walk, t = [start], None
     for step in range(length):
-        heads = row(walk[-1])
-        upto = list(range(1, len(heads) + 1))
+        targets = row(walk[-1])
+        upto = list(range(1, len(targets) + 1))
         if sums is not None:
             upto = sums[graph.indptr[walk[-1]] : graph.indptr[walk[-1] + 1]].tolist()
-        if not heads or not upto[-1]:
+        if not targets or not upto[-1]:
             return walk + [-1] * (length - step)
         found = None
         for attempt in range(TRIES):
             words = philox((number & MASK, number >> 32, step, attempt), key)
             drawn = words[0] * upto[-1] >> 32
-            u = heads[next(k for k, sum_ in enumerate(upto) if sum_ > drawn)]
+            u = targets[next(k for k, sum_ in enumerate(upto) if sum_ > drawn)]
             if first_order or t is None or words[1] >> (32 - SHARE_BITS) < share(t, u):
                 found = u
                 break
         before, t = t, walk[-1]
-        walk.append(through(before, heads, upto) if found is None else found)
+        walk.append(through(before, targets, upto) if found is None else found)
     return walk
 
 

@@ -17,9 +17,9 @@ from clgraph.algorithms.bfs.stages import SHARES
 from clgraph.engine.strategies.balance import DynVwarp
 from clgraph.engine.strategies.frontier import Buffer, Hubs, Registers, VertexQueue
 from clgraph.engine.strategies.limits import Limits
+from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Schedule
-from clgraph.engine.strategies.strategy import check_number
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ class Knobs:
         runs alone, beside its two queues; elsewhere both share a kernel, of which as many groups
         have to fit as run together.
         """
-        alone = traits.lanes == 1
-        group_size = None if alone else traits.group_of(self.k6)
+        one_item = traits.lanes == 1
+        group_size = None if one_item else traits.group_of(self.k6)
         if traits.emulated:
             group_size = traits.lanes
         threshold = degree_threshold(graph.degrees, self.k2)
         largest = min(LARGEST_GROUP, traits.local_bytes * 2 // 3 // (2 * LARGEST_ENTRY_BYTES))
         if traits.is_cpu and not traits.emulated:
-            queue_bytes = 0 if alone or not self.k5 else largest * self.k5 * LARGEST_ENTRY_BYTES
+            queue_bytes = 0 if one_item or not self.k5 else largest * self.k5 * LARGEST_ENTRY_BYTES
             slots = hash_entries(traits.local_bytes, 1, 1, queue_bytes)
         else:
             resident = traits.threads_per_unit * traits.units_together or 2048
@@ -127,7 +127,7 @@ class Knobs:
                 hash_rounds=1,
                 hash_size=min(slots, MOST_SLOTS),
                 update=Buffer()
-                if alone
+                if one_item
                 else Registers(size=REGISTER_QUEUE, scan="binary", induced=self.k7),
                 hubs=Hubs(
                     degree=0 if threshold is None else threshold + 1, batch=self.k3 + self.k3 % 2
@@ -135,10 +135,10 @@ class Knobs:
             ),
             "balance": DynVwarp(width=self.k1, discover=self.k4, extended=True),
             "pull": Never(),
-            "schedule": Schedule(group_size=group_size, solo=self.k5 > 0),
+            "schedule": Schedule(group_size=group_size, single_group=self.k5 > 0),
             "limits": Limits(
-                solo_capacity=None if alone or not self.k5 else largest * self.k5,
-                solo_edges=2**31 - 1,
+                single_group_capacity=None if one_item or not self.k5 else largest * self.k5,
+                single_group_edges=2**31 - 1,
             ),
         }
 
@@ -205,7 +205,7 @@ def hash_entries(local_bytes: int, group_size: int, unit_items: int, queue_bytes
 
 
 def level_log(result: Any) -> NDArray[Any]:
-    """Tell how each level of a search was shared out, as its kernels recorded it.
+    """Report how each level of a search was shared out, as its kernels recorded it.
 
     Parameters
     ----------

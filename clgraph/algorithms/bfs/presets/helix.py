@@ -154,7 +154,7 @@ def helix_choice(
 
 
 def are_labels_random(graph: Graph) -> bool:
-    """Tell whether neighbours' numbers are as far apart as random ones.
+    """Report whether neighbours' numbers are as far apart as random ones.
 
     Looks at 16,384 edges at even distances; a third of n apart in the mean is random.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
-from clgraph.cli.algorithms.whole.shared import Told, add_common, fraction, measured, rendered
+from clgraph.cli.algorithms.whole.shared import Report, add_common, fraction, measured, rendered
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 
@@ -64,7 +64,7 @@ def _run(args: argparse.Namespace) -> Record:
         function = functions[args.measure]
         return lambda: function(graph, device=device, **fixed, **options)
 
-    def tell(graph: Graph, result: Any) -> Told:
+    def describe(graph: Graph, result: Any) -> Report:
         columns = {args.measure: result.ranks}
         if args.measure == "hits":
             columns = {"hub": result.hubs, "authority": result.authorities}
@@ -86,9 +86,9 @@ def _run(args: argparse.Namespace) -> Record:
             labels = graph.labels
             searching.write_columns(path, graph, columns, list(columns), vertex_labels=labels)
 
-        return Told(entries, write)
+        return Report(entries, write)
 
-    return measured(args, make, tell)
+    return measured(args, make, describe)
 
 
 def _render(record: Record) -> str:

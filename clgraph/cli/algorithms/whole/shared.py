@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clgraph.cli import searching
+from clgraph.cli import reporting, searching
 from clgraph.cli.command import Record, add_reading
 from clgraph.cli.progress import Progress
 from clgraph.cli.text import pairs
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from clgraph import Graph
     from clgraph.device import Device
 
-__all__ = ["Told", "add_common", "fraction", "measured", "rendered", "seed"]
+__all__ = ["Report", "add_common", "fraction", "measured", "rendered", "seed"]
 
 MOST_SEED = 2**64 - 1
 
 
-class Told(NamedTuple):
+class Report(NamedTuple):
     """What a command says of a result.
 
     Attributes
@@ -57,7 +57,7 @@ def fraction(text: str) -> float:
 def measured(
     args: argparse.Namespace,
     make: Callable[[Graph, Device, Any], Callable[[], Any]],
-    tell: Callable[[Graph, Any], Told],
+    describe: Callable[[Graph, Any], Report],
 ) -> Record:
     """Read a graph, prepare, run, and make the record.
 
@@ -66,9 +66,9 @@ def measured(
     args : Namespace
         Of `add_common` at least.
     make : callable
-        From graph, device and what progress is told to, to what runs once and gives a result with
-        ``stats``.
-    tell : callable
+        From graph, device and what progress is reported to, to what runs once and gives a
+        result with ``stats``.
+    describe : callable
         From graph and result to what is said of it.
     """
     searching.check_output(args.output, args.file)
@@ -83,12 +83,12 @@ def measured(
         run = make(graph, device, progress.callback)
     build_s = time.perf_counter() - began
     result, times = searching.repeated(run, args.repeat)
-    told = tell(graph, result)
+    report = describe(graph, result)
     record: Record = {
-        **searching.place_record(graph, device),
+        **reporting.place_record(graph, device),
         "config": result.stats.config,
         "mode": result.stats.mode,
-        **told.entries,
+        **report.entries,
         **times,
         "launches": result.stats.launches,
         "device_bytes": result.stats.device_bytes,
@@ -96,18 +96,18 @@ def measured(
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
     if args.output is not None:
-        told.write(args.output)
+        report.write(args.output)
         record["output"] = args.output
     if args.energy:
-        record["energy"] = searching.energy_of(run, device)
+        record["energy"] = reporting.energy_of(run, device)
     return record
 
 
 def rendered(record: Record, said: Sequence[tuple[str, str]]) -> str:
     """Lines about the graph, what was found, and what it took."""
-    lines = [*searching.place_text(record), *said, *searching.times_text(record, "run")]
+    lines = [*reporting.place_text(record), *said, *reporting.times_text(record, "run")]
     if "energy" in record:
-        lines.append(("energy", searching.joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return pairs(lines)

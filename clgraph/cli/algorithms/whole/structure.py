@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
 from clgraph.cli.algorithms.triangles import write_edges
-from clgraph.cli.algorithms.whole.shared import Told, add_common, measured, rendered, seed
+from clgraph.cli.algorithms.whole.shared import Report, add_common, measured, rendered, seed
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 
@@ -45,7 +45,7 @@ def _run_core(args: argparse.Namespace) -> Record:
         plan = clgraph.Cores(graph, config=config, device=device, clean=True, progress=progress)
         return lambda: plan.run(args.k)
 
-    def tell(graph: Graph, result: Any) -> Told:
+    def describe(graph: Graph, result: Any) -> Report:
         entries = {
             "preset": args.config or "auto",
             "k": result.k,
@@ -57,9 +57,9 @@ def _run_core(args: argparse.Namespace) -> Record:
             columns = {"core": result.mask.astype("uint8")}
         else:
             columns = {"core_number": result.numbers}
-        return Told(entries, _writer(graph, columns, list(columns)))
+        return Report(entries, _writer(graph, columns, list(columns)))
 
-    return measured(args, make, tell)
+    return measured(args, make, describe)
 
 
 def _render_core(record: Record) -> str:
@@ -84,7 +84,7 @@ def _run_mst(args: argparse.Namespace) -> Record:
     def make(graph: Graph, device: Any, progress: Any) -> Any:
         return clgraph.SpanningForest(graph, config=config, device=device, progress=progress).run
 
-    def tell(graph: Graph, result: Any) -> Told:
+    def describe(graph: Graph, result: Any) -> Report:
         entries = {
             "preset": args.config or "auto",
             "weight": result.weight,
@@ -93,9 +93,9 @@ def _run_mst(args: argparse.Namespace) -> Record:
             "rounds": result.stats.rounds,
         }
         columns = {"chosen": result.mask.astype("uint8")}
-        return Told(entries, lambda path: write_edges(path, graph, columns))
+        return Report(entries, lambda path: write_edges(path, graph, columns))
 
-    return measured(args, make, tell)
+    return measured(args, make, describe)
 
 
 def _render_mst(record: Record) -> str:
@@ -133,7 +133,7 @@ def _run_color(args: argparse.Namespace) -> Record:
             plan = clgraph.Coloring(simple, order=order, device=device, progress=progress)
         return lambda: plan.run(args.seed)
 
-    def tell(graph: Graph, result: Any) -> Told:
+    def describe(graph: Graph, result: Any) -> Report:
         if args.independent:
             columns = {"chosen": result.mask.astype("uint8")}
         else:
@@ -144,9 +144,9 @@ def _run_color(args: argparse.Namespace) -> Record:
             "count": result.count,
             "rounds": len(result.stats.rounds),
         }
-        return Told(entries, _writer(graph, columns, list(columns)))
+        return Report(entries, _writer(graph, columns, list(columns)))
 
-    return measured(args, make, tell)
+    return measured(args, make, describe)
 
 
 def _render_color(record: Record) -> str:

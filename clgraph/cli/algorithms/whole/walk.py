@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
-from clgraph.cli.algorithms.whole.shared import Told, add_common, measured, rendered, seed
+from clgraph.cli.algorithms.whole.shared import Report, add_common, measured, rendered, seed
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> Record:
         )
         return lambda: plan.run(starts, args.length, p=args.p, q=args.q, seed=args.seed)
 
-    def tell(graph: Graph, result: Any) -> Told:
+    def describe(graph: Graph, result: Any) -> Report:
         entries = {
             "length": args.length,
             "p": args.p,
@@ -70,9 +70,9 @@ def _run(args: argparse.Namespace) -> Record:
             "walks": len(result.walks),
             "steps": int(result.lengths.sum()),
         }
-        return Told(entries, lambda path: _write(path, graph, result.walks))
+        return Report(entries, lambda path: _write(path, graph, result.walks))
 
-    return measured(args, make, tell)
+    return measured(args, make, describe)
 
 
 def _write(path: str, graph: Graph, walks: Any) -> None:

@@ -1,15 +1,15 @@
-## solo: one work-group runs level after level alone while the frontier is small.
+## single_group: one work-group runs level after level alone while the frontier is small.
 ##
 ## The group that decided the last stage goes on by itself: its frontier lives in local memory, its
 ## barriers are work-group barriers, and nobody is waited for. The others keep polling. It stops when
 ## the frontier or its edges outgrow the limits, a hub is found, or the search ends.
 ##
 ## Body defs     visit(count): as in /balance/advance.mako; it queues through `keep`
-##               solo_level(length, edges): bookkeeping after each level, by all work-items; an
+##               single_level(length, edges): bookkeeping after each level, by all work-items; an
 ##               expression that is true to go on
 ## In scope      now, queue_from, queue_to, group_entries, balance templates
 ## Called by     all work-items of one work-group, in uniform control flow; barriers inside
-## Local memory  2 * solo_capacity entries (shared with the queue buffers, never used together)
+## Local memory  2 * single_group_capacity entries (shared with the queue buffers, never used together)
 
 ## Frontiers up to so many vertices fetch the rows of what they find before they know it is new.
 <%! EAGER = 1024 %>
@@ -17,12 +17,12 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 
 <%def name="setup()">
-__local uint solo_lengths[3];
-__local edges_t solo_edges[3];
-__local uint solo_hubs[3];
+__local uint single_lengths[3];
+__local edges_t single_group_edges[3];
+__local uint single_hubs[3];
 </%def>
 
-## How the level's edges are shared out, see /balance/advance.mako; in solo_level.
+## How the level's edges are shared out, see /balance/advance.mako; in single_level.
 <%def name="sharing()">${advance.sharing()}</%def>
 
 <%def name="keep(claimed, entry, edges)">
@@ -31,11 +31,11 @@ __local uint solo_hubs[3];
     const lanemask_t pushing = lane_ballot(${claimed});
     if (pushing) {
         uint base = 0;
-        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&solo_lengths[next], lanemask_count(pushing));
+        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&single_lengths[next], lanemask_count(pushing));
         base = lane_shuffle(base, lanemask_first(pushing));
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
-            if (at < ${config.limits.solo_capacity}u) group_entries[other + at] = ${entry};
+            if (at < ${config.limits.single_group_capacity}u) group_entries[other + at] = ${entry};
             else if (at < ${"n" if config.exact else "queue_capacity"}) queue_to[at] = ${entry};
             % if not config.exact:
             else state[OVERFLOWED] = 1;
@@ -53,40 +53,40 @@ __local uint solo_hubs[3];
     const uint part = 0, parts = 1;
     for (uint i = lid; i < now.length; i += GROUP_SIZE) group_entries[i] = queue_from[i];
     if (lid < 3) {
-        solo_lengths[lid] = 0;
-        solo_edges[lid] = 0;
-        solo_hubs[lid] = 0;
+        single_lengths[lid] = 0;
+        single_group_edges[lid] = 0;
+        single_hubs[lid] = 0;
     }
     uint side = 0, turn = 0;
     int going = 1;
     group_barrier();
     while (going) {
-        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.solo_capacity}u;
-        const uint mine = side ? ${config.limits.solo_capacity}u : 0u;
+        const uint next = (turn + 1) % 3u, other = side ? 0u : ${config.limits.single_group_capacity}u;
+        const uint mine = side ? ${config.limits.single_group_capacity}u : 0u;
         const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
         const int eager = now.length <= ${EAGER}u;${advance.prepare("now.length", "GROUP_SIZE")}
         if (lid == 0) {
-            solo_lengths[(turn + 2) % 3u] = 0;
-            solo_edges[(turn + 2) % 3u] = 0;
-            solo_hubs[(turn + 2) % 3u] = 0;
+            single_lengths[(turn + 2) % 3u] = 0;
+            single_group_edges[(turn + 2) % 3u] = 0;
+            single_hubs[(turn + 2) % 3u] = 0;
         }
         % if config.balance.scope == "group":
-        __local entry_t *const solo_from = group_entries + mine;
-        ${advance.group_edges("solo_from", "now.length", caller.visit)}
+        __local entry_t *const single_from = group_entries + mine;
+        ${advance.group_edges("single_from", "now.length", caller.visit)}
         % else:
         for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
             const uint tile_end = min(tile + share, now.length);
-            __local entry_t *const solo_from = group_entries + mine;
-            ${advance.tile_edges("solo_from", "tile", "tile_end", caller.visit)}
+            __local entry_t *const single_from = group_entries + mine;
+            ${advance.tile_edges("single_from", "tile", "tile_end", caller.visit)}
         }
         % endif
         const edges_t edges_here = EDGES_REDUCE(found_edges);
-        if (lane_id() == 0 && edges_here) EDGES_ADD(&solo_edges[next], edges_here);
+        if (lane_id() == 0 && edges_here) EDGES_ADD(&single_group_edges[next], edges_here);
         group_barrier_global();
-        now.length = solo_lengths[next];
-        const edges_t edges = solo_edges[next];
-        const uint solo_hubs_found = solo_hubs[next];
+        now.length = single_lengths[next];
+        const edges_t edges = single_group_edges[next];
+        const uint single_hubs_found = single_hubs[next];
         side ^= 1;
         turn = next;
         now.queue ^= 1;
@@ -96,7 +96,7 @@ __local uint solo_hubs[3];
             queue_to = swap;
             hubs_to = hubs_to == hubs_even ? hubs_odd : hubs_even;
         }
-        ${caller.solo_level()}
+        ${caller.single_level()}
         % if not config.exact:
         // All have read whether the level overflowed before anyone can say so of the next.
         group_barrier();
@@ -104,8 +104,8 @@ __local uint solo_hubs[3];
         if (lid == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     // Hand over: what fits in local memory goes to the queue, the rest is there already.
-    for (uint i = lid; i < min(now.length, ${f"{config.limits.solo_capacity}u" if config.exact else f"min({config.limits.solo_capacity}u, queue_capacity)"}); i += GROUP_SIZE)
-        queue_from[i] = group_entries[(side ? ${config.limits.solo_capacity}u : 0u) + i];
+    for (uint i = lid; i < min(now.length, ${f"{config.limits.single_group_capacity}u" if config.exact else f"min({config.limits.single_group_capacity}u, queue_capacity)"}); i += GROUP_SIZE)
+        queue_from[i] = group_entries[(side ? ${config.limits.single_group_capacity}u : 0u) + i];
     group_barrier_global();
 }
 </%def>

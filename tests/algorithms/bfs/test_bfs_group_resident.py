@@ -22,18 +22,18 @@ GRAPHS = {
 }
 LIMITS = {
     "as-chosen": {},
-    "never-alone": {"solo": False},
-    "in-turns": {"solo_edges": 40, "direction": "push"},
-    "little-room": {"solo_capacity": 16, "solo": False},
+    "never-alone": {"single_group": False},
+    "in-turns": {"single_group_edges": 40, "direction": "push"},
+    "little-room": {"single_group_capacity": 16, "single_group": False},
 }
 
 
-def held_config(device, **more):
-    """Give a configuration in which groups of several lane groups may hold their frontiers."""
+def resident_config(device, **more):
+    """Give a configuration in which groups of several SIMD groups may hold their frontiers."""
     return bfs_config(
         membership="fixed",
         distribution="static",
-        held=True,
+        group_resident=True,
         hub_degree=0,
         group_size=4 * device.traits.lanes,
         **more,
@@ -64,7 +64,7 @@ def test_distances_and_trees(limits, predecessors, intel):
         plan = cg.BFS(
             graph,
             predecessors=predecessors,
-            config=held_config(intel, **LIMITS[limits]),
+            config=resident_config(intel, **LIMITS[limits]),
             device=intel,
         )
         for source, max_depth in ((graph.n // 3, None), (0, 4), (graph.n - 1, None)):
@@ -74,10 +74,10 @@ def test_distances_and_trees(limits, predecessors, intel):
 
 
 def test_levels_are_recorded_and_counted_as_without(intel):
-    without = changed(held_config(intel), held=False)
+    without = changed(resident_config(intel), group_resident=False)
     one, other = (
         cg.BFS(GRID, config=config, device=intel).run(77)
-        for config in (held_config(intel), without)
+        for config in (resident_config(intel), without)
     )
     for field in ("frontier", "edges"):
         np.testing.assert_array_equal(one.stats.per_level[field], other.stats.per_level[field])
@@ -88,7 +88,7 @@ def test_levels_are_recorded_and_counted_as_without(intel):
 
 def test_a_stage_of_resident_levels_ends_in_time_for_the_launch_to_pause(intel, resolved_with):
     resolved_with(resident_levels=3, launch_work=1)
-    plan = cg.BFS(GRID, config=held_config(intel, solo=False), device=intel)
+    plan = cg.BFS(GRID, config=resident_config(intel, single_group=False), device=intel)
     result = plan.run(0)
     check_search(GRID, 0, result)
     assert result.stats.mode == "persistent"
@@ -98,13 +98,13 @@ def test_a_stage_of_resident_levels_ends_in_time_for_the_launch_to_pause(intel, 
 def test_uneven_groups_share_anew(intel, resolved_with):
     """With one vertex a group to bear, every level goes back to the queue."""
     resolved_with(resident_overfull=1, resident_uneven=0)
-    result = cg.BFS(GRID, config=held_config(intel, solo=False), device=intel).run(5)
+    result = cg.BFS(GRID, config=resident_config(intel, single_group=False), device=intel).run(5)
     check_search(GRID, 5, result)
 
 
 def test_a_group_that_waits_in_vain_leaves_and_the_search_is_run_stepped(intel):
     """More groups than are resident: nobody hangs, the result is right."""
-    config = held_config(intel, groups=16, spin_limit=20_000, solo=False)
+    config = resident_config(intel, groups=16, spin_limit=20_000, single_group=False)
     result = cg.BFS(GRID, config=config, device=intel).run(0)
     check_search(GRID, 0, result)
 
@@ -120,7 +120,9 @@ def test_what_it_needs_is_said(wrong, intel):
         "group_size": 4 * intel.traits.lanes,
         **wrong,
     }
-    with pytest.raises(cg.InvalidArgumentError, match="held=True needs a persistent kernel"):
-        cg.BFS(GRID, config=bfs_config(held=True, **given), device=intel)
-    with pytest.raises(TypeError, match="held"):
-        cg.schedule.Stepped(held=True)
+    with pytest.raises(
+        cg.InvalidArgumentError, match="group_resident=True needs a persistent kernel"
+    ):
+        cg.BFS(GRID, config=bfs_config(group_resident=True, **given), device=intel)
+    with pytest.raises(TypeError, match="group_resident"):
+        cg.schedule.Stepped(group_resident=True)

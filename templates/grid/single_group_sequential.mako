@@ -1,10 +1,10 @@
-## solo_sequential: the solo mode of one-SIMD groups: a plain loop over the queues, no atomics.
+## single_group_sequential: the single-group mode of one-SIMD groups: a plain loop over the queues, no atomics.
 ##
-## Contract      /grid/solo.mako; the body defs are
-##               visit_alone(): sets `claimed` for (u, v); v is appended if it is true
+## Contract      /grid/single_group.mako; the body defs are
+##               visit_by_one_group(): sets `claimed` for (u, v); v is appended if it is true
 ##               prefetch_label(v): asks for what the visit of v will read
 ##               edges_of(v): an expression, the out-degree of a queued vertex
-##               solo_level(): bookkeeping after each level, sets `going`
+##               single_level(): bookkeeping after each level, sets `going`
 ## Branches      what a search over a sparse graph waits for is mispredicted branches and memory, so
 ##               the frontier is taken in batches: first its neighbours are copied together, four at
 ##               a time however many a row has, then their labels are asked for, then all are
@@ -15,6 +15,8 @@
 ## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
 ## Private       two words for each of BATCH + LONGEST_ROW + 4 edges
 
+<%namespace name="rows" file="/frontier/rows.mako"/>
+
 ## Edges that are copied together, of rows up to so many edges; and entries ahead whose row offsets,
 ## and whose rows, are asked for.
 <%! BATCH, LONGEST_ROW, OFFSETS_AHEAD, ROWS_AHEAD = 256, 64, 32, 16 %>
@@ -23,15 +25,15 @@
 typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 </%def>
 
-## See /grid/solo.mako.
+## See /grid/single_group.mako.
 <%def name="sharing()">1u</%def>
 
 <%def name="levels()">
 {
     uint targets[${BATCH + LONGEST_ROW + 4}], origins[${BATCH + LONGEST_ROW + 4}];
     // Rows that begin here may be read up to a multiple of four without leaving the array.
-    const ulong copied_end = m < ${LONGEST_ROW + 4} ? 0 : m - ${LONGEST_ROW + 4};
-    ulong alone_for = 0;
+    const ulong copied_end = ${rows.entries()} < ${LONGEST_ROW + 4} ? 0 : ${rows.entries()} - ${LONGEST_ROW + 4};
+    ulong by_one_group_for = 0;
     int going = 1;
     while (going) {
         __global const entry_t *const queue_from = now.queue ? queue_odd : queue_even;
@@ -56,7 +58,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
                 } else {
                     for (uint k = 0; k < degree; ++k) {
                         const uint v = indices[row + k];
-                        ${append(caller.visit_alone)}
+                        ${append(caller.visit_by_one_group)}
                     }
                 }
             }
@@ -65,21 +67,21 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
             }
             for (uint k = 0; k < copied; ++k) {
                 const uint u = origins[k], v = targets[k];
-                ${append(caller.visit_alone)}
+                ${append(caller.visit_by_one_group)}
             }
         }
-        // Sums of degrees are only worth a pass where they could end the solo run.
+        // Sums of degrees are only worth a pass where they could end the single_group run.
         edges_t edges = 0;
-        if ((ulong)appended * max_degree > ${config.limits.solo_edges}u)
+        if ((ulong)appended * max_degree > ${config.limits.single_group_edges}u)
             for (uint i = 0; i < appended; ++i) edges += (edges_t)${caller.edges_of("queue_to[i]")};
         else
             edges = (edges_t)appended * mean_degree;
         now.length = appended;
-        const uint solo_hubs_found = 0;
+        const uint single_hubs_found = 0;
         now.queue ^= 1;
-        ${caller.solo_level()}
-        alone_for += (ulong)edges + ${config.stage_work}u;
-        if (!dismissed && alone_for > ${config.solo_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
+        ${caller.single_level()}
+        by_one_group_for += (ulong)edges + ${config.stage_work}u;
+        if (!dismissed && by_one_group_for > ${config.single_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
             dismissed = 1;
             stage_dismiss(state, now);
         }
@@ -93,7 +95,7 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 <%def name="prefetch_rows()">
 const uint ahead = now.length - 1 - taken;
 prefetch_global(indptr + queue_from[taken + (ahead < ${OFFSETS_AHEAD}u ? ahead : ${OFFSETS_AHEAD}u)]);
-prefetch_global(indices + indptr[queue_from[taken + (ahead < ${ROWS_AHEAD}u ? ahead : ${ROWS_AHEAD}u)]]);
+prefetch_global(indices + ${rows.begin(f"queue_from[taken + (ahead < {ROWS_AHEAD}u ? ahead : {ROWS_AHEAD}u)]")});
 </%def>
 
 <%def name="append(visit)">

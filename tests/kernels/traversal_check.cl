@@ -49,7 +49,7 @@ void check_gather(
 }
 
 % if config.frontier.update.name == "registers":
-// Each lane pushes as many entries as it is told to, one after another.
+// Each lane pushes as many entries as it is given, one after another.
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void check_registers(
     __global const uint *restrict indptr,       // unused

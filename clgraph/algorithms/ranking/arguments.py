@@ -1,0 +1,97 @@
+"""What a ranking is asked for: shares of vertices, weights that leave them, and when it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from clgraph.algorithms.ranking.power import whole_number
+from clgraph.errors import InvalidArgumentError, InvalidGraphError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clgraph.graph import Graph
+
+__all__ = ["CONVENTIONS", "Convention", "ends_of", "spread_of", "weights_out"]
+
+Convention = Literal["networkx", "gap", "graphalytics"]
+CONVENTIONS = ("networkx", "gap", "graphalytics")
+
+
+def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
+    """Give 1 over the weight that leaves each vertex, 0 where none does."""
+    if weighted:
+        weights = np.asarray(graph.weights, np.float64)
+        if weights.size and weights.min() < 0:
+            raise InvalidGraphError(
+                f"edge weights are as low as {weights.min():g}, but ranks flow along weights from "
+                "0 on; pass weights=False."
+            )
+        leaving = np.zeros(graph.n)
+        full = np.flatnonzero(graph.degrees)
+        if full.size:
+            leaving[full] = np.add.reduceat(weights, np.asarray(graph.indptr)[full])
+    else:
+        leaving = graph.degrees.astype(np.float64)
+    return np.divide(1.0, leaving, out=np.zeros(graph.n), where=leaving > 0)
+
+
+def ends_of(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, int]:
+    """Give the change at which iterations end, and how many there may be.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the convention is unknown, or a number is out of range.
+    """
+    if convention not in CONVENTIONS:
+        raise InvalidArgumentError(
+            f"convention={convention!r} is not one of {', '.join(CONVENTIONS)}."
+        )
+    if tol is None:
+        tol = {"networkx": 1e-6, "gap": 1e-4, "graphalytics": 0.0}[convention]
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not tol >= 0:
+        raise InvalidArgumentError(f"tol={tol!r} is not a number from 0 on.")
+    default = 10 if convention == "graphalytics" else 100
+    most = default if max_iter is None else whole_number("max_iter", max_iter, 1)
+    return float(tol) * (n if convention == "networkx" else 1), most
+
+
+def spread_of(
+    name: str, value: Any, n: int, *, rows: bool = False
+) -> tuple[NDArray[np.float64] | None, bool]:
+    """Give shares float64 [k, n] with sum 1 in every row, and whether there may be several.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a share is negative or not finite, all are 0, a vertex is unknown, or the shape is wrong.
+    """
+    if value is None:
+        return None, False
+    if hasattr(value, "items"):
+        array = np.zeros(n)
+        for vertex, share in value.items():
+            if isinstance(vertex, bool) or not isinstance(vertex, int | np.integer):
+                raise InvalidArgumentError(f"{name} names {vertex!r}, which is no vertex number.")
+            if not 0 <= vertex < n:
+                raise InvalidArgumentError(f"{name} names vertex {vertex}, but n = {n}.")
+            array[vertex] = share
+    else:
+        try:
+            array = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(f"{name} must hold real numbers.") from None
+    several = rows and array.ndim == 2
+    table = array if several else array[None] if array.ndim == 1 else array
+    if table.ndim != 2 or table.shape[1] != n or not (several or array.ndim == 1):
+        shapes = f"({n},) or (k, {n})" if rows else f"({n},)"
+        raise InvalidArgumentError(f"{name} has shape {array.shape}; pass {shapes}.")
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise InvalidArgumentError(f"{name} must hold finite numbers from 0 on.")
+    totals = table.sum(axis=1, keepdims=True)
+    if n and not (np.isfinite(totals).all() and (totals > 0).all()):
+        raise InvalidArgumentError(f"{name} needs a positive number in every ranking.")
+    return np.divide(table, totals, where=totals > 0, out=np.zeros_like(table)), several

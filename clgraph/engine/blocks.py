@@ -1,0 +1,209 @@
+"""Rows of a graph that changes, read in the blocks where they are."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+
+import numpy as np
+
+from clgraph.device import device as find_device
+from clgraph.engine.resident import ResidentGraph, resident
+from clgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["BlockRows", "Changing", "Searched", "is_changing", "rows_of"]
+
+log = logging.getLogger("clgraph")
+
+
+class Store(Protocol):
+    """What a `DynamicGraph` has of its rows; see `clgraph.dynamic.storage.store.Store`."""
+
+    n: int
+    m: int
+    pointer: Allocation
+    used: Allocation
+    pools: tuple[Allocation, ...]
+
+
+class Changing(Protocol):
+    """What algorithms ask of a `DynamicGraph`, which they know nothing else of."""
+
+    device: Device
+    directed: bool
+    lock: Any
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+
+    @property
+    def rows(self) -> Any:
+        """Its `Store` as it is now: another one after every change."""
+
+    def to_graph(self) -> Graph:
+        """Give the same in packed rows."""
+
+
+def is_changing(graph: Any) -> TypeGuard[Changing]:
+    """Tell whether a graph has its rows in blocks, and changes."""
+    return callable(getattr(graph, "to_graph", None)) and hasattr(graph, "rows")
+
+
+@dataclass(frozen=True)
+class BlockRows:
+    """The rows of a graph that changes, as they are between two changes: to searches, a graph.
+
+    Attributes
+    ----------
+    store : Store
+        Where they are; nobody may change the graph while kernels read it.
+    directed : bool
+        Whether edges may lack their reverses.
+    """
+
+    store: Any
+    directed: bool
+    labels = None
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+        n: int = self.store.n
+        return n
+
+    @property
+    def m(self) -> int:
+        """Stored edges."""
+        m: int = self.store.m
+        return m
+
+    @cached_property
+    def degrees(self) -> NDArray[Any]:
+        """Out-degree of each vertex [n], read from the device."""
+        degrees: NDArray[Any] = self.store.used.read(self.n).astype(np.int64)
+        return degrees
+
+    @cached_property
+    def max_degree(self) -> int:
+        """Greatest out-degree; 0 without vertices."""
+        return int(self.degrees.max(initial=0))
+
+    @property
+    def mean_degree(self) -> float:
+        """Stored edges per vertex; 0 without vertices."""
+        return self.m / self.n if self.n else 0.0
+
+    @property
+    def entries(self) -> int:
+        """Entries of the pool that the rows are in."""
+        entries: int = self.store.pools[0].count
+        return entries
+
+    @property
+    def wide(self) -> bool:
+        """Whether places in the pool take 64 bits."""
+        return bool(self.store.pointer.dtype == np.uint64)
+
+
+class Searched:
+    """The graph of a plan, which may change between runs, and does not during one.
+
+    Parameters
+    ----------
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        As it was given.
+    device : Device or str, optional
+        Where the plan is to run; default is where a graph that changes is, else none.
+    needs : str
+        What the plan needs packed rows for, which is logged; "" where blocks will do.
+    weighted : bool, optional
+        As for `as_graph`.
+
+    Attributes
+    ----------
+    given : Graph or Changing
+        The graph.
+    device : Device or str, optional
+        As above.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        device: Device | str | None = None,
+        needs: str = "",
+        *,
+        weighted: bool | None = None,
+    ) -> None:
+        self._changing: Changing | None = graph if is_changing(graph) else None
+        self.given = as_graph(graph, weighted=weighted) if self._changing is None else graph
+        self.device = device
+        self._packs = bool(needs)
+        self._seen: Any = None
+        if self._changing is not None:
+            there = self._changing.device
+            if device is None:
+                self.device = there
+            elif find_device(device) is not there:
+                needs = needs or f"they are on {there.name}, where this does not run"
+            self._packs = bool(needs)
+            if needs:
+                log.info("rows of a dynamic graph are packed for this: %s", needs)
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the plan reads rows in blocks."""
+        return self._changing is not None and not self._packs
+
+    @contextlib.contextmanager
+    def still(self) -> Iterator[bool]:
+        """Keep it as it is; tells whether it has changed since `now_seen` was called last."""
+        if self._changing is None:
+            yield False
+            return
+        with self._changing.lock:
+            yield self._changing.rows is not self._seen
+
+    def now(self) -> Any:
+        """Give the rows there are: a graph that does not change, or those in blocks."""
+        if self._changing is None or self._packs:
+            return self.as_graph()
+        return BlockRows(self._changing.rows, directed=self._changing.directed)
+
+    def now_seen(self) -> None:
+        """Note that the plan is ready for the rows that there are."""
+        if self._changing is not None:
+            self._seen = self._changing.rows
+
+    def forget(self) -> None:
+        """Note that the plan is ready for none."""
+        self._seen = None
+
+    def as_graph(self) -> Graph:
+        """Give packed rows in host memory."""
+        graph: Graph = self.given if self._changing is None else self._changing.to_graph()
+        return graph
+
+    def packed(self, device: Device) -> ResidentGraph:
+        """Give packed rows on a device: what results are verified with."""
+        return resident(self.as_graph(), device)
+
+
+def rows_of(graph: Graph | BlockRows, device: Device, progress: Progress | None) -> ResidentGraph:
+    """Give where the rows of a graph begin, and their targets, on a device."""
+    if isinstance(graph, BlockRows):
+        return ResidentGraph(graph.store.pointer, graph.store.pools[0])
+    return resident(graph, device, progress)

@@ -1,0 +1,84 @@
+## ranks: vertices sorted by degree, the greatest first, by counting: how many of each bucket, where each
+## bucket begins, and the rank of each vertex.
+##
+## kernels()     orient_histogram, orient_starts (one group), orient_rank
+## In scope      takes: what each kernel takes; BUCKETS, KERNEL
+## Race          ranks within a bucket go to whoever comes first
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="signature" file="/grid/signature.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+
+<%def name="kernels()">\
+static inline uint bucket_of(const uint degree) {
+    if (degree < 2048u) return degree;
+    const uint octave = 31u - clz(degree);
+    return 2048u + (octave - 11u) * 128u + (degree >> (octave - 7u) & 127u);
+}
+
+__kernel KERNEL void orient_histogram(
+${signature.parameters(takes["histogram"], last=True)}\
+{
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    <%share:each_item count="n">
+        atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+    </%share:each_item>
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) atomic_add(&counts[b], mine[b]);
+}
+
+// Where each bucket begins, the greatest degree first. One group, whose SIMD groups have a stretch each.
+__kernel KERNEL void orient_starts(
+${signature.parameters(takes["starts"], last=True)}\
+{
+    ${lanes.setup()}
+    __local uint sums[GROUP_LANES];
+    const uint stretch = (BUCKETS + GROUP_LANES - 1u) / GROUP_LANES;
+    const uint first = min(LANE_GROUP * stretch, BUCKETS), end = min(first + stretch, BUCKETS);
+    uint count = 0u;
+    for (uint at = first + lane_id(); at < end; at += LANES) count += counts[BUCKETS - 1u - at];
+    lane_converge();
+    count = lane_reduce_add(count);
+    if (lane_id() == 0u) sums[LANE_GROUP] = count;
+    group_barrier();
+    uint before = 0u;
+    for (uint i = 0u; i < LANE_GROUP; ++i) before += sums[i];
+    for (uint base = first; base < end; base += LANES) {
+        const uint at = base + lane_id();
+        const uint own = at < end ? counts[BUCKETS - 1u - at] : 0u;
+        const uint scanned = lane_scan_inclusive_add(own);
+        if (at < end) counts[BUCKETS - 1u - at] = before + scanned - own;
+        before += lane_broadcast(scanned, LANES - 1u);
+    }
+}
+
+// `long_rows` gets the number of rows with more than SHORT_ROW edges: the first so many ranks.
+__kernel KERNEL void orient_rank(
+${signature.parameters(takes["rank"], last=True)}\
+{
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    {
+        <%share:each_item count="n">
+            atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+        </%share:each_item>
+    }
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) mine[b] = atomic_add(&starts[b], mine[b]);
+    group_barrier();
+    {
+        <%share:each_item count="n">
+            const uint r = atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
+            ranks[item] = r;
+            vertices[r] = item;
+        </%share:each_item>
+    }
+}
+</%def>

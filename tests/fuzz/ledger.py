@@ -1,0 +1,159 @@
+"""What was tried, kept so that runs of several days add up.
+
+``python -m pytest tests/fuzz --ledger bench/results/pocl-reliability.json`` adds what it tried;
+``python tests/fuzz/ledger.py`` prints the sums. What is the same input again counts once: of runs
+with the same seed only the longest, of plans and runs in one process the longest one. What no seed
+decides, moments at which signals come, is added up.
+"""
+
+import datetime as dt
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LEDGER = ROOT / "bench/results/pocl-reliability.json"
+MOMENTS = "test_interruptions_at_random_moments"
+# Of a test: what it is called, which figure is what it tried, and how the figures of two runs of
+# the same case are put together.
+BY_SEED, ADDED, LONGEST = "by seed", "added", "longest"
+INJECTED = "interruptions", LONGEST
+COUNTED = {
+    "test_mutated_files": ("Mutated files, of each format", "inputs", BY_SEED),
+    "test_mutated_files_that_are_no_graphs": (
+        "Mutated traces, labels, updates, likenesses and weights, of each kind",
+        "inputs",
+        BY_SEED,
+    ),
+    MOMENTS: ("Signals at random moments, of each algorithm", "interruptions", ADDED),
+    "test_plans_leave_nothing": ("Plans in one process, of each algorithm", "plans", LONGEST),
+    "test_runs_leave_nothing": ("Runs of one plan, of each algorithm", "runs", LONGEST),
+    "test_a_run_that_is_interrupted": ("Places of runs, by injection", *INJECTED),
+    "test_making_a_plan_that_is_interrupted": ("Places of making plans", *INJECTED),
+    "test_reading_that_is_interrupted": ("Places of copying back", *INJECTED),
+    "test_each_allocation_fails_once": ("Allocations that fail once", "allocations", LONGEST),
+    "test_two_oracles_agree_with_it": ("Calls compared with two oracles", "calls", BY_SEED),
+}
+
+
+def load(path):
+    """Give the runs that a ledger has; none if there is no such file yet."""
+    return json.loads(path.read_text("utf-8"))["runs"] if path.exists() else []
+
+
+def add(path, run):
+    """Write a ledger with one run more, whole or not at all."""
+    runs = [*load(path), run]
+    head = {
+        "kind": "reliability",
+        "commit": run["commit"].rstrip("+"),
+        "dirty": any(one["commit"].endswith("+") for one in runs),
+    }
+    lines = ",\n".join(map(json.dumps, runs))
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(f'{json.dumps(head)[:-1]}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    part.replace(path)
+
+
+def entry(began, efforts, reports):
+    """Describe a run of the tests: where, what was asked, and what each test counted and found."""
+    tried = defaultdict(dict)
+    for test, case, outcome, figures in reports:
+        tried[test][case] = {**figures, **({} if outcome == "passed" else {"outcome": outcome})}
+    return {
+        "began": began.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "commit": commit(),
+        "python": platform.python_version(),
+        "processor": platform.machine(),
+        "processors": os.cpu_count(),
+        "optimised": os.environ.get("CLGRAPH_NO_OPTIMISING", "0") in {"", "0"},
+        "asked": efforts,
+        "tried": tried,
+    }
+
+
+def commit():
+    """Name the commit, with a plus where files that git knows were changed since."""
+    git = ["git", "-C", str(ROOT)]
+    told = subprocess.run(
+        [*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False
+    )
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD"], check=False)
+    return told.stdout.strip() + ("+" if changed.returncode else "")
+
+
+def now():
+    return dt.datetime.now(dt.UTC)
+
+
+def sums(runs):
+    """Give what each test tried in all.
+
+    Returns
+    -------
+    dict
+        From names of tests to ``{"cases", "least", "most", "sum", "failures"}``, the second and
+        third of a case.
+    """
+    found = {}
+    for test, (_, figure, how) in COUNTED.items():
+        counts = defaultdict(lambda: defaultdict(int))
+        failures = 0
+        for run in runs:
+            for case, figures in run["tried"].get(test, {}).items():
+                failures += "outcome" in figures
+                seen = counts[case]
+                seed = run["asked"]["seed"] if how == BY_SEED else None
+                count = figures.get(figure, 0)
+                seen[seed] = seen[seed] + count if how == ADDED else max(seen[seed], count)
+        each = [int(sum(of_seeds.values())) for of_seeds in counts.values()]
+        if each:
+            found[test] = {
+                "cases": len(each),
+                "least": min(each),
+                "most": max(each),
+                "sum": sum(each),
+                "failures": failures,
+            }
+    return found
+
+
+def answers(runs):
+    """Give how many signals were answered, how many within 5 ms, and the slowest answer in ms."""
+    figures = [
+        figures
+        for run in runs
+        for figures in run["tried"].get(MOMENTS, {}).values()
+        if figures.get("interruptions")
+    ]
+    return {
+        "count": int(sum(one["interruptions"] for one in figures)),
+        "below_5_ms": int(sum(one["below_5_ms"] for one in figures)),
+        "worst_ms": max((one["worst_ms"] for one in figures), default=0.0),
+    }
+
+
+def table(runs):
+    """Give the lines of the table that docs/reliability.md shows."""
+    lines = ["| Tried | Cases | Of each | In all | Failures |", "|---|---|---|---|---|"]
+    for test, one in sums(runs).items():
+        title = COUNTED[test][0]
+        few, many = f"{one['least']:,}", f"{one['most']:,}"
+        each = few if few == many else f"{few} to {many}"
+        lines.append(f"| {title} | {one['cases']} | {each} | {one['sum']:,} | {one['failures']} |")
+    found = answers(runs)
+    lines += [
+        "",
+        f"Of {found['count']:,} signals {found['below_5_ms']:,} were answered within 5 ms, the "
+        f"slowest after {found['worst_ms']:.0f} ms.",
+    ]
+    return lines
+
+
+if __name__ == "__main__":
+    kept = load(Path(sys.argv[1]) if len(sys.argv) > 1 else LEDGER)
+    sys.stdout.write("\n".join([*table(kept), ""]))

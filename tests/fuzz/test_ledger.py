@@ -1,0 +1,63 @@
+"""What several runs tried adds up honestly, and the page shows the sums."""
+
+from pathlib import Path
+
+import ledger
+import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/reliability.md"
+
+
+def run(seed, **tried):
+    return {"asked": {"seed": seed}, "tried": tried}
+
+
+def test_the_same_inputs_count_once():
+    """Of one seed the longest run, of several seeds all, of each format on its own."""
+    runs = [
+        run(1, test_mutated_files={"mtx": {"inputs": 100}, "csv": {"inputs": 7}}),
+        run(1, test_mutated_files={"mtx": {"inputs": 40}}),
+        run(2, test_mutated_files={"mtx": {"inputs": 50, "outcome": "failed"}}),
+    ]
+    expected = {"cases": 2, "least": 7, "most": 150, "sum": 157, "failures": 1}
+    assert ledger.sums(runs) == {"test_mutated_files": expected}
+
+
+def test_plans_of_two_processes_are_not_added():
+    """That nothing grows is shown by many in one process."""
+    runs = [run(1, test_plans_leave_nothing={"bfs": {"plans": n}}) for n in (4, 900, 30)]
+    assert ledger.sums(runs)["test_plans_leave_nothing"]["sum"] == 900
+
+
+def test_signals_are_added():
+    figures = {"interruptions": 10, "below_5_ms": 9, "worst_ms": 20.0}
+    slower = {"interruptions": 10, "below_5_ms": 4, "worst_ms": 80.0}
+    runs = [run(1, **{ledger.MOMENTS: {"bfs": one}}) for one in (figures, figures, slower)]
+    runs.append(run(1, **{ledger.MOMENTS: {"scc": {"interruptions": 0}}}))
+    assert ledger.sums(runs)[ledger.MOMENTS]["most"] == 30
+    assert ledger.answers(runs) == {"count": 30, "below_5_ms": 22, "worst_ms": 80.0}
+
+
+def test_a_run_is_added_to_a_file(tmp_path):
+    """With what failed; nothing but the file is left."""
+    file = tmp_path / "ledger.json"
+    reports = [("test_mutated_files", "mtx", "failed", {"inputs": 3})]
+    efforts = {"seed": 5, "inputs": 9}
+    for _ in range(2):
+        ledger.add(file, ledger.entry(ledger.now(), efforts, reports))
+    first, second = ledger.load(file)
+    assert first["tried"] == {"test_mutated_files": {"mtx": {"inputs": 3, "outcome": "failed"}}}
+    assert second["asked"] == efforts
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("line", ledger.table(ledger.load(ledger.LEDGER)))
+def test_the_page_shows_the_sums(line):
+    assert line in PAGE.read_text("utf-8"), "python tests/fuzz/ledger.py writes the table anew"
+
+
+def test_what_the_ledger_counts_is_there():
+    """A test that gets another name would be counted no more."""
+    folder = Path(__file__).resolve().parent
+    texts = "".join(path.read_text("utf-8") for path in folder.glob("test_*.py"))
+    assert all(f"def {name}(" in texts for name in ledger.COUNTED)

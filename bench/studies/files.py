@@ -4,15 +4,17 @@
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
 comments and heads as the format has them. Each file is then read from a warm cache, in turn by
 SciPy's reader where blocks are plain and by the tokenizer alone; megabytes are 10**6 bytes of the
-file, and seconds are those of the clock and of all processors. ``read`` is all of `clgraph.read`, ``columns`` what of it turns bytes into columns of
-numbers. Readers of other libraries, where installed, read the plainest of the files.
-``from_edges`` and SciPy's ``coo_matrix(...).tocsr()`` take turns too. Medians.
+file, and seconds are those of the clock and of all processors. ``read`` is all of `clgraph.read`,
+``columns`` what of it turns bytes into columns of numbers. Readers of other libraries, where
+installed, read the plainest of the files. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()``
+take turns too. Medians.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib
 import json
 import statistics
@@ -23,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
 import clgraph as cg
 from clgraph.cli.text import table
@@ -172,6 +173,12 @@ def rate_of(path: Path, repeats: int) -> dict[str, Any]:
     return row
 
 
+def scipy_rows(data: Any, sources: Any, targets: Any, n: int) -> Any:
+    """Have SciPy sort edges by source."""
+    sparse = importlib.import_module("scipy.sparse")
+    return sparse.coo_matrix((data, (sources, targets)), shape=(n, n)).tocsr()
+
+
 def building(scale: int, repeats: int) -> list[dict[str, Any]]:
     """Time from_edges and SciPy in turn on sorted and on shuffled edges."""
     graph = drawn(scale)
@@ -182,12 +189,9 @@ def building(scale: int, repeats: int) -> list[dict[str, Any]]:
         for kind in (None, "integers"):
             costs = weights(kind, len(src))
             data = np.ones(len(src), np.int8) if costs is None else costs
-            shape = graph.n, graph.n
-            calls = {
-                "clgraph": lambda s=sources, t=targets, c=costs: cg.from_edges(s, t, c, n=graph.n),
-                "scipy": lambda s=sources, t=targets, d=data, shape=shape: scipy.sparse.coo_matrix(
-                    (d, (s, t)), shape=shape
-                ).tocsr(),
+            calls: dict[str, Callable[[], Any]] = {
+                "clgraph": functools.partial(cg.from_edges, sources, targets, costs, n=graph.n),
+                "scipy": functools.partial(scipy_rows, data, sources, targets, graph.n),
             }
             spent: dict[str, list[float]] = {library: [] for library in calls}
             for _ in range(repeats + 1):

@@ -281,7 +281,7 @@ class Source:
             return np.frombuffer(data, kind, len(data) // kind.itemsize)
         left = self.size_bytes - self._raw.tell()
         found = np.empty(min(count, left // kind.itemsize), kind)
-        room, done = memoryview(found.view(np.uint8)), 0
+        room, done = found.view(np.uint8).data, 0
         while done < len(room) and (got := self._raw.readinto(room[done : done + _PIECE_BYTES])):
             done += got
         self._taken += done

@@ -168,8 +168,9 @@ class PlainBlocks:
     def _shape(self, line: bytes, columns: int) -> _Shape | None:
         """Shape of the lines of which one is this without its digits; None if it is odd."""
         bare = line.translate(None, b"+-.e")
-        weighted = self._weight_column is not None and self._weight_column < columns
-        place = self._weight_column if weighted else columns - 1
+        place = columns - 1 if self._weight_column is None else self._weight_column
+        weighted = self._weight_column is not None and place < columns
+        place = min(place, columns - 1)
         for gap in self._gaps:
             for end in (b"\n", b"\r\n"):
                 before, behind = self._opening + gap * place, gap * (columns - 1 - place) + end

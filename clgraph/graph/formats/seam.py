@@ -110,7 +110,7 @@ class PlainBlocks:
         self._gaps = [bytes([gap]) for gap in gaps]
         self._base = base
         self._weight_column = weight_column
-        self._ids = ids
+        self._ids = min(ids[0], _MOST_ID), min(ids[1], _MOST_ID)
 
     def columns_of(self, block: Block) -> int:
         """Tokens on the first line that has some; 0 if that does not come soon."""
@@ -190,7 +190,7 @@ class PlainBlocks:
     ) -> Columns | None:
         """Look at the numbers themselves; None if one may not be what stands in the text."""
         for ends, most in zip((src, dst), self._ids, strict=True):
-            if not 0 <= ends.min() <= ends.max() < min(most, _MOST_ID):
+            if not 0 <= ends.min() <= ends.max() < most:
                 return None
         if weights is not None:
             if not -_MOST_WEIGHT < weights.min() <= weights.max() < _MOST_WEIGHT:

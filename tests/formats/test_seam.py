@@ -275,6 +275,8 @@ DISGUISED = {
     "id beyond float64": b"9007199254740993 4 5\n",
     "id beyond 64 bits": b"18446744073709551617 4 5\n",
     "weight beyond 64 bits": b"3 4 18446744073709551617\n",
+    "largest weight": b"3 4 9223372036854775807\n",
+    "least weight": b"3 4 -9223372036854775808\n",
     "weight of twenty digits": b"3 4 12345678901234567890\n",
     "infinite": b"3 4 5e400\n",
     "minus infinite": b"3 4 -5e400\n",
@@ -295,7 +297,9 @@ def test_lines_that_only_look_like_their_neighbours(both, odd, block_bytes):
             assert first == second, (name, weight)
 
 
-@pytest.mark.parametrize("odd", [b"3 4 5 \n", b"3 4  6\n", b"3 4 5 6.5\n", b"3 4 5 -6\n"])
+@pytest.mark.parametrize(
+    "odd", [b"3 4 5 \n", b"3 4  6\n", b"0 4 5 6\n", b"3 4 5 6.5\n", b"3 4 5 -6\n"]
+)
 def test_four_columns(both, odd):
     body = b"".join(b"%d %d %d %d\n" % (i + 1, i + 2, -i, 10**9 + i) for i in range(1, 20))
     for name in ("snap", "koblenz", "edges"):
